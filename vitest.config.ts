@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    pool: 'forks',
+    reporters: process.env.CI ? ['default', 'json'] : ['default'],
+    outputFile: { json: 'build/test-results.json' },
+  },
+});
