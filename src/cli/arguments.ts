@@ -1,0 +1,23 @@
+/** Parsers for option values. Each throws an error that names the value and what would be right. */
+import { InvalidArgumentError } from 'commander';
+
+/** A whole number within bounds; separators such as 10_000 are accepted. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
+  return (text: string): number => {
+    const value = /^-?\d[\d_]*$/.test(text) ? Number(text.replaceAll('_', '')) : NaN;
+    if (!Number.isSafeInteger(value) || value < min || value > max) {
+      const upper = max === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${max}`;
+      throw new InvalidArgumentError(`expected a whole number, ${min} ${upper}.`);
+    }
+    return value;
+  };
+}
+
+/** One of a fixed list of words. */
+export function oneOf<T extends string>(values: readonly T[]) {
+  return (text: string): T => {
+    const found = values.find((value) => value === text.toLowerCase());
+    if (!found) throw new InvalidArgumentError(`expected one of ${values.join(', ')}.`);
+    return found;
+  };
+}

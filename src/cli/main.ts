@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+/** The `crab` command: builds the program, runs it, and turns every failure into one sentence and an exit code. */
+import { CommanderError } from 'commander';
+import { exitCodeOf, sentenceOf } from './errors.js';
+import { buildProgram } from './program.js';
+
+const interrupt = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => interrupt.abort());
+}
+
+try {
+  await buildProgram(interrupt.signal).parseAsync();
+} catch (error) {
+  // Commander has already printed its own errors and --help.
+  if (!(error instanceof CommanderError)) {
+    const message = interrupt.signal.aborted ? 'stopped before the end' : sentenceOf(error);
+    process.stderr.write(`crab: ${message}\n`);
+    if (process.argv.includes('--debug') && error instanceof Error) {
+      process.stderr.write(`${error.stack}\n`);
+    }
+  }
+  process.exitCode = interrupt.signal.aborted ? 130 : exitCodeOf(error);
+}
