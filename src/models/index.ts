@@ -1,0 +1,9 @@
+/** The systems of the paper: networks and objectives on libtorch, mixtures of rules, metrics. Node only. */
+export * from './errors.js';
+export { adjustedRandIndex } from './metrics/adjusted-rand-index.js';
+export { kMeans, kMeansFrom, type KMeansOptions, type KMeansResult } from './mixture/k-means.js';
+export type { FittedMixture, LearnerOptions, MixtureStart } from './mixture/learner.js';
+export { fitGaussianMixture } from './mixture/expectation-maximization.js';
+export { fitBayesianMixture, type BayesianOptions } from './mixture/variational.js';
+export { categories, explain, sortedByWeight, type GaussianMixture } from './mixture/mixture.js';
+export { pointsOf, type Points } from './mixture/points.js';
