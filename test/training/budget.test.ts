@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { parseDuration, stepsOfEpochs, stepsOfTime } from '../../src/training/budget.js';
+
+describe('how long a run is', () => {
+  test.each([
+    ['90s', 90],
+    ['20m', 1200],
+    ['20min', 1200],
+    ['1.5h', 5400],
+    ['1h30m', 5400],
+    ['1h 30m'.replace(' ', ''), 5400],
+    ['20', 1200],
+  ])('%s', (text, seconds) => {
+    expect(parseDuration(text)).toBe(seconds);
+  });
+
+  test.each(['', 'm', '20x', '-5m', '0s', '1h30', 'twenty minutes', '5mm'])(
+    'refuses "%s"',
+    (text) => {
+      expect(() => parseDuration(text)).toThrow(/expected a duration such as/);
+    },
+  );
+
+  test('epochs become steps that use every problem that often', () => {
+    expect(stepsOfEpochs(2, 6000, 512)).toBe(24);
+    expect(stepsOfEpochs(1, 10, 512)).toBe(1);
+  });
+
+  test('a time budget counts what has passed and leaves room for validation', () => {
+    expect(stepsOfTime(100, 10, 30, 0.5, 0)).toBe(30 + 180);
+    expect(stepsOfTime(100, 10, 30, 0.5, 0.1)).toBe(30 + 162);
+    expect(stepsOfTime(100, 200, 30, 0.5, 0.1)).toBe(30);
+  });
+});
