@@ -1,0 +1,203 @@
+/**
+ * The eight candidates of a problem. RAVEN changes one attribute of the answer for each wrong one, which
+ * makes the answer the candidate most like all others. I-RAVEN (Hu et al., "Stratified Rule-Aware
+ * Network for Abstract Visual Reasoning") changes three attributes in all combinations, so that every
+ * value is shared by half of the candidates and the answer cannot be told without the context.
+ */
+import {
+  coherentLevels,
+  independentLevels,
+  newNumbersOfNewEntities,
+  newNumbersOfSameEntities,
+  newPositions,
+  type Edit,
+  type EditContext,
+  type EditSource,
+} from './edits.js';
+import { modifiableAttributes, type Modifiable } from './modifiable.js';
+import type { Plan } from './plan.js';
+import type { AttributeChange, Candidate, Panel, Rule, Variant } from './problem.js';
+import type { Random } from './random.js';
+import { VALUE_ATTRIBUTES, type PossibleRule } from './rules.js';
+
+const CANDIDATE_COUNT = 8;
+const DISTRACTOR_COUNT = CANDIDATE_COUNT - 1;
+
+type PossibleRules = readonly [PossibleRule, PossibleRule, PossibleRule, PossibleRule];
+
+/** What the makers work on: the answer and how it came about. */
+interface Situation {
+  readonly random: Random;
+  readonly plan: Plan;
+  readonly possible: readonly PossibleRules[];
+  readonly answer: Panel;
+}
+
+function contextOf(situation: Situation, component: number): EditContext {
+  return {
+    random: situation.random,
+    layout: situation.plan.layout.components[component],
+    rules: situation.possible[component],
+    answer: situation.answer.components[component],
+  };
+}
+
+const isSame = (a: AttributeChange, b: AttributeChange): boolean =>
+  a.component === b.component && a.attribute === b.attribute;
+
+/** A candidate with one more attribute changed. */
+function changed(candidate: Candidate, change: AttributeChange, edit: Edit): Candidate {
+  const { component, attribute } = change;
+  const positionChanged = candidate.changes.some((earlier) =>
+    isSame(earlier, { component, attribute: 'Position' }),
+  );
+  const components = candidate.panel.components.map((panel, index) =>
+    index === component ? edit(panel, positionChanged) : panel,
+  );
+  return { panel: { components }, changes: [...candidate.changes, { component, attribute }] };
+}
+
+const tooFew = (found: number): string =>
+  `the attributes that may be changed give only ${found} of the ${DISTRACTOR_COUNT} different wrong candidates needed`;
+
+function ravenSource(situation: Situation, { component, attribute }: AttributeChange): EditSource {
+  const context = contextOf(situation, component);
+  if (attribute === 'Number') return newNumbersOfNewEntities(context);
+  if (attribute === 'Position') return newPositions(context);
+  return independentLevels(context, attribute);
+}
+
+/** RAVEN: seven times, one attribute of the answer is changed. */
+function ravenCandidates(
+  situation: Situation,
+  modifiable: readonly Modifiable[],
+): Candidate[] | string {
+  const remaining = modifiable.map((change) => ({
+    change,
+    budget: change.budget,
+    next: ravenSource(situation, change),
+  }));
+  const answer: Candidate = { panel: situation.answer, changes: [] };
+  const candidates = [answer];
+  while (candidates.length < CANDIDATE_COUNT) {
+    if (remaining.length === 0) return tooFew(candidates.length - 1);
+    const at = situation.random.below(remaining.length);
+    const { change, next } = remaining[at];
+    candidates.push(changed(answer, change, next()));
+    if (--remaining[at].budget === 0) remaining.splice(at, 1);
+  }
+  return candidates;
+}
+
+function bisectionSource(
+  situation: Situation,
+  { component, attribute }: AttributeChange,
+  picked: readonly Modifiable[],
+): EditSource {
+  const context = contextOf(situation, component);
+  if (attribute === 'Position') return newPositions(context);
+  if (attribute === 'Number') {
+    const beside =
+      picked.length === 3 &&
+      picked.some((change) => isSame(change, { component, attribute: 'Position' }));
+    return newNumbersOfSameEntities(context, beside);
+  }
+  const rule: Rule = situation.possible[component][1 + VALUE_ATTRIBUTES.indexOf(attribute)].rule;
+  return coherentLevels(context, attribute, rule);
+}
+
+/** All combinations of the answer's and one new value of each attribute. */
+function bisect(situation: Situation, picked: readonly Modifiable[]): Candidate[] {
+  let candidates: Candidate[] = [{ panel: situation.answer, changes: [] }];
+  for (const change of picked) {
+    const edit = bisectionSource(situation, change, picked)();
+    candidates = [
+      ...candidates,
+      ...candidates.map((candidate) => changed(candidate, change, edit)),
+    ];
+  }
+  return candidates;
+}
+
+/** With two attributes: one new value of the first, three of the second, in all combinations. */
+function bisectTwo(situation: Situation, picked: readonly Modifiable[]): Candidate[] | string {
+  let [first, second] = picked;
+  // In the data sets the second is always a Number with values to spare; fixed distractors may differ.
+  if (second.budget < 3) [first, second] = [second, first];
+  if (second.budget < 3) return tooFew((first.budget + 1) * (second.budget + 1) - 1);
+  const answer: Candidate = { panel: situation.answer, changes: [] };
+  const firstChanged = changed(answer, first, bisectionSource(situation, first, picked)());
+  const bases = [answer, firstChanged];
+  const next = bisectionSource(situation, second, picked);
+  const covers =
+    first.component === second.component &&
+    first.attribute === 'Position' &&
+    second.attribute === 'Number';
+  if (covers) {
+    // A new number makes a new arrangement: it cannot be combined with the changed Position.
+    for (let i = 0; i < 6; i++) bases.push(changed(answer, second, next()));
+    return bases;
+  }
+  const candidates = [...bases];
+  for (let i = 0; i < 3; i++) {
+    const edit = next();
+    candidates.push(...bases.map((base) => changed(base, second, edit)));
+  }
+  return candidates;
+}
+
+function bisectOne(situation: Situation, change: Modifiable): Candidate[] | string {
+  if (change.budget < DISTRACTOR_COUNT) return tooFew(change.budget);
+  const answer: Candidate = { panel: situation.answer, changes: [] };
+  const next = bisectionSource(situation, change, [change]);
+  const candidates = [answer];
+  while (candidates.length < CANDIDATE_COUNT) candidates.push(changed(answer, change, next()));
+  return candidates;
+}
+
+/** I-RAVEN: attribute bisection over three attributes, or over as many as there are. */
+function bisectionCandidates(
+  situation: Situation,
+  modifiable: readonly Modifiable[],
+): Candidate[] | string {
+  const { random } = situation;
+  const indices = random.subset(modifiable.length, Math.min(3, modifiable.length));
+  const drawn = indices.map((index) => modifiable[index]);
+  const picked = [
+    ...drawn.filter(({ attribute }) => attribute !== 'Number'),
+    ...drawn.filter(({ attribute }) => attribute === 'Number'),
+  ];
+  if (picked.length === 3) return bisect(situation, picked);
+  if (picked.length === 2) return bisectTwo(situation, picked);
+  return picked.length === 1 ? bisectOne(situation, picked[0]) : tooFew(0);
+}
+
+/**
+ * The answer, first, and seven wrong candidates; all eight differ. Where the plan lets too few
+ * attributes change, the reason instead.
+ */
+export function makeCandidates(
+  random: Random,
+  variant: Variant,
+  plan: Plan,
+  possible: readonly PossibleRules[],
+  answer: Panel,
+): Candidate[] | string {
+  const situation: Situation = { random, plan, possible, answer };
+  const rules = possible.map(
+    ([position, type, size, color]) => [position.rule, type.rule, size.rule, color.rule] as const,
+  );
+  const modifiable = modifiableAttributes(plan.components, rules, answer);
+  return variant === 'raven'
+    ? ravenCandidates(situation, modifiable)
+    : bisectionCandidates(situation, modifiable);
+}
+
+/** Puts candidates, the answer first, into random order. */
+export function shuffleCandidates(
+  random: Random,
+  candidates: readonly Candidate[],
+): { candidates: Candidate[]; target: number } {
+  const order = random.subset(candidates.length, candidates.length);
+  return { candidates: order.map((from) => candidates[from]), target: order.indexOf(0) };
+}
