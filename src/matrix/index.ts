@@ -14,3 +14,29 @@ export {
   type PanelRequest,
   type ProblemRequest,
 } from './sampling.js';
+export { entityMask, realBoundingBox } from './mask.js';
+export {
+  downscale,
+  IMAGE_PIXELS,
+  PAPER,
+  renderPanelPlainly,
+  SMALL_PIXELS,
+  SMALL_SIZE,
+} from './render.js';
+export { IMAGE_SIZE } from './render-entity.js';
+export {
+  MATRIX_PANELS,
+  matrixPanels,
+  PROBLEM_IMAGES,
+  problemPanels,
+  render64Into,
+  Renderer,
+  renderInto,
+  renderMatrix64Into,
+  renderPanel,
+  renderPanel64,
+  renderProblem,
+  renderProblemInto,
+  type ProblemImages,
+  type RendererOptions,
+} from './render-panel.js';

@@ -4,6 +4,7 @@
  */
 import type { ConfigurationLayout } from './layouts.js';
 import type { Panel } from './problem.js';
+import type { Region } from './raster-rotate.js';
 import { BLACK_INK, drawFigure, figureOf, fillInk, IMAGE_SIZE } from './render-entity.js';
 
 export const IMAGE_PIXELS = IMAGE_SIZE * IMAGE_SIZE;
@@ -49,10 +50,12 @@ export function renderPanelPlainly(layout: ConfigurationLayout, panel: Panel): U
   return image;
 }
 
+/** The whole of a 64x64 image. */
+const WHOLE: Region = { left: 0, top: 0, right: SMALL_SIZE - 1, bottom: SMALL_SIZE - 1 };
+
 /**
  * Scales a 160x160 image to 64x64: bilinear, pixel centres at half positions, no antialiasing,
- * rounded half up. Five source pixels make two: weights (1, 3) on the first two and (3, 1) on the
- * last two; the middle one is never looked at.
+ * rounded half up.
  */
 export function downscale(
   image: Uint8Array,
@@ -60,14 +63,31 @@ export function downscale(
   outOffset = 0,
   imageOffset = 0,
 ): void {
-  let write = outOffset;
-  for (let y = 0; y < SMALL_SIZE; y++) {
+  downscaleRegion(image, imageOffset, out, outOffset, WHOLE);
+}
+
+/**
+ * Scales down what makes a region of the 64x64 image; `left` must be even and `right` odd. Five
+ * source pixels make two: weights (1, 3) on the first two and (3, 1) on the last two; the middle one
+ * is never looked at.
+ */
+export function downscaleRegion(
+  image: Uint8Array,
+  imageOffset: number,
+  out: Uint8Array,
+  outOffset: number,
+  region: Region,
+): void {
+  const firstColumn = (region.left >> 1) * 5;
+  const lastColumn = (region.right >> 1) * 5;
+  for (let y = region.top; y <= region.bottom; y++) {
     const odd = y & 1;
     const upper = imageOffset + ((y >> 1) * 5 + odd * 3) * IMAGE_SIZE;
     const lower = upper + IMAGE_SIZE;
     const upperWeight = odd ? 3 : 1;
     const lowerWeight = 4 - upperWeight;
-    for (let x = 0; x < IMAGE_SIZE; x += 5) {
+    let write = outOffset + y * SMALL_SIZE + region.left;
+    for (let x = firstColumn; x <= lastColumn; x += 5) {
       const a = upper + x;
       const b = lower + x;
       const left =

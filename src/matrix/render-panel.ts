@@ -1,0 +1,264 @@
+/**
+ * Panels and whole problems as images, fast: put together from kept sprites, pixel for pixel equal
+ * to drawing them plainly. Images are bytes, row by row, 255 white paper; functions ending in `Into`
+ * write into a buffer of the caller's at an offset (fastest where it is a multiple of four).
+ */
+import { ArgumentError } from './errors.js';
+import { layoutOf, type ConfigurationLayout } from './layouts.js';
+import type { Panel, Problem } from './problem.js';
+import { SpriteStore, type Sprite, type WordImage } from './render-sprites.js';
+import {
+  downscale,
+  drawStructureLine,
+  IMAGE_PIXELS,
+  PAPER,
+  SMALL_PIXELS,
+  SMALL_SIZE,
+} from './render.js';
+import { IMAGE_SIZE } from './render-entity.js';
+
+const IMAGE_STRIDE = IMAGE_SIZE / 4;
+const SMALL_STRIDE = SMALL_SIZE / 4;
+const FOUR_PAPER = -1;
+const DEFAULT_CACHE_BYTES = 96 * 2 ** 20;
+
+/** Number of panels of a problem whose answer is filled in. */
+export const MATRIX_PANELS = 9;
+/** Number of images of a problem: eight of context, eight candidates. */
+export const PROBLEM_IMAGES = 16;
+
+export interface RendererOptions {
+  /** Most memory for kept sprites; 96 MiB unless told. */
+  readonly cacheBytes?: number;
+}
+
+type Structure = ConfigurationLayout['structure'];
+
+/** An empty panel at 64x64, line between the components included, and where the line is. */
+interface Base {
+  readonly words: Int32Array;
+  readonly occupied: Int32Array;
+}
+
+/** Takes from `upper` each byte that is not paper, from `lower` the others. */
+function mergeWords(lower: number, upper: number): number {
+  let merged = lower;
+  for (let shift = 0; shift < 32; shift += 8) {
+    const byte = 255 << shift;
+    if ((upper & byte) !== byte) merged = (merged & ~byte) | (upper & byte);
+  }
+  return merged;
+}
+
+/** Puts a sprite over what is there: its ink hides what lies below. */
+function cover(target: Int32Array, stride: number, image: WordImage): void {
+  const { words, width } = image;
+  let read = 0;
+  for (let row = 0; row < image.height; row++) {
+    let write = (image.top + row) * stride + image.left;
+    for (const end = read + width; read < end; read++, write++) {
+      const upper = words[read];
+      if (upper === FOUR_PAPER) continue;
+      const lower = target[write];
+      target[write] = lower === FOUR_PAPER ? upper : mergeWords(lower, upper);
+    }
+  }
+}
+
+/** Adds a sprite to a small image where it shares no pixel with what is there. */
+function addSmall(target: Int32Array, image: WordImage): void {
+  const { words, width } = image;
+  let read = 0;
+  for (let row = 0; row < image.height; row++) {
+    let write = (image.top + row) * SMALL_STRIDE + image.left;
+    for (const end = read + width; read < end; read++, write++) target[write] &= words[read];
+  }
+}
+
+/** Marks a sprite's pixels as occupied; false, with nothing to rely on, where one was already. */
+function occupy(occupied: Int32Array, { support, small }: Sprite): boolean {
+  const start = small.top * 2;
+  let common = 0;
+  for (let i = 0; i < support.length; i++) {
+    const bits = support[i];
+    common |= occupied[start + i] & bits;
+    occupied[start + i] |= bits;
+  }
+  return common === 0;
+}
+
+function assertRoom(out: Uint8Array, offset: number, pixels: number): void {
+  if (Number.isInteger(offset) && offset >= 0 && offset + pixels <= out.length) return;
+  throw new ArgumentError(
+    `an image of ${pixels} bytes does not fit at offset ${offset} of a buffer of ${out.length} bytes`,
+  );
+}
+
+/** Draws panels; holds the sprites it has drawn. */
+export class Renderer {
+  readonly #sprites: SpriteStore;
+  readonly #bases = new Map<Structure, Base>();
+  readonly #occupied = new Int32Array(SMALL_SIZE * 2);
+  readonly #scratch = new Uint8Array(IMAGE_PIXELS);
+
+  constructor(options: RendererOptions = {}) {
+    this.#sprites = new SpriteStore(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+  }
+
+  /** Bytes that the kept sprites take now. */
+  get cachedBytes(): number {
+    return this.#sprites.bytes;
+  }
+
+  /** Draws a panel at 160x160. */
+  renderInto(layout: ConfigurationLayout, panel: Panel, out: Uint8Array, offset = 0): void {
+    assertRoom(out, offset, IMAGE_PIXELS);
+    const start = out.byteOffset + offset;
+    if (start % 4 !== 0) {
+      this.renderInto(layout, panel, this.#scratch);
+      out.set(this.#scratch, offset);
+      return;
+    }
+    const words = new Int32Array(out.buffer, start, IMAGE_PIXELS / 4).fill(FOUR_PAPER);
+    const { components } = panel;
+    for (let index = 0; index < components.length; index++) {
+      for (const entity of components[index].entities) {
+        const sprite = this.#sprites.sprite(layout.components[index], entity);
+        cover(words, IMAGE_STRIDE, sprite.image);
+      }
+    }
+    drawStructureLine(layout, out, offset);
+  }
+
+  /** Draws a panel at 64x64: what scaling down its 160x160 image gives. */
+  render64Into(layout: ConfigurationLayout, panel: Panel, out: Uint8Array, offset = 0): void {
+    assertRoom(out, offset, SMALL_PIXELS);
+    const start = out.byteOffset + offset;
+    if (start % 4 === 0 && this.#assembleSmall(layout, panel, out.buffer, start)) return;
+    this.renderInto(layout, panel, this.#scratch);
+    downscale(this.#scratch, out, offset);
+  }
+
+  /**
+   * Puts small sprites side by side. Returns false where two of them meet in a pixel: there, and
+   * only there, the order of covering and scaling matters.
+   */
+  #assembleSmall(
+    layout: ConfigurationLayout,
+    panel: Panel,
+    buffer: ArrayBufferLike,
+    start: number,
+  ): boolean {
+    const base = this.#bases.get(layout.structure) ?? this.#addBase(layout);
+    const words = new Int32Array(buffer, start, SMALL_PIXELS / 4);
+    const occupied = this.#occupied;
+    words.set(base.words);
+    occupied.set(base.occupied);
+    const { components } = panel;
+    for (let index = 0; index < components.length; index++) {
+      for (const entity of components[index].entities) {
+        const sprite = this.#sprites.sprite(layout.components[index], entity);
+        if (!occupy(occupied, sprite)) return false;
+        addSmall(words, sprite.small);
+      }
+    }
+    return true;
+  }
+
+  #addBase(layout: ConfigurationLayout): Base {
+    const image = new Uint8Array(IMAGE_PIXELS).fill(PAPER);
+    const small = new Uint8Array(SMALL_PIXELS);
+    drawStructureLine(layout, image, 0);
+    downscale(image, small);
+    const occupied = new Int32Array(SMALL_SIZE * 2);
+    small.forEach((value, pixel) => {
+      if (value !== PAPER) occupied[pixel >> 5] |= 1 << (pixel & 31);
+    });
+    const base = { words: new Int32Array(small.buffer), occupied };
+    this.#bases.set(layout.structure, base);
+    return base;
+  }
+}
+
+const shared = new Renderer();
+
+/** Draws a panel at 160x160 into `out`, with the shared sprites. */
+export const renderInto = (
+  layout: ConfigurationLayout,
+  panel: Panel,
+  out: Uint8Array,
+  offset = 0,
+): void => shared.renderInto(layout, panel, out, offset);
+
+/** Draws a panel at 64x64 into `out`, with the shared sprites. */
+export const render64Into = (
+  layout: ConfigurationLayout,
+  panel: Panel,
+  out: Uint8Array,
+  offset = 0,
+): void => shared.render64Into(layout, panel, out, offset);
+
+/** A panel as u8 [160, 160]. */
+export function renderPanel(layout: ConfigurationLayout, panel: Panel): Uint8Array {
+  const image = new Uint8Array(IMAGE_PIXELS);
+  shared.renderInto(layout, panel, image);
+  return image;
+}
+
+/** A panel as u8 [64, 64]. */
+export function renderPanel64(layout: ConfigurationLayout, panel: Panel): Uint8Array {
+  const image = new Uint8Array(SMALL_PIXELS);
+  shared.render64Into(layout, panel, image);
+  return image;
+}
+
+/** The eight context panels, then the eight candidates. */
+export const problemPanels = (problem: Problem): readonly Panel[] => [
+  ...problem.context,
+  ...problem.candidates.map(({ panel }) => panel),
+];
+
+/** The eight context panels, then the answer. */
+export const matrixPanels = (problem: Problem): readonly Panel[] => [
+  ...problem.context,
+  problem.candidates[problem.target].panel,
+];
+
+/** Images of a problem, context first, then candidates. */
+export interface ProblemImages {
+  /** u8 [16, 160, 160] */
+  readonly images: Uint8Array;
+  /** u8 [16, 64, 64] */
+  readonly small: Uint8Array;
+}
+
+/** Draws all sixteen images of a problem at both sizes. */
+export function renderProblem(problem: Problem): ProblemImages {
+  const images = new Uint8Array(PROBLEM_IMAGES * IMAGE_PIXELS);
+  const small = new Uint8Array(PROBLEM_IMAGES * SMALL_PIXELS);
+  renderProblemInto(problem, images, 0, small, 0);
+  return { images, small };
+}
+
+/** Draws all sixteen images of a problem: u8 [16, 160, 160] and u8 [16, 64, 64]. */
+export function renderProblemInto(
+  problem: Problem,
+  images: Uint8Array,
+  imagesOffset: number,
+  small: Uint8Array,
+  smallOffset: number,
+): void {
+  const layout = layoutOf(problem.configuration, problem.noisy);
+  problemPanels(problem).forEach((panel, index) => {
+    shared.renderInto(layout, panel, images, imagesOffset + index * IMAGE_PIXELS);
+    shared.render64Into(layout, panel, small, smallOffset + index * SMALL_PIXELS);
+  });
+}
+
+/** Draws what training looks at: u8 [9, 64, 64], the eight context panels and the answer. */
+export function renderMatrix64Into(problem: Problem, out: Uint8Array, offset = 0): void {
+  const layout = layoutOf(problem.configuration, problem.noisy);
+  matrixPanels(problem).forEach((panel, index) => {
+    shared.render64Into(layout, panel, out, offset + index * SMALL_PIXELS);
+  });
+}
