@@ -1,0 +1,169 @@
+/**
+ * One problem as RAVEN's files hold it: a .npz of images and symbolic arrays, and the XML beside it.
+ * File names carry the problem's number and its part of the data set.
+ */
+import { FormatError } from './errors.js';
+import { layoutOf, type ConfigurationLayout } from './layouts.js';
+import { byteStringArray, type NpyArray } from './npy.js';
+import { NpzFile, writeNpz } from './npz.js';
+import type { Problem } from './problem.js';
+import {
+  layoutsOfStructure,
+  META_MATRIX_SHAPE,
+  META_STRUCTURE_LENGTH,
+  META_TARGET_LENGTH,
+  metaMatrix,
+  metaStructure,
+  metaTarget,
+  rulesOfMetaMatrix,
+  structureNames,
+  type NamedRule,
+} from './raven-structure.js';
+import { IMAGE_PIXELS } from './render.js';
+import { IMAGE_SIZE } from './render-entity.js';
+import { memorySource, naming } from './zip-source.js';
+
+export const PARTS = ['train', 'val', 'test'] as const;
+export type Part = (typeof PARTS)[number];
+
+/** Panels of one problem: eight of the matrix and eight candidates. */
+export const PROBLEM_IMAGES = 16;
+
+/** The part of the data set that problem number `index` belongs to: 6 : 2 : 2. */
+export function partOf(index: number): Part {
+  const last = index % 10;
+  return last < 6 ? 'train' : last < 8 ? 'val' : 'test';
+}
+
+/** `RAVEN_12_train`, without an ending. */
+export const ravenFileName = (index: number, part: Part = partOf(index)): string =>
+  `RAVEN_${index}_${part}`;
+
+/** The number and part in a file's name, or undefined where it is not such a file. */
+export function parseRavenFileName(
+  name: string,
+): { readonly index: number; readonly part: Part; readonly ending: 'npz' | 'xml' } | undefined {
+  const match = /^RAVEN_(\d{1,9})_(train|val|test)\.(npz|xml)$/.exec(name);
+  if (!match) return undefined;
+  return { index: Number(match[1]), part: match[2] as Part, ending: match[3] as 'npz' | 'xml' };
+}
+
+/** What the .npz of a problem says. */
+export interface RavenArrays {
+  /** u8 [16, 160, 160]: the eight panels, then the eight candidates. */
+  readonly images: Uint8Array;
+  /** Index of the answer among the candidates. */
+  readonly target: number;
+  /** The answer of the rule solver that checked the problem; absent from some copies. */
+  readonly predict: number | undefined;
+  /** One layout, or the noisy and noise-free forms of one; empty where `structure` is absent. */
+  readonly layouts: readonly ConfigurationLayout[];
+  /** Rules by component, without parameters; undefined where `meta_matrix` is absent. */
+  readonly rules: readonly (readonly NamedRule[])[] | undefined;
+}
+
+/** Most bytes that any array of a problem may have. */
+const ARRAY_LIMIT = 1 << 20;
+
+/** Reads the .npz of a problem; arrays that only repeat others (`meta_*`) are checked if present. */
+export function decodeRavenNpz(bytes: Uint8Array, name = 'problem'): Promise<RavenArrays> {
+  return naming(name, async () => {
+    const file = await NpzFile.open(memorySource(bytes, name));
+    const read = (key: string): Promise<NpyArray | undefined> =>
+      file.has(key) ? file.read(key, ARRAY_LIMIT) : Promise.resolve(undefined);
+    const structure = await read('structure');
+    const layouts = structure ? layoutsOfStructure(strings(structure)) : [];
+    const matrix = optionalBits(await read('meta_matrix'), 'meta_matrix', META_MATRIX_SHAPE);
+    optionalBits(await read('meta_target'), 'meta_target', [META_TARGET_LENGTH]);
+    optionalBits(await read('meta_structure'), 'meta_structure', [META_STRUCTURE_LENGTH]);
+    const components = layouts.at(0)?.components.length;
+    const predict = await read('predict');
+    return {
+      images: imagesOf(await file.read('image', ARRAY_LIMIT)),
+      target: candidateIndex(await file.read('target', ARRAY_LIMIT), 'target'),
+      predict: predict && candidateIndex(predict, 'predict'),
+      layouts,
+      rules: matrix && components ? rulesOfMetaMatrix(matrix, components) : undefined,
+    };
+  });
+}
+
+const shapeText = (shape: readonly number[]): string => `(${shape.join(', ')})`;
+
+function bytesOf(array: NpyArray, name: string, shape: readonly number[]): Uint8Array {
+  const { data, dtype } = array;
+  if (
+    dtype !== '|u1' ||
+    !(data instanceof Uint8Array) ||
+    shapeText(array.shape) !== shapeText(shape)
+  ) {
+    throw new FormatError(
+      `"${name}" is ${dtype} ${shapeText(array.shape)} instead of |u1 ${shapeText(shape)}`,
+    );
+  }
+  return data;
+}
+
+const imagesOf = (array: NpyArray): Uint8Array =>
+  bytesOf(array, 'image', [PROBLEM_IMAGES, IMAGE_SIZE, IMAGE_SIZE]);
+
+function optionalBits(
+  array: NpyArray | undefined,
+  name: string,
+  shape: readonly number[],
+): Uint8Array | undefined {
+  if (!array) return undefined;
+  const bits = bytesOf(array, name, shape);
+  if (bits.some((bit) => bit > 1)) throw new FormatError(`"${name}" holds more than 0 and 1`);
+  return bits;
+}
+
+function candidateIndex(array: NpyArray, name: string): number {
+  const { data } = array;
+  const integer = data instanceof BigInt64Array || data instanceof Int32Array;
+  const value = integer && data.length === 1 ? Number(data[0]) : NaN;
+  if (!(value >= 0 && value < 8)) {
+    throw new FormatError(`"${name}" is not the index of a candidate, 0 to 7`);
+  }
+  return value;
+}
+
+function strings(array: NpyArray): readonly string[] {
+  const { data, shape } = array;
+  if (ArrayBuffer.isView(data) || shape.length !== 1) {
+    throw new FormatError('"structure" is not a list of names');
+  }
+  return data;
+}
+
+/** The .npz of a problem whose images are drawn, u8 [16, 160, 160]. */
+export function encodeRavenNpz(
+  problem: Problem,
+  images: Uint8Array,
+  predict = problem.target,
+): Uint8Array {
+  if (images.length !== PROBLEM_IMAGES * IMAGE_PIXELS) {
+    throw new FormatError(`a problem has 16 images of 160x160, not ${images.length} pixels`);
+  }
+  const layout = layoutOf(problem.configuration, problem.noisy);
+  const matrix = metaMatrix(problem.rules);
+  const index = (value: number): NpyArray => ({
+    dtype: '<i8',
+    shape: [],
+    data: BigInt64Array.of(BigInt(value)),
+  });
+  const bits = (data: Uint8Array, shape: readonly number[]): NpyArray => ({
+    dtype: '|u1',
+    shape,
+    data,
+  });
+  return writeNpz([
+    ['image', bits(images, [PROBLEM_IMAGES, IMAGE_SIZE, IMAGE_SIZE])],
+    ['target', index(problem.target)],
+    ['predict', index(predict)],
+    ['meta_matrix', bits(matrix, META_MATRIX_SHAPE)],
+    ['meta_target', bits(metaTarget(matrix), [META_TARGET_LENGTH])],
+    ['structure', byteStringArray(structureNames(layout))],
+    ['meta_structure', bits(metaStructure(layout), [META_STRUCTURE_LENGTH])],
+  ]);
+}

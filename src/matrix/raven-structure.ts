@@ -1,0 +1,104 @@
+/**
+ * The symbolic arrays beside the images of a RAVEN problem file: the names of the configuration's
+ * tree (`structure`), and its rules and structure as multi-hot vectors (`meta_*`).
+ */
+import { FormatError } from './errors.js';
+import { ALL_LAYOUTS, type ConfigurationLayout } from './layouts.js';
+import { RULE_NAMES, type ComponentRules, type RuleAttribute, type RuleName } from './problem.js';
+
+/** A rule as files name it; the parameter is in none of them. */
+export interface NamedRule {
+  readonly name: RuleName;
+  readonly attribute: RuleAttribute;
+}
+
+/** Columns of `meta_matrix` after the four rule names. */
+const META_ATTRIBUTES = ['Number', 'Position', 'Type', 'Size', 'Color'] as const;
+const META_COLUMNS = RULE_NAMES.length + META_ATTRIBUTES.length;
+const RULES_PER_COMPONENT = 4;
+const META_ROWS = 2 * RULES_PER_COMPONENT;
+
+const META_STRUCTURE = [
+  ...['Singleton', 'Left_Right', 'Up_Down', 'Out_In'],
+  ...['Left', 'Right', 'Up', 'Down', 'Out', 'In', 'Grid'],
+  ...['Center_Single', 'Distribute_Four', 'Distribute_Nine'],
+  ...['Left_Center_Single', 'Right_Center_Single', 'Up_Center_Single', 'Down_Center_Single'],
+  ...['Out_Center_Single', 'In_Center_Single', 'In_Distribute_Four'],
+];
+
+export const META_MATRIX_SHAPE = [META_ROWS, META_COLUMNS] as const;
+export const META_STRUCTURE_LENGTH = META_STRUCTURE.length;
+export const META_TARGET_LENGTH = META_COLUMNS;
+
+/** The tree in pre-order; "/" closes a node. */
+export function structureNames(layout: ConfigurationLayout): string[] {
+  const components = layout.components.flatMap(({ name, layout: inner }) => [
+    name,
+    inner,
+    '/',
+    '/',
+  ]);
+  return ['Scene', layout.structure, ...components, '/', '/'];
+}
+
+/** The layouts with this tree: one, or the noisy and the noise-free form of one configuration. */
+export function layoutsOfStructure(names: readonly string[]): ConfigurationLayout[] {
+  const wanted = names.join(' ');
+  const found = ALL_LAYOUTS.filter((layout) => structureNames(layout).join(' ') === wanted);
+  if (found.length === 0) throw new FormatError(`unknown structure "${wanted.slice(0, 200)}"`);
+  return found;
+}
+
+/** Which parts the tree has, [21]. */
+export function metaStructure(layout: ConfigurationLayout): Uint8Array {
+  const names = new Set(structureNames(layout));
+  return Uint8Array.from(META_STRUCTURE, (name) => (names.has(name) ? 1 : 0));
+}
+
+/** One row for each rule, [8, 9]: its name, then the attributes it is on. */
+export function metaMatrix(rules: readonly (ComponentRules | readonly NamedRule[])[]): Uint8Array {
+  const matrix = new Uint8Array(META_ROWS * META_COLUMNS);
+  rules.flat().forEach(({ name, attribute }, row) => {
+    matrix[row * META_COLUMNS + RULE_NAMES.indexOf(name)] = 1;
+    META_ATTRIBUTES.forEach((column, i) => {
+      if (attribute.split('/').includes(column)) {
+        matrix[row * META_COLUMNS + RULE_NAMES.length + i] = 1;
+      }
+    });
+  });
+  return matrix;
+}
+
+/** Which rules and attributes occur at all, [9]. */
+export function metaTarget(matrix: Uint8Array): Uint8Array {
+  const target = new Uint8Array(META_COLUMNS);
+  matrix.forEach((value, i) => (target[i % META_COLUMNS] |= value));
+  return target;
+}
+
+/** The rules that a `meta_matrix` names, for each component. */
+export function rulesOfMetaMatrix(matrix: Uint8Array, components: number): NamedRule[][] {
+  return Array.from({ length: components }, (_, component) =>
+    Array.from({ length: RULES_PER_COMPONENT }, (_, i) => {
+      const row = component * RULES_PER_COMPONENT + i;
+      return ruleOfRow(matrix.subarray(row * META_COLUMNS, (row + 1) * META_COLUMNS), row);
+    }),
+  );
+}
+
+const GROUPS: readonly (readonly string[])[] = [
+  ['Number/Position', 'Number', 'Position'],
+  ['Type'],
+  ['Size'],
+  ['Color'],
+];
+
+function ruleOfRow(cells: Uint8Array, row: number): NamedRule {
+  const names = RULE_NAMES.filter((_, i) => cells[i] === 1);
+  const attributes = META_ATTRIBUTES.filter((_, i) => cells[RULE_NAMES.length + i] === 1);
+  const attribute = attributes.join('/');
+  if (names.length !== 1 || !GROUPS[row % RULES_PER_COMPONENT].includes(attribute)) {
+    throw new FormatError(`row ${row} of meta_matrix is no rule`);
+  }
+  return { name: names[0], attribute: attribute as RuleAttribute };
+}
