@@ -7,3 +7,16 @@ export { fitGaussianMixture } from './mixture/expectation-maximization.js';
 export { fitBayesianMixture, type BayesianOptions } from './mixture/variational.js';
 export { categories, explain, sortedByWeight, type GaussianMixture } from './mixture/mixture.js';
 export { pointsOf, type Points } from './mixture/points.js';
+export { constant, risingTo, valueAt, type Schedule } from './schedule.js';
+export type { DeepPartial } from './schema.js';
+export { parseCrabConfig, PRESETS } from './crab/config.js';
+export type {
+  CrabConfig,
+  NetworkConfig,
+  ObjectiveConfig,
+  PresetName,
+  RulePriorConfig,
+  TargetsConfig,
+} from './crab/config.js';
+export { crabConfig, CRAB_ROWS, PAPER_ROWS, RELEASED_ROWS, SMALL_ROWS } from './crab/presets.js';
+export type { ConfigurationRow } from './crab/presets.js';

@@ -1,0 +1,113 @@
+/**
+ * The whole configuration of a CRAB model and of what it minimises, as plain data. It is stored with
+ * every run and read back by the same checks. `presets.ts` has the ready ones.
+ */
+import { CONFIGURATIONS, hasGrid } from '../../matrix/index.js';
+import { ConfigurationError } from '../errors.js';
+import { boolean, integer, list, number, object, oneOf, nullable, type Read } from '../schema.js';
+import { schedule } from '../schedule.js';
+
+export const PRESETS = ['paper', 'released', 'crab', 'small'] as const;
+export type PresetName = (typeof PRESETS)[number];
+
+const width = integer({ min: 1, max: 16384 });
+const widths = (length: number) => list(width, { min: length, max: length });
+
+const network = object({
+  /** M, the number of concepts of an image. */
+  concepts: integer({ min: 1, max: 64 }),
+  /** d_z, the size of a concept. */
+  conceptSize: integer({ min: 1, max: 1024 }),
+  /** d_r, the size of a rule. */
+  ruleSize: integer({ min: 1, max: 64 }),
+  /** Channels of the five convolutions of f_enc. */
+  encoder: widths(5),
+  /** Channels of the first five transposed convolutions of f_dec. */
+  decoder: widths(5),
+  /** Slope of the decoder's LeakyReLU for negative values. */
+  decoderSlope: number({ min: 0, max: 1 }),
+  /** Widths of the two hidden layers of f_pair. */
+  pairHidden: widths(2),
+  /** Size of the representation of a pair of concepts. */
+  pairFeatures: width,
+  /** s, by which pair representations are multiplied. */
+  pairScale: number({ min: 0 }),
+  /** Widths of the hidden layers of f_relation. */
+  relationHidden: list(width, { min: 1, max: 8 }),
+  /** Greatest standard deviation of r, max * sigmoid(.); null: softplus(.), without a bound. */
+  ruleDeviationMax: nullable(number({ min: 1e-6 })),
+  /** Channels of the hidden convolutions of f_target. */
+  targetHidden: list(width, { min: 1, max: 8 }),
+  /** Whether a ReLU follows the last convolution of f_target. */
+  targetOutputRelu: boolean,
+});
+export type NetworkConfig = Read<typeof network>;
+
+const objective = object({
+  /** Fixed standard deviation of pixels. */
+  sigmaX: number({ min: 1e-6 }),
+  /** Fixed standard deviation of concepts. */
+  sigmaZ: number({ min: 1e-6 }),
+  /** beta_r, weight of the rule regulariser. */
+  ruleWeight: schedule,
+  /** beta_t, weight of the target regulariser. */
+  targetWeight: schedule,
+  /** beta_cls, weight of the rule prior; the prior is not fitted where this is 0. */
+  priorWeight: schedule,
+});
+export type ObjectiveConfig = Read<typeof objective>;
+
+const rulePrior = object({
+  /** K, Gaussians for each concept. */
+  components: integer({ min: 1, max: 64 }),
+  learner: oneOf(['em', 'bayesian']),
+  /** Change of the learner's objective that ends its search. */
+  tolerance: number({ min: 0 }),
+  covarianceFloor: number({ min: 0 }),
+  /** U of Algorithm 1: steps between refits. */
+  refitEvery: integer({ min: 1 }),
+  /** log p(r): of the whole mixture, or of its most likely component alone. */
+  density: oneOf(['mixture', 'component']),
+});
+export type RulePriorConfig = Read<typeof rulePrior>;
+
+const targets = object({
+  /** Whether every problem of a batch has the same target positions. */
+  sharedByBatch: boolean,
+  /** A problem has min..max targets, each number equally likely. */
+  min: integer({ min: 1, max: 8 }),
+  max: integer({ min: 1, max: 8 }),
+});
+export type TargetsConfig = Read<typeof targets>;
+
+const optimizer = object({
+  algorithm: oneOf(['rmsprop', 'adam', 'adamw', 'sgd']),
+  learningRate: schedule,
+  batchSize: integer({ min: 2, max: 65536 }),
+});
+
+const reader = object({
+  preset: oneOf(PRESETS),
+  configuration: oneOf(CONFIGURATIONS),
+  noisy: boolean,
+  network,
+  objective,
+  rulePrior,
+  targets,
+  optimizer,
+});
+export type CrabConfig = Read<typeof reader>;
+
+/** Reads a configuration from an unknown value, e.g. parsed JSON. */
+export function parseCrabConfig(value: unknown): CrabConfig {
+  const config = reader(value, 'config');
+  if (config.targets.min > config.targets.max) {
+    throw new ConfigurationError(
+      `config.targets: min ${config.targets.min} is above max ${config.targets.max}`,
+    );
+  }
+  if (config.noisy && !hasGrid(config.configuration)) {
+    throw new ConfigurationError(`config.noisy: ${config.configuration} has no noisy form`);
+  }
+  return config;
+}

@@ -1,0 +1,146 @@
+/**
+ * Ready configurations. `paper`: Appendix C to the letter. `released`: what the authors' code does
+ * where it differs. `crab`: ours, the default. `small`: for a laptop without a GPU. Each is a short
+ * set of changes to the one it builds on; the seven rows of the paper's table are data.
+ *
+ * Where the paper is silent `paper` takes the released value: sigma_x 0.1, one target position for
+ * each problem, and a softplus to make the standard deviation of r positive. U is not given either:
+ * 12 steps, one pass over 6,000 problems in batches of 512. A noisy configuration uses the row of
+ * its configuration.
+ */
+import type { Configuration } from '../../matrix/index.js';
+import { constant, risingTo } from '../schedule.js';
+import { merged, type DeepPartial } from '../schema.js';
+import { parseCrabConfig, type CrabConfig, type PresetName } from './config.js';
+
+/** The values that differ between configurations (the paper's table of Appendix C). */
+export interface ConfigurationRow {
+  readonly betaRule: number;
+  readonly betaTarget: number;
+  readonly sigmaZ: number;
+  readonly concepts: number;
+}
+
+const row = (
+  betaRule: number,
+  betaTarget: number,
+  sigmaZ: number,
+  concepts: number,
+): ConfigurationRow => ({ betaRule, betaTarget, sigmaZ, concepts });
+
+export const PAPER_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = {
+  center: row(10, 10, 0.3, 4),
+  'left-right': row(5, 5, 0.1, 8),
+  'up-down': row(5.5, 5.5, 0.1, 8),
+  'out-in-center': row(6, 3, 0.4, 6),
+  'out-in-grid': row(3, 3, 0.1, 8),
+  'grid-2x2': row(3, 3, 0.3, 8),
+  'grid-3x3': row(8, 8, 0.3, 10),
+};
+
+export const RELEASED_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = PAPER_ROWS;
+export const CRAB_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = PAPER_ROWS;
+export const SMALL_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = PAPER_ROWS;
+
+type Settings = Omit<CrabConfig, 'preset' | 'configuration' | 'noisy'>;
+
+/** Steps of one epoch of the released code: 6,000 problems in batches of 512. */
+const RELEASED_EPOCH = 12;
+
+function fromRow({ betaRule, betaTarget, sigmaZ, concepts }: ConfigurationRow) {
+  return {
+    network: { concepts },
+    objective: { sigmaZ, ruleWeight: constant(betaRule), targetWeight: constant(betaTarget) },
+  };
+}
+
+/** Appendix C. */
+const PAPER = {
+  network: {
+    conceptSize: 32,
+    ruleSize: 2,
+    encoder: [32, 64, 128, 256, 512],
+    decoder: [128, 64, 64, 32, 32],
+    decoderSlope: 0.02,
+    pairHidden: [512, 512],
+    pairFeatures: 64,
+    pairScale: 1 / 81,
+    relationHidden: [2048, 1024, 512],
+    ruleDeviationMax: null,
+    targetHidden: [128, 128, 128],
+    targetOutputRelu: true,
+  },
+  objective: { sigmaX: 0.1, priorWeight: constant(1e-5) },
+  rulePrior: {
+    components: 4,
+    learner: 'em',
+    tolerance: 1e-3,
+    covarianceFloor: 1e-6,
+    refitEvery: 12,
+    density: 'mixture',
+  },
+  targets: { sharedByBatch: false, min: 1, max: 1 },
+  optimizer: { algorithm: 'rmsprop', learningRate: constant(3e-4), batchSize: 512 },
+} satisfies DeepPartial<Settings>;
+
+/** The authors' code, where it differs from the paper. */
+function releasedChanges(configuration: Configuration) {
+  const warmUp = (configuration === 'center' ? 1000 : 2000) * RELEASED_EPOCH;
+  return {
+    network: {
+      decoderSlope: 0.01,
+      pairHidden: [256, 256],
+      pairScale: 1 / 18,
+      ruleDeviationMax: 0.05,
+      targetOutputRelu: false,
+    },
+    objective: { priorWeight: risingTo(1e-5, warmUp) },
+    rulePrior: { learner: 'bayesian', tolerance: 0.1, refitEvery: 1, density: 'component' },
+    targets: { sharedByBatch: true },
+  } satisfies DeepPartial<Settings>;
+}
+
+/** Ours: another target for every problem of a batch, the whole mixture, refitted every 12 steps. */
+const CRAB = {
+  rulePrior: { learner: 'em', tolerance: 1e-3, refitEvery: 12, density: 'mixture' },
+  targets: { sharedByBatch: false },
+} satisfies DeepPartial<Settings>;
+
+/** About a thirtieth of the arithmetic of `crab`. */
+const SMALL = {
+  network: {
+    conceptSize: 16,
+    encoder: [16, 32, 64, 64, 128],
+    decoder: [64, 32, 32, 16, 16],
+    pairHidden: [64, 64],
+    pairFeatures: 16,
+    relationHidden: [256, 128],
+    targetHidden: [64, 64, 64],
+  },
+  optimizer: { learningRate: constant(5e-4), batchSize: 64 },
+} satisfies DeepPartial<Settings>;
+
+function settings(preset: PresetName, configuration: Configuration): unknown[] {
+  const released = releasedChanges(configuration);
+  switch (preset) {
+    case 'paper':
+      return [PAPER, fromRow(PAPER_ROWS[configuration])];
+    case 'released':
+      return [PAPER, fromRow(RELEASED_ROWS[configuration]), released];
+    case 'crab':
+      return [PAPER, fromRow(CRAB_ROWS[configuration]), released, CRAB];
+    case 'small':
+      return [PAPER, fromRow(SMALL_ROWS[configuration]), released, CRAB, SMALL];
+  }
+}
+
+/** The configuration of a preset, with changes where `overrides` has them; unknown keys are errors. */
+export function crabConfig(
+  preset: PresetName,
+  configuration: Configuration,
+  options: { readonly noisy?: boolean; readonly overrides?: DeepPartial<CrabConfig> } = {},
+): CrabConfig {
+  const base = { preset, configuration, noisy: options.noisy ?? false };
+  const layers: unknown[] = [...settings(preset, configuration), options.overrides];
+  return parseCrabConfig(layers.reduce(merged, base));
+}

@@ -1,0 +1,125 @@
+/** Presets against the paper's and the released values, and configurations read from untrusted JSON. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CONFIGURATIONS } from '../../src/matrix/index.js';
+import {
+  constant,
+  crabConfig,
+  parseCrabConfig,
+  PRESETS,
+  risingTo,
+  valueAt,
+} from '../../src/models/index.js';
+
+describe('presets', () => {
+  test('all presets of all configurations survive JSON', () => {
+    for (const preset of PRESETS) {
+      for (const configuration of CONFIGURATIONS) {
+        const config = crabConfig(preset, configuration);
+        expect(parseCrabConfig(JSON.parse(JSON.stringify(config)))).toEqual(config);
+      }
+    }
+  });
+
+  test('paper has the table of Appendix C', () => {
+    const columns = CONFIGURATIONS.map((configuration) => {
+      const { network, objective } = crabConfig('paper', configuration);
+      const { ruleWeight, targetWeight, sigmaZ } = objective;
+      return [valueAt(ruleWeight, 0, 1), valueAt(targetWeight, 0, 1), sigmaZ, network.concepts];
+    });
+    expect(columns).toEqual([
+      [10, 10, 0.3, 4],
+      [5, 5, 0.1, 8],
+      [5.5, 5.5, 0.1, 8],
+      [6, 3, 0.4, 6],
+      [3, 3, 0.1, 8],
+      [3, 3, 0.3, 8],
+      [8, 8, 0.3, 10],
+    ]);
+    const { network, optimizer, rulePrior, objective } = crabConfig('paper', 'center');
+    expect(network).toMatchObject({
+      conceptSize: 32,
+      ruleSize: 2,
+      pairHidden: [512, 512],
+      pairFeatures: 64,
+      relationHidden: [2048, 1024, 512],
+      targetOutputRelu: true,
+      decoderSlope: 0.02,
+    });
+    expect(network.pairScale).toBeCloseTo(1 / 81);
+    expect(optimizer).toMatchObject({ algorithm: 'rmsprop', batchSize: 512 });
+    expect(valueAt(optimizer.learningRate, 5, 10)).toBe(3e-4);
+    expect(rulePrior).toMatchObject({ components: 4, learner: 'em', density: 'mixture' });
+    expect(valueAt(objective.priorWeight, 0, 10)).toBe(1e-5);
+  });
+
+  test('released differs where the code does', () => {
+    const { network, rulePrior, targets, objective } = crabConfig('released', 'left-right');
+    expect(network).toMatchObject({
+      pairHidden: [256, 256],
+      ruleDeviationMax: 0.05,
+      targetOutputRelu: false,
+      decoderSlope: 0.01,
+    });
+    expect(rulePrior).toMatchObject({ learner: 'bayesian', refitEvery: 1, density: 'component' });
+    expect(targets.sharedByBatch).toBe(true);
+    expect(valueAt(objective.priorWeight, 0, 1)).toBe(0);
+    expect(valueAt(objective.priorWeight, 12_000, 1)).toBeCloseTo(5e-6, 12);
+    expect(valueAt(objective.priorWeight, 99_000, 1)).toBe(1e-5);
+  });
+
+  test('a noisy configuration uses the row of its configuration', () => {
+    const noisy = crabConfig('crab', 'grid-3x3', { noisy: true });
+    expect(noisy).toEqual({ ...crabConfig('crab', 'grid-3x3'), noisy: true });
+    expect(() => crabConfig('crab', 'center', { noisy: true })).toThrow(/center has no noisy form/);
+  });
+
+  test('overrides change only what they name; unknown keys are errors', () => {
+    const config = crabConfig('crab', 'center', { overrides: { network: { pairFeatures: 32 } } });
+    const base = crabConfig('crab', 'center');
+    expect(config).toEqual({ ...base, network: { ...base.network, pairFeatures: 32 } });
+    const mistyped = JSON.parse('{"network":{"pairFeature":32}}') as object;
+    expect(() => crabConfig('crab', 'center', { overrides: mistyped })).toThrow(
+      /config\.network: unknown key "pairFeature"/,
+    );
+  });
+
+  test('any single damage to a configuration is an error that names the place', () => {
+    const base = crabConfig('crab', 'center');
+    const paths = (value: unknown, prefix: string[] = []): string[][] =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).flatMap(([key, entry]) => paths(entry, [...prefix, key]))
+        : [prefix];
+    const damage = fc.constantFrom<unknown>('?', {}, -1e9, Number.NaN, undefined, [1, 2]);
+    fc.assert(
+      fc.property(fc.constantFrom(...paths(base)), damage, (path, wrong) => {
+        const copy = structuredClone(base) as unknown as Record<string, unknown>;
+        let place = copy;
+        for (const key of path.slice(0, -1)) place = place[key] as Record<string, unknown>;
+        const last = path[path.length - 1];
+        // The values of schedules may be any finite number.
+        fc.pre(!(path.includes('points') && last === '1' && wrong === -1e9));
+        place[last] = wrong;
+        expect(() => parseCrabConfig(copy)).toThrow(/^config/);
+      }),
+      { seed: 5, numRuns: 300 },
+    );
+  });
+});
+
+test('schedules', () => {
+  expect(valueAt(constant(3), 0, 10)).toBe(3);
+  expect(valueAt(risingTo(4, 8), 2, 10)).toBe(1);
+  const points = [
+    [0, 1],
+    [0.5, 1],
+    [1, 0],
+  ] as const;
+  const cosine = { unit: 'fraction', shape: 'cosine', points } as const;
+  expect(valueAt(cosine, 40, 100)).toBe(1);
+  expect(valueAt(cosine, 75, 100)).toBeCloseTo(0.5, 12);
+  expect(valueAt(cosine, 100, 100)).toBe(0);
+  const unordered = { unit: 'steps', shape: 'linear', points: [...points].reverse() };
+  const overrides = { optimizer: { learningRate: unordered } } as object;
+  expect(() => crabConfig('crab', 'center', { overrides })).toThrow(/positions must rise/);
+});
