@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EpochOrder, fillTargets, type TargetPolicy } from '../../src/training/random/selection.js';
 
+const SHARED: TargetPolicy = { sharedByBatch: true, min: 1, max: 1 };
+const SINGLE: TargetPolicy = { sharedByBatch: false, min: 1, max: 1 };
+
 const targetsOf = (policy: TargetPolicy, seed: number, step: number, batch: number): number[][] => {
   const out = new Uint8Array(batch * 9);
   fillTargets(policy, seed, step, batch, { first: 0, count: batch }, out, 0);
@@ -54,7 +57,7 @@ describe('which panels are targets', () => {
   test('shared: one position for the batch, all nine over the steps', () => {
     const seen = new Set<number>();
     for (let step = 0; step < 80; step++) {
-      const masks = targetsOf({ kind: 'shared' }, 5, step, 8);
+      const masks = targetsOf(SHARED, 5, step, 8);
       expect(new Set(masks.map((mask) => mask.indexOf(1))).size).toBe(1);
       seen.add(masks[0].indexOf(1));
     }
@@ -63,7 +66,7 @@ describe('which panels are targets', () => {
 
   test('single: exactly one each, positions uniform', () => {
     const counts = new Array<number>(9).fill(0);
-    for (const mask of targetsOf({ kind: 'single' }, 5, 0, 18_000)) {
+    for (const mask of targetsOf(SINGLE, 5, 0, 18_000)) {
       expect(mask.reduce((sum, bit) => sum + bit)).toBe(1);
       counts[mask.indexOf(1)]++;
     }
@@ -73,7 +76,7 @@ describe('which panels are targets', () => {
 
   test('several: 1..most different ones, each number equally often', () => {
     const counts = new Array<number>(4).fill(0);
-    for (const mask of targetsOf({ kind: 'several', most: 3 }, 5, 1, 9000)) {
+    for (const mask of targetsOf({ sharedByBatch: false, min: 1, max: 3 }, 5, 1, 9000)) {
       counts[mask.reduce((sum, bit) => sum + bit)]++;
     }
     expect(counts[0]).toBe(0);
@@ -81,7 +84,7 @@ describe('which panels are targets', () => {
     expect(chiSquare).toBeLessThan(13.8);
   });
 
-  test.each<TargetPolicy>([{ kind: 'shared' }, { kind: 'single' }, { kind: 'several', most: 4 }])(
+  test.each<TargetPolicy>([SHARED, SINGLE, { sharedByBatch: false, min: 2, max: 4 }])(
     'a part of a batch is that part of the whole: %j',
     (policy) => {
       const whole = targetsOf(policy, 11, 6, 10);
@@ -92,6 +95,8 @@ describe('which panels are targets', () => {
   );
 
   test('an impossible number of targets is refused', () => {
-    expect(() => targetsOf({ kind: 'several', most: 9 }, 1, 1, 1)).toThrow(/1 to 8, got 9/);
+    expect(() => targetsOf({ sharedByBatch: false, min: 1, max: 9 }, 1, 1, 1)).toThrow(
+      /max <= 8, got 1 and 9/,
+    );
   });
 });

@@ -10,14 +10,14 @@ import { CounterRandom, STREAM } from './philox.js';
 export const PANELS = 9;
 
 /**
- * How target panels are chosen while training. `shared`: one position for the whole batch, as the
- * released code does; `single`: one for each problem; `several`: 1..most for each problem, each
- * number and then each set equally likely.
+ * How target panels are chosen while training: min..max for each problem, each number and then each
+ * set equally likely. `sharedByBatch`: the same set for the whole batch, as the released code does.
  */
-export type TargetPolicy =
-  | { readonly kind: 'shared' }
-  | { readonly kind: 'single' }
-  | { readonly kind: 'several'; readonly most: number };
+export interface TargetPolicy {
+  readonly sharedByBatch: boolean;
+  readonly min: number;
+  readonly max: number;
+}
 
 /** A contiguous part of the global batch: all of it in a run of one process. */
 export interface BatchPart {
@@ -59,10 +59,10 @@ export class EpochOrder {
   }
 }
 
-function validate(policy: TargetPolicy): void {
-  if (policy.kind !== 'several') return;
-  if (!Number.isInteger(policy.most) || policy.most < 1 || policy.most > PANELS - 1) {
-    throw new ArgumentError(`targets: "most" must be a whole number 1 to 8, got ${policy.most}`);
+function validate({ min, max }: TargetPolicy): void {
+  const valid = Number.isInteger(min) && Number.isInteger(max) && 1 <= min && min <= max;
+  if (!valid || max >= PANELS) {
+    throw new ArgumentError(`targets: expected 1 <= min <= max <= 8, got ${min} and ${max}`);
   }
 }
 
@@ -81,16 +81,16 @@ export function fillTargets(
 ): void {
   validate(policy);
   out.fill(0, offset, offset + part.count * PANELS);
-  if (policy.kind === 'shared') {
-    const target = new CounterRandom(seed, STREAM.targets, step).below(PANELS);
-    for (let n = 0; n < part.count; n++) out[offset + n * PANELS + target] = 1;
-    return;
-  }
-  const most = policy.kind === 'single' ? 1 : policy.most;
   for (let n = 0; n < part.count; n++) {
-    const random = new CounterRandom(seed, STREAM.targets, step * batchSize + part.first + n);
-    const count = most === 1 ? 1 : 1 + random.below(most);
-    markTargets(random, count, out, offset + n * PANELS);
+    const at = offset + n * PANELS;
+    if (policy.sharedByBatch && n > 0) {
+      out.copyWithin(at, offset, offset + PANELS);
+      continue;
+    }
+    const position = policy.sharedByBatch ? step : step * batchSize + part.first + n;
+    const random = new CounterRandom(seed, STREAM.targets, position);
+    const count = policy.min + random.below(policy.max - policy.min + 1);
+    markTargets(random, count, out, at);
   }
 }
 

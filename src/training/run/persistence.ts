@@ -1,0 +1,123 @@
+/**
+ * Gets what a run has to keep onto the disk without ever losing it: jobs wait in memory, run in the
+ * order they were asked for, and a failed one (a full disk, a vanished folder) stays first in line
+ * and is tried again later while training goes on. A newer job of the same name takes the place of
+ * one that still waits, so that memory stays bounded however long the disk refuses.
+ */
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NoteEvent } from '../observer.js';
+import type { RunFiles } from './files.js';
+
+interface Job {
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
+const SYSTEM_REASONS: Record<string, string> = {
+  ENOSPC: 'no space left on the device',
+  EDQUOT: 'the disk quota is used up',
+  ENOENT: 'the folder has vanished',
+  EACCES: 'permission denied',
+  EROFS: 'the file system is read-only',
+};
+
+/** The system's error behind an error, however deep. */
+function reasonOf(error: unknown): string {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const reason = SYSTEM_REASONS[(at as NodeJS.ErrnoException).code ?? ''];
+    if (reason) return reason;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+export class Persistence {
+  #jobs: Job[] = [];
+  #running: Promise<void> | null = null;
+  #failing = false;
+  #nextTry = 0;
+
+  /**
+   * @param folder the run's folder, made again should it vanish while its parent is there
+   * @param note receives a sentence when writing starts to fail and when it works again
+   */
+  constructor(
+    readonly folder: string,
+    readonly files: RunFiles,
+    readonly note: (event: NoteEvent) => void,
+    readonly retrySeconds: number,
+  ) {}
+
+  /** Whether something is not on disk yet. */
+  get pending(): boolean {
+    return this.#jobs.length > 0;
+  }
+
+  /** Asks for a job; one of the same name that still waits is forgotten. */
+  request(name: string, run: () => Promise<void>): void {
+    const running = this.#running ? this.#jobs.slice(0, 1) : [];
+    const waiting = this.#running ? this.#jobs.slice(1) : this.#jobs;
+    this.#jobs = [...running, ...waiting.filter((job) => job.name !== name), { name, run }];
+  }
+
+  /** Starts on what waits, unless it is at it or a failure is too recent. Never throws. */
+  flush(): Promise<void> {
+    if (this.#running) return this.#running;
+    if (this.#jobs.length === 0 || performance.now() < this.#nextTry) return Promise.resolve();
+    this.#running = this.#work().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#jobs.length > 0) {
+      const [job] = this.#jobs;
+      try {
+        await this.#ensureFolder();
+        await job.run();
+      } catch (error) {
+        this.#failed(job, error);
+        return;
+      }
+      this.#jobs = this.#jobs.slice(1);
+      this.#succeeded();
+    }
+  }
+
+  async #ensureFolder(): Promise<void> {
+    if ((await this.files.size(this.folder)) !== null) return;
+    const parent = path.dirname(this.folder);
+    if ((await this.files.size(parent)) === null) {
+      throw Object.assign(new Error(`${parent} does not exist`), { code: 'ENOENT' });
+    }
+    await this.files.makeFolder(this.folder);
+  }
+
+  #failed(job: Job, error: unknown): void {
+    this.#nextTry = performance.now() + this.retrySeconds * 1000;
+    if (this.#failing) return;
+    this.#failing = true;
+    this.note({
+      level: 'warning',
+      text: `${this.folder}: ${job.name} could not be written (${reasonOf(error)}); training goes on and writing is tried again`,
+    });
+  }
+
+  #succeeded(): void {
+    if (!this.#failing) return;
+    this.#failing = false;
+    this.note({ level: 'info', text: `${this.folder}: writing works again` });
+  }
+
+  /** Keeps trying until everything is on disk. Gives up only when `signal` aborts; then it throws. */
+  async finish(signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.flush();
+      if (!this.pending) return;
+      signal?.throwIfAborted();
+      const wait = Math.max(10, this.#nextTry - performance.now());
+      await sleep(wait, undefined, { signal });
+    }
+  }
+}
