@@ -40,3 +40,5 @@ export {
   type ProblemImages,
   type RendererOptions,
 } from './render-panel.js';
+export * from './identify.js';
+export * from './symbolic.js';
