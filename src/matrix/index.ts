@@ -42,3 +42,5 @@ export {
 } from './render-panel.js';
 export * from './identify.js';
 export * from './symbolic.js';
+export * from './json.js';
+export * from './validation.js';

@@ -60,8 +60,9 @@ export const RULE_ATTRIBUTES = [
 ] as const;
 export type RuleAttribute = (typeof RULE_ATTRIBUTES)[number];
 
-/** An attribute that a wrong candidate can differ in. */
-export type CandidateAttribute = Exclude<RuleAttribute, 'Number/Position'>;
+/** The attributes that a wrong candidate can differ in. */
+export const CANDIDATE_ATTRIBUTES = ['Number', 'Position', 'Type', 'Size', 'Color'] as const;
+export type CandidateAttribute = (typeof CANDIDATE_ATTRIBUTES)[number];
 
 /** A rule on one attribute of one component; every row of the matrix obeys it. */
 export interface Rule {
