@@ -21,13 +21,12 @@ import {
 } from './raven-structure.js';
 import { IMAGE_PIXELS } from './render.js';
 import { IMAGE_SIZE } from './render-entity.js';
+import { PROBLEM_IMAGES } from './render-panel.js';
+import { candidatesConsistentWith } from './symbolic.js';
 import { memorySource, naming } from './zip-source.js';
 
 export const PARTS = ['train', 'val', 'test'] as const;
 export type Part = (typeof PARTS)[number];
-
-/** Panels of one problem: eight of the matrix and eight candidates. */
-export const PROBLEM_IMAGES = 16;
 
 /** The part of the data set that problem number `index` belongs to: 6 : 2 : 2. */
 export function partOf(index: number): Part {
@@ -136,11 +135,14 @@ function strings(array: NpyArray): readonly string[] {
   return data;
 }
 
-/** The .npz of a problem whose images are drawn, u8 [16, 160, 160]. */
+/**
+ * The .npz of a problem whose images are drawn, u8 [16, 160, 160]. `predict` is what a rule solver
+ * answers: by default the first candidate that obeys the rules.
+ */
 export function encodeRavenNpz(
   problem: Problem,
   images: Uint8Array,
-  predict = problem.target,
+  predict = candidatesConsistentWith(problem).at(0) ?? problem.target,
 ): Uint8Array {
   if (images.length !== PROBLEM_IMAGES * IMAGE_PIXELS) {
     throw new FormatError(`a problem has 16 images of 160x160, not ${images.length} pixels`);

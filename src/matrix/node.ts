@@ -1,0 +1,19 @@
+/** Files of Raven's matrices in Node: folders, sets of any size, HDF5 caches, worker threads. */
+export { fileSource, PendingFile, readSmallFile, writeFileAtomically } from './node/file-source.js';
+export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
+export { openProblems, openSet, type OpenOptions } from './node/open.js';
+export {
+  configurationFolders,
+  labelOfRaven,
+  layoutOfFolder,
+  listRavenFolder,
+  openRavenFolder,
+  readRavenFolder,
+  readRavenProblem,
+  writeRavenProblem,
+  type RavenPlace,
+  type RavenProblem,
+  type WriteOptions,
+} from './node/raven-folder.js';
+export { SetWriter } from './node/set-writer.js';
+export { startWorker } from './node/worker.js';

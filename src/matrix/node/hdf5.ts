@@ -1,0 +1,199 @@
+/**
+ * Reads the CRAB authors' caches, `<configuration>/<part>_64.hdf5`: `panel` (the eight context
+ * panels) and `selection` as numbers [N, 8, 1, 64, 64] in 0..255, `answer` [N], `label`
+ * [N, concepts]. The HDF5 library works in a thread of its own, within limits of time and memory.
+ */
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { ArgumentError, FormatError, MatrixError } from '../errors.js';
+import { conceptCount, labelOfConcepts } from '../hdf5-concepts.js';
+import { findLayout } from '../layouts.js';
+import type { Configuration } from '../problem.js';
+import { SMALL_PIXELS } from '../render.js';
+import {
+  CANDIDATES,
+  MATRIX_PIXELS,
+  SELECTION_PIXELS,
+  type ProblemSource,
+  type SetBatch,
+} from '../set.js';
+import { startWorker } from './worker.js';
+
+/** What the thread is told when it starts. */
+export interface CacheTask {
+  readonly file: string;
+  /** Most bytes that the HDF5 library may take. */
+  readonly memoryLimit: number;
+}
+export interface CacheRequest {
+  readonly first: number;
+  readonly count: number;
+}
+export type CacheReply =
+  | { readonly kind: 'opened'; readonly count: number; readonly concepts: number }
+  | {
+      readonly kind: 'rows';
+      readonly panel: Uint8Array;
+      readonly selection: Uint8Array;
+      readonly answer: number[];
+      readonly label: number[];
+    }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** Problems that the thread reads at once; longer requests are cut. */
+export const MAX_CACHE_BATCH = 32;
+
+export interface CacheOptions {
+  /** By default the name of the folder that the file lies in. */
+  readonly configuration?: Configuration;
+  /** Most milliseconds for opening and for each batch. */
+  readonly timeLimit?: number;
+}
+
+const DEFAULT_TIME_LIMIT = 20_000;
+const MEMORY_LIMIT = 192 << 20;
+const SIGNATURE = Buffer.from('\x89HDF\r\n\x1a\n', 'latin1');
+
+/** Opens a cache as a source of problems. */
+export async function openHdf5Cache(
+  file: string,
+  options: CacheOptions = {},
+): Promise<ProblemSource> {
+  const configuration = options.configuration ?? configurationOf(file);
+  await checkSignature(file);
+  const thread = new CacheThread(file, options.timeLimit ?? DEFAULT_TIME_LIMIT);
+  try {
+    const opened = await thread.answer();
+    if (opened.kind !== 'opened') throw new FormatError(`${file}: it cannot be opened`);
+    if (opened.concepts !== conceptCount(configuration)) {
+      throw new FormatError(
+        `${file}: its labels have ${opened.concepts} concepts, ${configuration} has ${conceptCount(configuration)}`,
+      );
+    }
+    return {
+      name: file,
+      count: opened.count,
+      randomAccess: true,
+      read: (first, count) => readProblems(thread, configuration, opened, first, count),
+      close: () => thread.end(),
+    };
+  } catch (error) {
+    await thread.end();
+    throw error;
+  }
+}
+
+function configurationOf(file: string): Configuration {
+  const folder = path.basename(path.dirname(path.resolve(file)));
+  try {
+    return findLayout(folder).configuration;
+  } catch (error) {
+    if (!(error instanceof MatrixError)) throw error;
+    throw new ArgumentError(
+      `${file}: its folder "${folder}" does not name a configuration; name one`,
+      { cause: error },
+    );
+  }
+}
+
+async function checkSignature(file: string): Promise<void> {
+  const handle = await open(file, 'r');
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(SIGNATURE.length), 0, SIGNATURE.length, 0);
+    if (!buffer.equals(SIGNATURE)) throw new FormatError(`${file} is not an HDF5 file`);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readProblems(
+  thread: CacheThread,
+  configuration: Configuration,
+  cache: { readonly count: number; readonly concepts: number },
+  first: number,
+  count: number,
+): Promise<SetBatch> {
+  if (first < 0 || count < 0 || first + count > cache.count) {
+    throw new RangeError(`problems ${first}..${first + count} of ${cache.count}`);
+  }
+  const panel = new Uint8Array(count * MATRIX_PIXELS);
+  const selection = new Uint8Array(count * SELECTION_PIXELS);
+  const answer: number[] = [];
+  const label: SetBatch['label'][number][] = [];
+  for (let done = 0; done < count; done += MAX_CACHE_BATCH) {
+    const size = Math.min(MAX_CACHE_BATCH, count - done);
+    const rows = await thread.answer({ first: first + done, count: size });
+    if (rows.kind !== 'rows') throw new FormatError(`${thread.file}: it cannot be read`);
+    selection.set(rows.selection, done * SELECTION_PIXELS);
+    for (let i = 0; i < size; i++) {
+      const to = (done + i) * MATRIX_PIXELS;
+      panel.set(rows.panel.subarray(i * SELECTION_PIXELS, (i + 1) * SELECTION_PIXELS), to);
+      const from = i * SELECTION_PIXELS + rows.answer[i] * SMALL_PIXELS;
+      panel.set(rows.selection.subarray(from, from + SMALL_PIXELS), to + CANDIDATES * SMALL_PIXELS);
+      const concepts = rows.label.slice(i * cache.concepts, (i + 1) * cache.concepts);
+      label.push(labelOfConcepts(configuration, concepts));
+    }
+    answer.push(...rows.answer);
+  }
+  return { count, panel, selection, answer, label };
+}
+
+/** The thread, one question at a time. */
+class CacheThread {
+  readonly file: string;
+  readonly #worker: Worker;
+  readonly #timeLimit: number;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(file: string, timeLimit: number) {
+    this.file = file;
+    this.#timeLimit = timeLimit;
+    const workerData: CacheTask = { file: path.resolve(file), memoryLimit: MEMORY_LIMIT };
+    this.#worker = startWorker(new URL('./hdf5-worker.js', import.meta.url), {
+      workerData,
+      stdout: true,
+      stderr: true,
+      resourceLimits: { maxOldGenerationSizeMb: 128 },
+    });
+    this.#worker.stdout.resume();
+    this.#worker.stderr.resume();
+    this.#worker.unref();
+  }
+
+  /** The reply to a request, or, without one, the first word of the thread. */
+  answer(request?: CacheRequest): Promise<CacheReply> {
+    const reply = this.#queue.then(() => this.#ask(request));
+    this.#queue = reply.catch(() => undefined);
+    return reply;
+  }
+
+  #ask(request: CacheRequest | undefined): Promise<CacheReply> {
+    return new Promise((resolve, reject) => {
+      const worker = this.#worker;
+      const finish = (settle: () => void): void => {
+        clearTimeout(timer);
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+        settle();
+      };
+      const fail = (why: string, cause?: unknown): void =>
+        finish(() => reject(new FormatError(`${this.file}: ${why}`, { cause })));
+      const onMessage = (reply: CacheReply): void => {
+        if (reply.kind === 'refused') fail(reply.message);
+        else finish(() => resolve(reply));
+      };
+      const onError = (error: unknown): void => fail('the HDF5 library failed on it', error);
+      const onExit = (): void => fail('the HDF5 library ended');
+      const timer = setTimeout(() => {
+        void worker.terminate();
+        fail(`reading it took longer than ${this.#timeLimit} ms`);
+      }, this.#timeLimit);
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+      if (request) worker.postMessage(request);
+    });
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * RAVEN's folders, `<root>/<configuration folder>/RAVEN_<number>_<part>.{npz,xml}`: problems are
+ * read one at a time in numeric order, whatever else lies beside them. Of a large folder only the
+ * numbers are kept in memory.
+ */
+import { mkdir, opendir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { FormatError } from '../errors.js';
+import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from '../layouts.js';
+import type { Problem } from '../problem.js';
+import {
+  decodeRavenNpz,
+  encodeRavenNpz,
+  parseRavenFileName,
+  partOf,
+  PARTS,
+  ravenFileName,
+  type Part,
+  type RavenArrays,
+} from '../raven-file.js';
+import { MAX_XML_LENGTH, parseRavenXml } from '../raven-xml.js';
+import { formatRavenXml } from '../raven-xml-write.js';
+import { renderProblem } from '../render-panel.js';
+import {
+  imagesToBatch,
+  MATRIX_PIXELS,
+  SELECTION_PIXELS,
+  type ProblemSource,
+  type SetBatch,
+} from '../set.js';
+import type { Label } from '../set-label.js';
+import { naming } from '../zip-source.js';
+import { readSmallFile, writeFileAtomically } from './file-source.js';
+
+/** Where a problem stands in a folder. */
+export interface RavenPlace {
+  readonly index: number;
+  readonly part: Part;
+}
+
+/** A problem as found in a folder. */
+export interface RavenProblem extends RavenPlace {
+  /** The .npz. */
+  readonly file: string;
+  readonly arrays: RavenArrays;
+  /** Undefined where there is no XML: others publish images alone. */
+  readonly problem: Problem | undefined;
+}
+
+const MAX_NPZ_LENGTH = 4 << 20;
+
+/** The layout a folder's name stands for, if it is one of RAVEN's names. */
+export function layoutOfFolder(folder: string): ConfigurationLayout | undefined {
+  const name = path.basename(path.resolve(folder));
+  return ALL_LAYOUTS.find((layout) => layout.folder === name);
+}
+
+/** Configuration folders directly under a root, in the order of the configurations. */
+export async function configurationFolders(root: string): Promise<string[]> {
+  const found = await Promise.all(
+    ALL_LAYOUTS.map(async ({ folder }) => {
+      const info = await stat(path.join(root, folder)).catch(() => undefined);
+      return info?.isDirectory() ? path.join(root, folder) : undefined;
+    }),
+  );
+  return found.filter((folder) => folder !== undefined);
+}
+
+/** The problems of a folder in numeric order; other files are passed over. */
+export async function listRavenFolder(folder: string, part?: Part): Promise<RavenPlace[]> {
+  // Two numbers a problem rather than a name: part in the low digit, so that sorting keeps both.
+  const keys: number[] = [];
+  for await (const entry of await opendir(folder)) {
+    const parsed = entry.isDirectory() ? undefined : parseRavenFileName(entry.name);
+    if (parsed?.ending !== 'npz' || (part !== undefined && parsed.part !== part)) continue;
+    keys.push(parsed.index * PARTS.length + PARTS.indexOf(parsed.part));
+  }
+  return Array.from(Float64Array.from(keys).sort(), (key) => ({
+    index: Math.floor(key / PARTS.length),
+    part: PARTS[key % PARTS.length],
+  }));
+}
+
+/** Reads one problem of a folder. */
+export async function readRavenProblem(folder: string, place: RavenPlace): Promise<RavenProblem> {
+  const base = path.join(folder, ravenFileName(place.index, place.part));
+  const file = `${base}.npz`;
+  const arrays = await decodeRavenNpz(await readSmallFile(file, MAX_NPZ_LENGTH), file);
+  const layout = layoutOfFolder(folder);
+  if (layout && arrays.layouts.length > 0 && !arrays.layouts.includes(layout)) {
+    throw new FormatError(`${file}: its structure is not that of ${layout.folder}`);
+  }
+  const problem = await readDescription(`${base}.xml`, arrays.target, layout);
+  return { ...place, file, arrays, problem };
+}
+
+async function readDescription(
+  file: string,
+  target: number,
+  layout: ConfigurationLayout | undefined,
+): Promise<Problem | undefined> {
+  const bytes = await readSmallFile(file, MAX_XML_LENGTH).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!bytes) return undefined;
+  return naming(file, () => {
+    const text = new TextDecoder('utf-8').decode(bytes);
+    const problem = parseRavenXml(text, { target, noisy: layout?.noisy });
+    const found = layoutOf(problem.configuration, problem.noisy);
+    if (layout && found !== layout) {
+      throw new FormatError(`it describes ${found.folder}, but lies in ${layout.folder}`);
+    }
+    return problem;
+  });
+}
+
+/** Goes through the problems of a folder in numeric order. */
+export async function* readRavenFolder(
+  folder: string,
+  part?: Part,
+): AsyncGenerator<RavenProblem, void, undefined> {
+  for (const place of await listRavenFolder(folder, part)) {
+    yield await readRavenProblem(folder, place);
+  }
+}
+
+export interface WriteOptions {
+  /** u8 [16, 160, 160]; drawn where absent. */
+  readonly images?: Uint8Array;
+  /** By default as the data sets split: 6 : 2 : 2 by the last digit of the number. */
+  readonly part?: Part;
+}
+
+/**
+ * Writes a problem's two files into its configuration's folder under `root`. The .npz comes last:
+ * where it is, the problem is complete.
+ */
+export async function writeRavenProblem(
+  root: string,
+  index: number,
+  problem: Problem,
+  options: WriteOptions = {},
+): Promise<void> {
+  const folder = path.join(root, layoutOf(problem.configuration, problem.noisy).folder);
+  const base = path.join(folder, ravenFileName(index, options.part ?? partOf(index)));
+  const images = options.images ?? renderProblem(problem).images;
+  await mkdir(folder, { recursive: true });
+  await writeFileAtomically(`${base}.xml`, formatRavenXml(problem), { sync: false });
+  await writeFileAtomically(`${base}.npz`, encodeRavenNpz(problem, images), { sync: false });
+}
+
+/** What a problem's files tell of its rules. */
+export function labelOfRaven({ problem, arrays }: RavenProblem): Label {
+  if (problem) return problem.rules;
+  return (arrays.rules ?? []).map((rules) =>
+    rules.map((rule) => ({
+      ...rule,
+      value: rule.name === 'Constant' || rule.name === 'Distribute_Three' ? 0 : null,
+    })),
+  );
+}
+
+/** A folder of RAVEN, one configuration, as a source of problems at 64x64. */
+export async function openRavenFolder(folder: string, part?: Part): Promise<ProblemSource> {
+  const places = await listRavenFolder(folder, part);
+  const read = async (first: number, count: number): Promise<SetBatch> => {
+    if (first < 0 || count < 0 || first + count > places.length) {
+      throw new RangeError(`problems ${first}..${first + count} of ${places.length}`);
+    }
+    const panel = new Uint8Array(count * MATRIX_PIXELS);
+    const selection = new Uint8Array(count * SELECTION_PIXELS);
+    const answer: number[] = [];
+    const label: Label[] = [];
+    for (let i = 0; i < count; i++) {
+      const found = await readRavenProblem(folder, places[first + i]);
+      const one = imagesToBatch(found.arrays.images, found.arrays.target, labelOfRaven(found));
+      panel.set(one.panel, i * MATRIX_PIXELS);
+      selection.set(one.selection, i * SELECTION_PIXELS);
+      answer.push(...one.answer);
+      label.push(...one.label);
+    }
+    return { count, panel, selection, answer, label };
+  };
+  const close = (): Promise<void> => Promise.resolve();
+  return { name: folder, count: places.length, randomAccess: true, read, close };
+}

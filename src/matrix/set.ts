@@ -1,0 +1,167 @@
+/**
+ * A set: many problems of one kind as the models see them, at 64x64, in one .npz with the arrays
+ * `panel` u8 [N, 9, 64, 64] (the answer last), `selection` u8 [N, 8, 64, 64], `answer` i64 [N] and
+ * `label` unicode [N]. Problems are read in batches, so that the size of a set does not matter.
+ */
+import { FormatError } from './errors.js';
+import { layoutOf } from './layouts.js';
+import { unicodeArray } from './npy.js';
+import { NpzFile, writeNpz, type NpzArray } from './npz.js';
+import type { Problem } from './problem.js';
+import { downscale, IMAGE_PIXELS, SMALL_PIXELS, SMALL_SIZE } from './render.js';
+import { MATRIX_PANELS, render64Into, renderMatrix64Into } from './render-panel.js';
+import { formatLabel, parseLabel, type Label } from './set-label.js';
+import { naming, type ByteSource } from './zip-source.js';
+
+export const CANDIDATES = 8;
+/** Bytes of the nine panels of one problem. */
+export const MATRIX_PIXELS = MATRIX_PANELS * SMALL_PIXELS;
+/** Bytes of the eight candidates of one problem. */
+export const SELECTION_PIXELS = CANDIDATES * SMALL_PIXELS;
+
+/** Some problems of a set. */
+export interface SetBatch {
+  readonly count: number;
+  /** u8 [count, 9, 64, 64], 255 = white paper; the answer is the ninth panel. */
+  readonly panel: Uint8Array;
+  /** u8 [count, 8, 64, 64]. */
+  readonly selection: Uint8Array;
+  /** Index of the answer among the candidates, for each problem. */
+  readonly answer: readonly number[];
+  readonly label: readonly Label[];
+}
+
+/** Problems from anywhere, by number: a set file, a folder of RAVEN, an HDF5 cache. */
+export interface ProblemSource {
+  readonly name: string;
+  readonly count: number;
+  /** Whether reading out of order costs no more than in order. */
+  readonly randomAccess: boolean;
+  read(first: number, count: number): Promise<SetBatch>;
+  close(): Promise<void>;
+}
+
+const MAX_ANSWERS = 64 << 20;
+
+/** Opens a set file; its arrays are compared with each other before any problem is read. */
+export function openSetFrom(source: ByteSource): Promise<ProblemSource> {
+  return naming(source.name, async () => {
+    const file = await NpzFile.open(source);
+    const panel = await pictures(file, 'panel', MATRIX_PANELS);
+    const selection = await pictures(file, 'selection', CANDIDATES);
+    const label = file.has('label') ? await file.array('label') : undefined;
+    const answer = await answers(file);
+    for (const [array, rows] of [
+      ['panel', panel.rows],
+      ['selection', selection.rows],
+      ['label', label?.rows ?? answer.length],
+    ] as const) {
+      if (rows !== answer.length) {
+        throw new FormatError(`"${array}" has ${rows} problems, "answer" has ${answer.length}`);
+      }
+    }
+    if (label && (label.header.kind !== 'U' || label.header.shape.length !== 1)) {
+      throw new FormatError(
+        `"label" is ${label.header.dtype} instead of one text for each problem`,
+      );
+    }
+    return {
+      name: source.name,
+      count: answer.length,
+      randomAccess: panel.randomAccess && selection.randomAccess,
+      read: async (first, count) => ({
+        count,
+        panel: await panel.readRowBytes(first, count),
+        selection: await selection.readRowBytes(first, count),
+        answer: answer.slice(first, first + count),
+        label: await labels(label, first, count, source.name),
+      }),
+      close: () => source.close(),
+    };
+  });
+}
+
+async function pictures(file: NpzFile, name: string, panels: number): Promise<NpzArray> {
+  const array = await file.array(name);
+  const { dtype, shape } = array.header;
+  const expected = [panels, SMALL_SIZE, SMALL_SIZE];
+  if (dtype !== '|u1' || shape.length !== 4 || expected.some((size, i) => shape[i + 1] !== size)) {
+    throw new FormatError(
+      `"${name}" is ${dtype} (${shape.join(', ')}) instead of |u1 (N, ${expected.join(', ')})`,
+    );
+  }
+  return array;
+}
+
+async function answers(file: NpzFile): Promise<number[]> {
+  const { data, shape, dtype } = await file.read('answer', MAX_ANSWERS);
+  if (shape.length !== 1 || !(data instanceof BigInt64Array || data instanceof Int32Array)) {
+    throw new FormatError(`"answer" is ${dtype} (${shape.join(', ')}) instead of <i8 (N)`);
+  }
+  const indices = Array.from(data, Number);
+  if (indices.some((index) => index < 0 || index >= CANDIDATES)) {
+    throw new FormatError('"answer" holds more than the indices 0 to 7');
+  }
+  return indices;
+}
+
+async function labels(
+  array: NpzArray | undefined,
+  first: number,
+  count: number,
+  name: string,
+): Promise<Label[]> {
+  if (!array) return Array.from({ length: count }, () => []);
+  const { data } = await array.readRows(first, count);
+  if (ArrayBuffer.isView(data)) throw new FormatError(`${name}: "label" is not text`);
+  return data.map(parseLabel);
+}
+
+/** Goes through a source in order, a batch at a time. */
+export async function* batches(
+  source: ProblemSource,
+  size = 64,
+): AsyncGenerator<SetBatch, void, undefined> {
+  for (let first = 0; first < source.count; first += size) {
+    yield await source.read(first, Math.min(size, source.count - first));
+  }
+}
+
+/** A problem drawn at 64x64, as one problem of a set. */
+export function problemToBatch(problem: Problem): SetBatch {
+  const layout = layoutOf(problem.configuration, problem.noisy);
+  const panel = new Uint8Array(MATRIX_PIXELS);
+  const selection = new Uint8Array(SELECTION_PIXELS);
+  renderMatrix64Into(problem, panel);
+  problem.candidates.forEach((candidate, i) =>
+    render64Into(layout, candidate.panel, selection, i * SMALL_PIXELS),
+  );
+  return { count: 1, panel, selection, answer: [problem.target], label: [problem.rules] };
+}
+
+/** Images of RAVEN's files, u8 [16, 160, 160], scaled down to one problem of a set. */
+export function imagesToBatch(images: Uint8Array, target: number, label: Label): SetBatch {
+  const panel = new Uint8Array(MATRIX_PIXELS);
+  const selection = new Uint8Array(SELECTION_PIXELS);
+  for (let i = 0; i < CANDIDATES; i++) {
+    downscale(images, panel, i * SMALL_PIXELS, i * IMAGE_PIXELS);
+    downscale(images, selection, i * SMALL_PIXELS, (CANDIDATES + i) * IMAGE_PIXELS);
+  }
+  const answer = selection.subarray(target * SMALL_PIXELS, (target + 1) * SMALL_PIXELS);
+  panel.set(answer, CANDIDATES * SMALL_PIXELS);
+  return { count: 1, panel, selection, answer: [target], label: [label] };
+}
+
+/** A whole set in memory, for the browser; Node writes large ones through `SetWriter`. */
+export function encodeSet(problems: SetBatch): Uint8Array {
+  const { count, panel, selection, answer, label } = problems;
+  return writeNpz([
+    ['panel', { dtype: '|u1', shape: [count, MATRIX_PANELS, SMALL_SIZE, SMALL_SIZE], data: panel }],
+    [
+      'selection',
+      { dtype: '|u1', shape: [count, CANDIDATES, SMALL_SIZE, SMALL_SIZE], data: selection },
+    ],
+    ['answer', { dtype: '<i8', shape: [count], data: BigInt64Array.from(answer, BigInt) }],
+    ['label', unicodeArray(label.map(formatLabel))],
+  ]);
+}
