@@ -40,7 +40,45 @@ export {
   type ProblemImages,
   type RendererOptions,
 } from './render-panel.js';
-export * from './identify.js';
 export * from './symbolic.js';
 export * from './json.js';
 export * from './validation.js';
+export * from './describe.js';
+export { parseConstraints } from './constraints.js';
+export {
+  decodeNpy,
+  encodeNpy,
+  unicodeArray,
+  type NpyArray,
+  type NpyData,
+  type NpyHeader,
+} from './npy.js';
+export { NpzFile, readNpz, writeNpz, type NpzArray } from './npz.js';
+export { decodePng, encodePng, type GreyImage, type Picture, type PngLimits } from './png.js';
+export {
+  decodeRavenNpz,
+  encodeRavenNpz,
+  parseRavenFileName,
+  partOf,
+  PARTS,
+  ravenFileName,
+  type Part,
+  type RavenArrays,
+} from './raven-file.js';
+export { type NamedRule } from './raven-structure.js';
+export { parseRavenXml, type RavenXmlOptions } from './raven-xml.js';
+export { formatRavenXml } from './raven-xml-write.js';
+export {
+  batches,
+  CANDIDATES,
+  encodeSet,
+  imagesToBatch,
+  MATRIX_PIXELS,
+  openSetFrom,
+  problemToBatch,
+  SELECTION_PIXELS,
+  type ProblemSource,
+  type SetBatch,
+} from './set.js';
+export { formatLabel, isComplete, parseLabel, type Label, type LabelRule } from './set-label.js';
+export { blobSource, memorySource, type BlobLike, type ByteSource } from './zip-source.js';

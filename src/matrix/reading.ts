@@ -15,7 +15,7 @@ export class Reading {
   ) {}
 
   fail(expected: string): never {
-    throw new this.errorClass(`${this.path}: ${expected}`);
+    throw new this.errorClass(this.path === '' ? expected : `${this.path}: ${expected}`);
   }
 
   /** The same place with what was found there, for messages. */

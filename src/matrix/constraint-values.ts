@@ -1,0 +1,170 @@
+/**
+ * The words of a constraints file: rules as "progression -1", values as "circle" or 0.4, slots counted
+ * from 1. Turns them into rules and levels of a component, or fails with one sentence.
+ */
+import { ANGLES, COLORS, SIZES, TYPES, type LevelRange } from './attributes.js';
+import type { ComponentLayout } from './layouts.js';
+import { RULE_NAMES, type Rule, type RuleAttribute, type RuleName } from './problem.js';
+import type { Reading } from './reading.js';
+import { originalRange, ruleExists, rulesNamed, startRange } from './rules.js';
+
+const COUNTED: Record<RuleAttribute, readonly [string, string]> = {
+  'Number/Position': ['slot', 'slots'],
+  Number: ['slot', 'slots'],
+  Position: ['slot', 'slots'],
+  Type: ['type', 'types'],
+  Size: ['size', 'sizes'],
+  Color: ['color', 'colors'],
+};
+
+function onlySoMany(layout: ComponentLayout, attribute: RuleAttribute): string {
+  const { min, max } = originalRange(layout, attribute);
+  const count = max - min + 1;
+  return `only ${count} ${COUNTED[attribute][count === 1 ? 0 : 1]}`;
+}
+
+const readable = (name: RuleName): string => name.toLowerCase().replace('_', ' ');
+
+/** A rule's name and, for progression and arithmetic, perhaps its value. */
+interface RuleWords {
+  readonly name: RuleName;
+  readonly value?: number;
+}
+
+const signed = (value: number): string => (value > 0 ? `+${value}` : String(value));
+
+function findRuleName(reading: Reading, text: string): RuleName {
+  const normal = text.toLowerCase().replace(/[ -]/g, '_');
+  const name = RULE_NAMES.find((known) => known.toLowerCase() === normal);
+  if (!name) {
+    const known = RULE_NAMES.map(readable).join(', ');
+    reading.fail(`unknown rule ${reading.shown()}: expected ${known}`);
+  }
+  return name;
+}
+
+function readRuleText(reading: Reading, text: string): RuleWords {
+  const match = /^([a-z][a-z _-]*?)(?:\s*([+-]\d?|\d))?$/i.exec(text.trim());
+  if (!match) return { name: findRuleName(reading, text) };
+  const [, words, parameter] = match;
+  const name = findRuleName(reading, words);
+  if (parameter === undefined) return { name };
+  return { name, value: /\d/.test(parameter) ? Number(parameter) : Number(`${parameter}1`) };
+}
+
+function readRuleWords(reading: Reading): RuleWords {
+  if (typeof reading.value === 'string') return readRuleText(reading, reading.value);
+  if (!reading.isObject()) {
+    reading.fail(`expected a rule such as "progression +1", found ${reading.shown()}`);
+  }
+  const { name, value } = reading.members(['name', 'value']);
+  if (typeof name.value !== 'string') {
+    return name.fail(`expected a rule's name, found ${name.shown()}`);
+  }
+  const found = findRuleName(name, name.value);
+  return value.value === undefined ? { name: found } : { name: found, value: value.integer(-2, 2) };
+}
+
+/** The rules that one choice of a constraints file allows, all possible in the component. */
+function readRuleChoice(
+  reading: Reading,
+  layout: ComponentLayout,
+  attribute: Exclude<RuleAttribute, 'Number/Position'>,
+): Rule[] {
+  const { name, value } = readRuleWords(reading);
+  // Number and Position stay constant together.
+  const inGroup = attribute === 'Number' || attribute === 'Position';
+  const target = inGroup && name === 'Constant' ? 'Number/Position' : attribute;
+  if (!ruleExists(name, target)) reading.fail(`there is no ${readable(name)} of ${attribute}`);
+  const named = rulesNamed(name, target);
+  const wanted = named.filter((rule) => value === undefined || rule.value === value);
+  if (wanted.length === 0) {
+    const values = named.map((rule) => signed(rule.value)).join(', ');
+    reading.fail(
+      name === 'Progression' || name === 'Arithmetic'
+        ? `${readable(name)} takes ${values}, not ${String(value)}`
+        : `${readable(name)} takes no value`,
+    );
+  }
+  const possible = wanted.filter((rule) => startRange(layout, rule));
+  if (possible.length === 0) {
+    const shown = value === undefined ? readable(name) : `${readable(name)} ${signed(value)}`;
+    reading.fail(`${shown} is impossible for ${layout.name}: ${onlySoMany(layout, attribute)}`);
+  }
+  return possible;
+}
+
+/** The rules that a constraints file allows on an attribute: one choice, or an array of them. */
+export function readRuleChoices(
+  reading: Reading,
+  layout: ComponentLayout,
+  attribute: Exclude<RuleAttribute, 'Number/Position'>,
+): Rule[] {
+  if (!reading.isArray()) return readRuleChoice(reading, layout, attribute);
+  return reading.items(1, 16).flatMap((choice) => readRuleChoice(choice, layout, attribute));
+}
+
+/** A value of a table by what it stands for. */
+function readFromTable(
+  reading: Reading,
+  layout: ComponentLayout,
+  range: LevelRange,
+  names: readonly (string | number)[],
+  found: number,
+): number {
+  if (found >= range.min && found <= range.max) return found;
+  const expected = names.slice(range.min, range.max + 1).join(', ');
+  return reading.fail(
+    found < 0
+      ? `unknown value ${reading.shown()}: expected ${expected}`
+      : `${reading.shown()} is not possible for ${layout.name}: expected ${expected}`,
+  );
+}
+
+/** An integer that is a level of the table, else -1. */
+const asLevel = (value: unknown, count: number): number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < count ? value : -1;
+
+/** "circle", or the level 5. */
+export function readType(reading: Reading, layout: ComponentLayout): number {
+  const { value } = reading;
+  const named = TYPES.findIndex((name) => name === value);
+  const found = named >= 0 ? named : asLevel(value, TYPES.length);
+  return readFromTable(reading, layout, layout.type, TYPES, found);
+}
+
+/** 0.4, or the level 0. */
+export function readSize(reading: Reading, layout: ComponentLayout): number {
+  const { value } = reading;
+  const named = SIZES.findIndex((size) => size === value);
+  const found = named >= 0 ? named : asLevel(value, SIZES.length);
+  return readFromTable(reading, layout, layout.size, SIZES, found);
+}
+
+/** "white", "black", a grey value such as 224, or a level; 0 is the level 0, which is white. */
+export function readColor(reading: Reading, layout: ComponentLayout): number {
+  const { value } = reading;
+  const names = ['white', ...COLORS.slice(1, -1), 'black'];
+  const named = [names.indexOf(value as string), value === 0 ? -1 : COLORS.indexOf(value as 255)];
+  const found = Math.max(...named, asLevel(value, COLORS.length));
+  return readFromTable(reading, layout, layout.color, names, found);
+}
+
+/** Degrees. */
+export function readAngle(reading: Reading, layout: ComponentLayout): number {
+  const found = ANGLES.findIndex((angle) => angle === reading.value);
+  return readFromTable(reading, layout, layout.angle, ANGLES, found);
+}
+
+/** How many entities; returned as a level. */
+export function readNumber(reading: Reading, layout: ComponentLayout): number {
+  return reading.integer(layout.number.min + 1, layout.number.max + 1) - 1;
+}
+
+/** Slots counted from 1, row by row; returned from 0, in the order given. */
+export function readSlots(reading: Reading, layout: ComponentLayout): number[] {
+  const count = layout.slots.length;
+  const slots = reading.items(1, count).map((item) => item.integer(1, count) - 1);
+  if (new Set(slots).size < slots.length) reading.fail('the same slot is given twice');
+  return slots;
+}

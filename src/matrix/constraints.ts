@@ -1,0 +1,237 @@
+/**
+ * Constraints on what is sampled, for people who make tests. A JSON value, every part of it optional:
+ *
+ *     {
+ *       "rules":       [ { "position": "arithmetic -", "type": "constant",
+ *                          "size": ["progression", "distribute three"],
+ *                          "color": { "name": "progression", "value": 1 } } ],
+ *       "start":       [ { "type": "circle", "size": 0.4, "color": "white", "angle": 45,
+ *                          "number": 2, "position": [1, 4] } ],
+ *       "uniform":     [ true ],
+ *       "distractors": [ [ "size", "color" ] ]
+ *     }
+ *
+ * Each part has one entry for each component of the configuration, in its order, or is an object with
+ * the components' names as keys: { "In": { … } }. A missing or null entry leaves a component free.
+ *
+ * - rules: for number, position, type, size, color the name of a rule (constant, progression,
+ *   arithmetic, distribute three), with "+1", "-2" and so on to fix its value; an array gives a choice,
+ *   in which rules keep their weights. Number and Position share one rule: give one of them.
+ * - start: values of the first panel of the first row; an array of up to three such objects (or nulls)
+ *   is for the first panels of the rows. Types by name, sizes as fractions, colors as "white", "black"
+ *   or a grey value, angles in degrees, slots counted from 1; types, sizes and colors by level as well.
+ *   Where no rule is fixed, only rules that such a start allows are drawn.
+ * - uniform: whether all entities of a component are alike (noisy configurations only).
+ * - distractors: which attributes wrong candidates may change; here a component that is left out is not
+ *   changed at all.
+ */
+import { UNIFORMITIES } from './attributes.js';
+import {
+  readAngle,
+  readColor,
+  readNumber,
+  readRuleChoices,
+  readSize,
+  readSlots,
+  readType,
+} from './constraint-values.js';
+import { ArgumentError } from './errors.js';
+import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
+import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
+import { CANDIDATE_ATTRIBUTES, type CandidateAttribute } from './problem.js';
+import { Reading } from './reading.js';
+import {
+  groupOf,
+  RULE_GROUPS,
+  ruleTable,
+  sameRule,
+  VALUE_KEYS,
+  type PossibleRule,
+  type RuleGroup,
+  type RuleTable,
+} from './rules.js';
+import { slotMask } from './slots.js';
+
+type Tables = Record<RuleGroup, RuleTable>;
+type Starts = ComponentPlan['starts'];
+
+const ATTRIBUTE_KEYS = {
+  number: 'Number',
+  position: 'Position',
+  type: 'Type',
+  size: 'Size',
+  color: 'Color',
+} as const;
+const RULE_KEYS = ['number', 'position', 'type', 'size', 'color'] as const;
+
+const isGiven = (reading: Reading): boolean =>
+  reading.value !== undefined && reading.value !== null;
+
+/** The entries of a part, one for each component, undefined where a component is left free. */
+function entriesOf(part: Reading, layout: ConfigurationLayout): (Reading | undefined)[] {
+  const names = layout.components.map(({ name }) => name);
+  if (!isGiven(part)) return names.map(() => undefined);
+  let entries: (Reading | undefined)[];
+  if (part.isArray()) {
+    entries = part.items(0, names.length);
+  } else {
+    const members = part.members(names);
+    entries = names.map((name) => members[name]);
+  }
+  return names.map((_, index) => {
+    const entry = entries[index];
+    return entry && isGiven(entry) ? entry : undefined;
+  });
+}
+
+function readRules(entry: Reading, layout: ComponentLayout, free: Tables): Tables {
+  const tables: Tables = { ...free };
+  const members = entry.members(RULE_KEYS);
+  if (isGiven(members.number) && isGiven(members.position)) {
+    members.position.fail('Number and Position share one rule: give one of them');
+  }
+  for (const key of RULE_KEYS) {
+    const reading = members[key];
+    if (!isGiven(reading)) continue;
+    const attribute = ATTRIBUTE_KEYS[key];
+    const allowed = readRuleChoices(reading, layout, attribute);
+    const group = groupOf(attribute);
+    tables[group] = ruleTable(
+      free[group].rules.filter(({ rule }) => allowed.some((choice) => sameRule(choice, rule))),
+    );
+  }
+  return tables;
+}
+
+function readRowStart(reading: Reading, layout: ComponentLayout): RowStart {
+  const keys = ['number', 'position', 'type', 'size', 'color', 'angle'] as const;
+  const members = reading.members(keys);
+  const read = <T>(
+    key: (typeof keys)[number],
+    reader: (reading: Reading, layout: ComponentLayout) => T,
+  ): T | undefined => (isGiven(members[key]) ? reader(members[key], layout) : undefined);
+  const slots = read('position', readSlots);
+  const number = read('number', readNumber);
+  if (slots && number !== undefined && slots.length !== number + 1) {
+    members.position.fail(`${slots.length} slots do not fit number ${number + 1}`);
+  }
+  return {
+    number: slots ? slots.length - 1 : number,
+    slots,
+    type: read('type', readType),
+    size: read('size', readSize),
+    color: read('color', readColor),
+    angle: read('angle', readAngle),
+  };
+}
+
+function readStarts(entry: Reading, layout: ComponentLayout): Starts {
+  const rows = entry.isArray() ? entry.items(1, 3) : [entry];
+  const start = (row: number): RowStart => {
+    const reading = rows.at(row);
+    return row < rows.length && reading && isGiven(reading) ? readRowStart(reading, layout) : {};
+  };
+  return [start(0), start(1), start(2)];
+}
+
+const defined = <T>(value: T | undefined): value is T => value !== undefined;
+
+/** Whether a second row may start where white is the only second color: see `rows.ts`. */
+function colorStartsFit({ rule }: PossibleRule, layout: ComponentLayout, starts: Starts): boolean {
+  if (rule.name !== 'Arithmetic' || rule.attribute !== 'Color') return true;
+  const barren = rule.value > 0 ? layout.color.max : layout.color.min;
+  return !(starts[0].color === barren && starts[1].color === barren);
+}
+
+/** Whether three rows can start as fixed under a rule. */
+function startsFit(possible: PossibleRule, layout: ComponentLayout, starts: Starts): boolean {
+  const { rule, start } = possible;
+  const group = groupOf(rule.attribute);
+  const key = group === 'Number/Position' ? 'number' : VALUE_KEYS[group];
+  const levels = starts.map((row) => row[key]).filter(defined);
+  if (levels.some((level) => level < start.min || level > start.max)) return false;
+  if (!colorStartsFit(possible, layout, starts)) return false;
+  if (rule.name !== 'Distribute_Three') return true;
+  const distinct = new Set(levels).size;
+  if (rule.attribute !== 'Position') return distinct === levels.length;
+  const sets = starts.map(({ slots }) => slots).filter(defined);
+  return distinct <= 1 && new Set(sets.map(slotMask)).size === sets.length;
+}
+
+function fitTables(tables: Tables, layout: ComponentLayout, starts: Starts, path: string): Tables {
+  const fitting: Tables = { ...tables };
+  for (const group of RULE_GROUPS) {
+    const rules = tables[group].rules.filter((rule) => startsFit(rule, layout, starts));
+    if (rules.length === 0) {
+      throw new ArgumentError(
+        `${path}: no rule on ${group} that is allowed for ${layout.name} can start with these values`,
+      );
+    }
+    fitting[group] = ruleTable(rules);
+  }
+  return fitting;
+}
+
+function readUniform(entry: Reading, layout: ComponentLayout, free: readonly number[]): number[] {
+  const uniform = entry.boolean();
+  const fitting = free.filter((level) => UNIFORMITIES[level] === uniform);
+  if (fitting.length === 0) {
+    entry.fail(`${layout.name} is always uniform here: only noisy configurations are not`);
+  }
+  return fitting;
+}
+
+function readDistractors(
+  entry: Reading | undefined,
+  layout: ComponentLayout,
+): CandidateAttribute[] {
+  if (!entry) return [];
+  return entry.items(0, CANDIDATE_ATTRIBUTES.length).map((item) => {
+    const attribute = ATTRIBUTE_KEYS[item.oneOf(RULE_KEYS)];
+    const single = layout.slots.length === 1;
+    if (single && (attribute === 'Number' || attribute === 'Position')) {
+      item.fail(`${attribute} cannot change in ${layout.name}: only 1 slot`);
+    }
+    if (attribute === 'Color' && layout.color.min === layout.color.max) {
+      item.fail(`${attribute} cannot change in ${layout.name}: only 1 color`);
+    }
+    return attribute;
+  });
+}
+
+/**
+ * Reads constraints for a layout from a JSON value, as described at the top of this file. Throws an
+ * ArgumentError of one sentence that names the place where something is unknown or impossible.
+ */
+export function parseConstraints(value: unknown, layout: ConfigurationLayout): Plan {
+  const root = new Reading(value, '', ArgumentError);
+  if (!root.isObject()) {
+    throw new ArgumentError(`constraints: expected an object, found ${root.shown()}`);
+  }
+  const parts = root.members(['rules', 'start', 'uniform', 'distractors']);
+  const rules = entriesOf(parts.rules, layout);
+  const starts = entriesOf(parts.start, layout);
+  const uniforms = entriesOf(parts.uniform, layout);
+  const distractors = entriesOf(parts.distractors, layout);
+  if (isGiven(parts.distractors) && !distractors.some(defined)) {
+    parts.distractors.fail('at least one attribute must be allowed to change');
+  }
+  const components = freePlan(layout).components.map((free, index): ComponentPlan => {
+    const own = free.layout;
+    const rule = rules[index];
+    const start = starts[index];
+    const uniform = uniforms[index];
+    const tables = rule ? readRules(rule, own, free.tables) : free.tables;
+    const fixed = start ? readStarts(start, own) : free.starts;
+    return {
+      layout: own,
+      tables: start ? fitTables(tables, own, fixed, start.path) : tables,
+      starts: fixed,
+      uniformity: uniform ? readUniform(uniform, own, free.uniformity) : free.uniformity,
+      distractors: isGiven(parts.distractors)
+        ? readDistractors(distractors[index], own)
+        : undefined,
+    };
+  });
+  return { layout, components };
+}

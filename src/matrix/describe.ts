@@ -1,0 +1,145 @@
+/**
+ * Problems in words: one line for each rule, panel and change. For reports, contact sheets and alternative
+ * texts; English only.
+ */
+import { ANGLES, COLORS, SIZES, TYPES } from './attributes.js';
+import { layoutOf, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
+import type {
+  AttributeChange,
+  ComponentPanel,
+  Entity,
+  Panel,
+  Problem,
+  Rule,
+  RuleAttribute,
+} from './problem.js';
+
+const POSITION_ARITHMETIC = {
+  sum: 'third = first and second together',
+  difference: 'third = first without second',
+} as const;
+
+function progression(attribute: RuleAttribute, value: number): string {
+  const step = Math.abs(value);
+  const times = step === 1 ? '' : ` by ${step}`;
+  const up = value > 0;
+  switch (attribute) {
+    case 'Number':
+      return `${step} ${up ? 'more' : 'fewer'} in each column`;
+    case 'Position':
+      return `${step} ${step === 1 ? 'slot' : 'slots'} ${up ? 'forward' : 'back'} in each column`;
+    case 'Type':
+      return `${up ? 'more' : 'fewer'} corners${times} in each column`;
+    case 'Size':
+      return `${up ? 'larger' : 'smaller'}${times} in each column`;
+    case 'Color':
+      return `${up ? 'darker' : 'lighter'}${times} in each column`;
+    case 'Number/Position':
+      return `by ${value} in each column`;
+  }
+}
+
+function arithmetic({ attribute, value }: Rule): string {
+  if (attribute === 'Position') {
+    return value > 0 ? POSITION_ARITHMETIC.sum : POSITION_ARITHMETIC.difference;
+  }
+  return `third = first ${value > 0 ? '+' : '-'} second`;
+}
+
+/** A rule in one line: "Size: arithmetic, third = first + second". */
+export function describeRule(rule: Rule): string {
+  const { name, attribute, value } = rule;
+  switch (name) {
+    case 'Constant':
+      return `${attribute}: constant in each row`;
+    case 'Progression':
+      return `${attribute}: progression, ${progression(attribute, value)}`;
+    case 'Arithmetic':
+      return `${attribute}: arithmetic, ${arithmetic(rule)}`;
+    case 'Distribute_Three':
+      return `${attribute}: distribute three, the same three in each row`;
+  }
+}
+
+/** "Left: " where there is more than one component, else nothing. */
+const prefix = (layout: ConfigurationLayout, component: number): string =>
+  layout.components.length > 1 ? `${layout.components[component].name}: ` : '';
+
+/** The rules of a problem, one line each, with the component's name where there are two. */
+export function describeRules(
+  problem: Pick<Problem, 'configuration' | 'noisy' | 'rules'>,
+): string[] {
+  const layout = layoutOf(problem.configuration, problem.noisy);
+  return problem.rules.flatMap((rules, component) =>
+    rules.map((rule) => prefix(layout, component) + describeRule(rule)),
+  );
+}
+
+/** Names of the Color levels that people have a word for; the others are greys by their value. */
+function colorName(level: number): string {
+  if (level === 0) return 'white';
+  if (level === COLORS.length - 1) return 'black';
+  return `grey ${COLORS[level]}`;
+}
+
+const SLOT_NAMES: Record<number, readonly string[]> = {
+  1: [''],
+  4: ['top left', 'top right', 'bottom left', 'bottom right'],
+  9: [
+    'top left',
+    'top',
+    'top right',
+    'left',
+    'centre',
+    'right',
+    'bottom left',
+    'bottom',
+    'bottom right',
+  ],
+};
+
+function describeLook({ type, size, color, angle }: Entity): string {
+  const upright = ANGLES[angle] === 0 || TYPES[type] === 'circle';
+  const turned = upright ? '' : `, turned by ${ANGLES[angle]} degrees`;
+  return `${colorName(color)} ${TYPES[type]} of size ${SIZES[size]}${turned}`;
+}
+
+function describeComponent(layout: ComponentLayout, panel: ComponentPanel): string {
+  const names = SLOT_NAMES[layout.slots.length];
+  const ordered = [...panel.entities].sort((a, b) => a.slot - b.slot);
+  const places = new Map<string, string[]>();
+  for (const entity of ordered) {
+    const look = describeLook(entity);
+    places.set(look, [...(places.get(look) ?? []), names[entity.slot]]);
+  }
+  return [...places]
+    .map(([look, where]) => {
+      const counted = where.length > 1 ? `${where.length} × ${look}` : look;
+      return where[0] === '' ? counted : `${counted} (${where.join(', ')})`;
+    })
+    .join('; ');
+}
+
+/** What a panel shows, in one line: an alternative text for its image. */
+export function describePanel(layout: ConfigurationLayout, panel: Panel): string {
+  return panel.components
+    .map(
+      (component, index) =>
+        prefix(layout, index) + describeComponent(layout.components[index], component),
+    )
+    .join('. ');
+}
+
+/** One changed attribute of a candidate: "Size", or "Left: Size" where there are two components. */
+export function describeChange(layout: ConfigurationLayout, change: AttributeChange): string {
+  return prefix(layout, change.component) + change.attribute;
+}
+
+/** How a candidate differs from the answer, in one line; "answer" for the answer itself. */
+export function describeChanges(
+  layout: ConfigurationLayout,
+  changes: readonly AttributeChange[],
+): string {
+  if (changes.length === 0) return 'answer';
+  return `differs in ${changes.map((change) => describeChange(layout, change)).join(', ')}`;
+}
