@@ -75,12 +75,20 @@ const inkAt = (source: Raster, x: number, y: number): number =>
 
 /** Ink at a position in 32nds of a pixel. */
 function interpolate(source: Raster, x32: number, y32: number): number {
+  const { data, width, height } = source;
   const x = x32 >> STEP_BITS;
   const y = y32 >> STEP_BITS;
+  const inside = x >= 0 && x < width - 1 && y >= 0 && y < height - 1;
+  const at = y * width + x;
+  const a = inside ? data[at] : inkAt(source, x, y);
+  const b = inside ? data[at + 1] : inkAt(source, x + 1, y);
+  const c = inside ? data[at + width] : inkAt(source, x, y + 1);
+  const d = inside ? data[at + width + 1] : inkAt(source, x + 1, y + 1);
+  if (a === b && a === c && a === d) return a;
   const right = x32 & (STEPS - 1);
   const below = y32 & (STEPS - 1);
-  const upper = inkAt(source, x, y) * (STEPS - right) + inkAt(source, x + 1, y) * right;
-  const lower = inkAt(source, x, y + 1) * (STEPS - right) + inkAt(source, x + 1, y + 1) * right;
+  const upper = a * (STEPS - right) + b * right;
+  const lower = c * (STEPS - right) + d * right;
   return (upper * (STEPS - below) + lower * below + (STEPS * STEPS) / 2) >> (2 * STEP_BITS);
 }
 

@@ -6,7 +6,7 @@
 import { ArgumentError } from './errors.js';
 import { layoutOf, type ConfigurationLayout } from './layouts.js';
 import type { Panel, Problem } from './problem.js';
-import { SpriteStore, type Sprite, type WordImage } from './render-sprites.js';
+import { SpriteStore, type Runs, type Sprite } from './render-sprites.js';
 import {
   downscale,
   drawStructureLine,
@@ -15,10 +15,7 @@ import {
   SMALL_PIXELS,
   SMALL_SIZE,
 } from './render.js';
-import { IMAGE_SIZE } from './render-entity.js';
 
-const IMAGE_STRIDE = IMAGE_SIZE / 4;
-const SMALL_STRIDE = SMALL_SIZE / 4;
 const FOUR_PAPER = -1;
 const DEFAULT_CACHE_BYTES = 96 * 2 ** 20;
 
@@ -51,33 +48,31 @@ function mergeWords(lower: number, upper: number): number {
 }
 
 /** Puts a sprite over what is there: its ink hides what lies below. */
-function cover(target: Int32Array, stride: number, image: WordImage): void {
-  const { words, width } = image;
+function cover(target: Int32Array, runs: Runs): void {
   let read = 0;
-  for (let row = 0; row < image.height; row++) {
-    let write = (image.top + row) * stride + image.left;
-    for (const end = read + width; read < end; read++, write++) {
-      const upper = words[read];
-      if (upper === FOUR_PAPER) continue;
+  while (read < runs.length) {
+    let write = runs[read];
+    const end = read + 2 + runs[read + 1];
+    for (read += 2; read < end; read++, write++) {
       const lower = target[write];
-      target[write] = lower === FOUR_PAPER ? upper : mergeWords(lower, upper);
+      target[write] = lower === FOUR_PAPER ? runs[read] : mergeWords(lower, runs[read]);
     }
   }
 }
 
 /** Adds a sprite to a small image where it shares no pixel with what is there. */
-function addSmall(target: Int32Array, image: WordImage): void {
-  const { words, width } = image;
+function addSmall(target: Int32Array, runs: Runs): void {
   let read = 0;
-  for (let row = 0; row < image.height; row++) {
-    let write = (image.top + row) * SMALL_STRIDE + image.left;
-    for (const end = read + width; read < end; read++, write++) target[write] &= words[read];
+  while (read < runs.length) {
+    let write = runs[read];
+    const end = read + 2 + runs[read + 1];
+    for (read += 2; read < end; read++, write++) target[write] &= runs[read];
   }
 }
 
 /** Marks a sprite's pixels as occupied; false, with nothing to rely on, where one was already. */
-function occupy(occupied: Int32Array, { support, small }: Sprite): boolean {
-  const start = small.top * 2;
+function occupy(occupied: Int32Array, { support, smallTop }: Sprite): boolean {
+  const start = smallTop * 2;
   let common = 0;
   for (let i = 0; i < support.length; i++) {
     const bits = support[i];
@@ -124,7 +119,7 @@ export class Renderer {
     for (let index = 0; index < components.length; index++) {
       for (const entity of components[index].entities) {
         const sprite = this.#sprites.sprite(layout.components[index], entity);
-        cover(words, IMAGE_STRIDE, sprite.image);
+        cover(words, sprite.image);
       }
     }
     drawStructureLine(layout, out, offset);

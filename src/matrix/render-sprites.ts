@@ -1,14 +1,13 @@
 /**
- * Entities drawn once and kept. A sprite holds the pixels of one entity, white elsewhere, at both
- * image sizes, in words of four pixels whose columns are aligned, so that a panel is put together by
- * copying words. The store is filled as sprites are asked for and bounded in bytes; the oldest go
- * first.
+ * Entities drawn once and kept. A sprite holds the pixels of one entity at both image sizes, as runs
+ * of words of four pixels where there is any ink, so that a panel is put together by copying words.
+ * The store is filled as sprites are asked for and bounded in bytes; the oldest go first.
  */
 import { COLORS, SIZES, TYPES, ANGLES, UPRIGHT } from './attributes.js';
 import { ArgumentError } from './errors.js';
 import type { ComponentLayout } from './layouts.js';
 import type { Entity } from './problem.js';
-import type { Raster } from './raster.js';
+import type { Point, Raster } from './raster.js';
 import { rotate, type Region } from './raster-rotate.js';
 import { downscaleRegion, IMAGE_PIXELS, PAPER, SMALL_PIXELS, SMALL_SIZE } from './render.js';
 import {
@@ -20,24 +19,22 @@ import {
   type Figure,
 } from './render-entity.js';
 
-/** A rectangle of pixels, four to a word. */
-export interface WordImage {
-  /** First column, in words. */
-  readonly left: number;
-  readonly top: number;
-  /** Columns, in words. */
-  readonly width: number;
-  readonly height: number;
-  /** Int32 [height, width]: 255 is white, that is, transparent. */
-  readonly words: Int32Array;
-}
+/**
+ * Runs of words that are not all paper, one after the other: the place of the first word in the
+ * image, the number of words, the words. A word is four pixels of a row, 255 paper.
+ */
+export type Runs = Int32Array;
 
 export interface Sprite {
-  readonly image: WordImage;
-  readonly small: WordImage;
+  /** Runs of the 160x160 image. */
+  readonly image: Runs;
+  /** Runs of the 64x64 image. */
+  readonly small: Runs;
+  /** First row of the small image that has ink. */
+  readonly smallTop: number;
   /**
-   * Int32 [small.height, 2]: bit x of a row is set where any of the four full-size pixels that the
-   * small pixel x is made of has ink, even if too faint to change it.
+   * Int32 [rows, 2], from `smallTop` on: bit x of a row is set where any of the four full-size pixels
+   * that the small pixel x is made of has ink, even if too faint to change it.
    */
   readonly support: Int32Array;
 }
@@ -74,104 +71,129 @@ function assertDrawable(layout: ComponentLayout, entity: Entity): void {
   );
 }
 
-/** Copies a rectangle of whole words out of an image. */
-function cutWords(
-  bytes: Uint8Array,
-  stride: number,
-  rectangle: Omit<WordImage, 'words'>,
-): WordImage {
-  const source = new Int32Array(bytes.buffer);
-  const { left, top, width, height } = rectangle;
-  const words = new Int32Array(width * height);
-  for (let row = 0; row < height; row++) {
-    const start = (top + row) * stride + left;
-    words.set(source.subarray(start, start + width), row * width);
-  }
-  return { ...rectangle, words };
-}
+const FOUR_PAPER = -1;
 
-/** The smallest region that holds everything but paper, within `region`. */
-function inkRegion(image: Uint8Array, region: Region): Region {
-  let { left, top, right, bottom } = { left: region.right, top: -1, right: region.left, bottom: 0 };
+/** Room for the runs of any image: every other word, each with its place and count. */
+const runScratch = new Int32Array(2 * IMAGE_PIXELS);
+
+/** The runs of an image within a region whose columns are whole words. */
+function runsIn(words: Int32Array, stride: number, region: Region): Runs {
+  let length = 0;
   for (let y = region.top; y <= region.bottom; y++) {
-    for (let x = region.left; x <= region.right; x++) {
-      if (image[y * IMAGE_SIZE + x] === PAPER) continue;
-      if (top < 0) top = y;
-      bottom = y;
-      if (x < left) left = x;
-      if (x > right) right = x;
+    const end = y * stride + (region.right >> 2);
+    let at = y * stride + (region.left >> 2);
+    while (at <= end) {
+      if (words[at] === FOUR_PAPER) {
+        at += 1;
+        continue;
+      }
+      const start = at;
+      const head = length;
+      length += 2;
+      while (at <= end && words[at] !== FOUR_PAPER) runScratch[length++] = words[at++];
+      runScratch[head] = start;
+      runScratch[head + 1] = at - start;
     }
   }
-  return { left, top, right, bottom };
+  return runScratch.slice(0, length);
 }
+
+/** Stands for the ink of the inside in a stencil; no colour has this value. */
+const INSIDE = 1;
+
+/** A figure upright, INSIDE where its colour goes, around the middle of the image. */
+interface Stencil {
+  readonly centre: Point;
+  readonly raster: Raster;
+}
+
+const blankRaster = (): Raster => ({
+  width: IMAGE_SIZE,
+  height: IMAGE_SIZE,
+  data: new Uint8Array(IMAGE_PIXELS),
+});
 
 /** Draws sprites on boards of its own, which are blank again after each. */
 class SpriteMaker {
-  readonly #upright: Raster = {
-    width: IMAGE_SIZE,
-    height: IMAGE_SIZE,
-    data: new Uint8Array(IMAGE_PIXELS),
-  };
-  readonly #rotated: Raster = { ...this.#upright, data: new Uint8Array(IMAGE_PIXELS) };
+  readonly #stencils = new Map<string, Stencil>();
+  readonly #upright = blankRaster();
+  readonly #rotated = blankRaster();
   readonly #image = new Uint8Array(IMAGE_PIXELS).fill(PAPER);
   readonly #small = new Uint8Array(SMALL_PIXELS).fill(PAPER);
+  readonly #imageWords = new Int32Array(this.#image.buffer);
+  readonly #smallWords = new Int32Array(this.#small.buffer);
 
   make(figure: Figure, ink: number): Sprite {
     const reach = reachOf(figure);
     this.#draw(figure, ink, reach);
-    const { left, top, right, bottom } = inkRegion(this.#image, reach);
-    const word = left >> 2;
-    const image = cutWords(this.#image, IMAGE_WORDS, {
-      left: word,
-      top,
-      width: (right >> 2) - word + 1,
-      height: bottom - top + 1,
-    });
-    // Five full-size rows make two small ones; ten columns make one word.
-    const smallTop = Math.floor(top / 5) * 2;
-    const smallWord = Math.floor(left / 10);
-    const rectangle = {
-      left: smallWord,
-      top: smallTop,
-      width: Math.floor(right / 10) - smallWord + 1,
-      height: Math.floor(bottom / 5) * 2 + 2 - smallTop,
+    const image = runsIn(this.#imageWords, IMAGE_WORDS, reach);
+    // Five full-size rows make two small ones; ten columns make one word of four.
+    const region = {
+      left: Math.floor(reach.left / 10) * 4,
+      top: Math.floor(reach.top / 5) * 2,
+      right: Math.floor(reach.right / 10) * 4 + 3,
+      bottom: Math.floor(reach.bottom / 5) * 2 + 1,
     };
-    const support = this.#scaleDown(rectangle);
-    const small = cutWords(this.#small, SMALL_WORDS, rectangle);
+    downscaleRegion(this.#image, 0, this.#small, 0, region);
+    const small = runsIn(this.#smallWords, SMALL_WORDS, region);
+    const support = this.#support(region);
     this.#image.fill(PAPER, reach.top * IMAGE_SIZE, (reach.bottom + 1) * IMAGE_SIZE);
-    return { image, small, support };
+    return { image, small, smallTop: region.top, support };
   }
 
   #draw(figure: Figure, ink: number, reach: Region): void {
-    const rows = [reach.top * IMAGE_SIZE, (reach.bottom + 1) * IMAGE_SIZE] as const;
-    drawUpright(this.#upright, figure, ink);
+    this.#placeStencil(figure, ink, reach);
     let drawn = this.#upright;
     if (figure.angle !== UPRIGHT) {
       drawn = this.#rotated;
       rotate(this.#upright, drawn, figure.centre, figure.angle, reach);
     }
-    for (let i = rows[0]; i < rows[1]; i++) this.#image[i] = PAPER - drawn.data[i];
-    this.#upright.data.fill(0, ...rows);
-    this.#rotated.data.fill(0, ...rows);
+    const from = drawn.data;
+    for (let y = reach.top; y <= reach.bottom; y++) {
+      const end = y * IMAGE_SIZE + reach.right;
+      for (let i = y * IMAGE_SIZE + reach.left; i <= end; i++) this.#image[i] = PAPER - from[i];
+    }
+    // The rotated board needs no clearing: what is read of it was written just before.
+    this.#upright.data.fill(0, reach.top * IMAGE_SIZE, (reach.bottom + 1) * IMAGE_SIZE);
   }
 
-  /** Fills the small board within a rectangle and returns its support. */
-  #scaleDown({ left, top, width, height }: Omit<WordImage, 'words'>): Int32Array {
+  /** Upright figures differ between slots by whole pixels only, so each is drawn once. */
+  #stencil(figure: Figure): Stencil {
+    const key = `${figure.type} ${figure.unit} ${figure.scale}`;
+    const known = this.#stencils.get(key);
+    if (known) return known;
+    const centre: Point = [IMAGE_SIZE / 2, IMAGE_SIZE / 2];
+    const stencil = { centre, raster: blankRaster() };
+    drawUpright(stencil.raster, { ...figure, centre }, INSIDE);
+    this.#stencils.set(key, stencil);
+    return stencil;
+  }
+
+  #placeStencil(figure: Figure, ink: number, reach: Region): void {
+    const { centre, raster } = this.#stencil(figure);
+    const from = raster.data;
+    const to = this.#upright.data;
+    const shift = (centre[1] - figure.centre[1]) * IMAGE_SIZE + (centre[0] - figure.centre[0]);
+    for (let y = reach.top; y <= reach.bottom; y++) {
+      const end = y * IMAGE_SIZE + reach.right;
+      for (let i = y * IMAGE_SIZE + reach.left; i <= end; i++) {
+        const code = from[i + shift];
+        to[i] = code === INSIDE ? ink : code;
+      }
+    }
+  }
+
+  #support(region: Region): Int32Array {
     const image = this.#image;
-    const columns = { left: left * WORD, right: (left + width) * WORD - 1 };
-    downscaleRegion(image, 0, this.#small, 0, { ...columns, top, bottom: top + height - 1 });
-    const support = new Int32Array(height * 2);
-    for (let row = 0; row < height; row++) {
-      const upper = sourceOf(top + row) * IMAGE_SIZE;
-      for (let x = columns.left; x <= columns.right; x++) {
-        const pixel = upper + sourceOf(x);
+    const support = new Int32Array((region.bottom - region.top + 1) * 2);
+    for (let y = region.top; y <= region.bottom; y++) {
+      const row = (y - region.top) * 2;
+      for (let x = region.left; x <= region.right; x++) {
+        const pixel = sourceOf(y) * IMAGE_SIZE + sourceOf(x);
+        const below = pixel + IMAGE_SIZE;
         // Paper is all ones, so that the four are all paper only where the AND of them is.
-        const all =
-          image[pixel] &
-          image[pixel + 1] &
-          image[pixel + IMAGE_SIZE] &
-          image[pixel + IMAGE_SIZE + 1];
-        if (all !== PAPER) support[row * 2 + (x >> 5)] |= 1 << (x & 31);
+        const all = image[pixel] & image[pixel + 1] & image[below] & image[below + 1];
+        if (all !== PAPER) support[row + (x >> 5)] |= 1 << (x & 31);
       }
     }
     return support;
@@ -182,10 +204,7 @@ class SpriteMaker {
 const sourceOf = (small: number): number => (small >> 1) * 5 + (small & 1) * 3;
 
 const sizeOf = (sprite: Sprite): number =>
-  SPRITE_OVERHEAD +
-  sprite.image.words.byteLength +
-  sprite.small.words.byteLength +
-  sprite.support.byteLength;
+  SPRITE_OVERHEAD + sprite.image.byteLength + sprite.small.byteLength + sprite.support.byteLength;
 
 type SlotSprites = (Sprite | undefined)[];
 
