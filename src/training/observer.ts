@@ -23,7 +23,8 @@ export interface StepEvent {
   readonly problemsPerSecond: number;
   /** Null while unknown. */
   readonly secondsLeft: number | null;
-  readonly feed: FeedReport;
+  /** Of the last stretch that was logged; null before the first. */
+  readonly feed: FeedReport | null;
 }
 
 /** What the data costs and how fresh it is. */

@@ -1,0 +1,309 @@
+/**
+ * The training loop: steps in blocks, and what happens between blocks (log lines, validation, rule
+ * snapshots, checkpoints). It knows nothing of tensors: what a step computes, how a model is judged
+ * and where things are stored are given to it, so that its promises can be tested on their own.
+ *
+ * A block ends wherever something is due, so everything that happens depends on step numbers alone,
+ * except checkpoints by the clock, which do not influence results. The values of the loss are read
+ * when a block ends: on a GPU the host must not wait for every step.
+ */
+import { MEASURED_STEPS, stepsOfTime, WARM_UP_STEPS } from './budget.js';
+import type { RunConfig } from './config.js';
+import { DivergedError } from './errors.js';
+import type { LoopState } from './loop-state.js';
+import type { FeedReport, TrainingObserver } from './observer.js';
+import type { TrainMetrics, ValidationMetrics } from './run/metrics-log.js';
+
+/** Carries out steps. */
+export interface Stepper {
+  /** Names of the loss terms, in the order in which `finish` gives them. */
+  readonly terms: readonly string[];
+  /** Most steps whose values are kept until they are read. */
+  readonly blockSteps: number;
+  /** Gets ready for steps first .. first + count - 1 of a run of `totalSteps`. */
+  begin(first: number, count: number, totalSteps: number | null): void;
+  /** Does the next step, or leaves it to the device. */
+  step(index: number): Promise<void>;
+  /** Waits for the block and gives the terms of its `count` steps: [count, terms]. */
+  finish(count: number): Promise<Float32Array>;
+  /** Whether all weights are finite. */
+  isFinite(): boolean;
+  learningRateAt(step: number, totalSteps: number | null): number;
+}
+
+export interface Judgement {
+  readonly selectionAccuracy: Readonly<Record<string, number>>;
+  readonly globalSelectionAccuracy: number;
+}
+
+/** What the loop needs done around the steps. */
+export interface LoopParts {
+  readonly config: RunConfig;
+  readonly stepper: Stepper;
+  readonly observer: TrainingObserver;
+  /** What the feed has cost since the last call. */
+  feedReport(samples: number, steps: number, seconds: number): FeedReport;
+  /** Number of problems that make one epoch. */
+  readonly epochSize: number;
+  validate(): Promise<Judgement>;
+  /** Remembers the present weights as the best. */
+  keepBest(step: number): void;
+  snapshotRules(step: number): Promise<void>;
+  /** Adds a line to the logs. */
+  log(line: TrainMetrics | ValidationMetrics): void;
+  /** Asks for a checkpoint of the present state. */
+  checkpoint(state: LoopState): void;
+  /** The number of steps has become known. */
+  totalFixed(totalSteps: number): void;
+  /** Lets writing go on; never throws. */
+  flush(): void;
+  /** Step of the newest checkpoint on disk, or null. */
+  checkpointOnDisk(): number | null;
+  now(): number;
+}
+
+/** Share of a time budget left to checkpoints, logs and ending. */
+const RESERVED = 0.03;
+
+export class TrainingLoop {
+  readonly #parts: LoopParts;
+  readonly #state: LoopState;
+  readonly #config: RunConfig;
+  readonly #startSeconds: number;
+  #lastCheckpoint: number;
+  #checkpointStep: number;
+  /** Time and steps since the last line, without validation and the like. */
+  #speed = { steps: 0, seconds: 0 };
+  #measured = { steps: 0, seconds: 0 };
+  #secondsPerStep = 0;
+  #validationSeconds = 0;
+  #feed: FeedReport | null = null;
+
+  constructor(parts: LoopParts, state: LoopState) {
+    this.#parts = parts;
+    this.#config = parts.config;
+    this.#state = state;
+    this.#startSeconds = parts.now() - state.seconds;
+    this.#lastCheckpoint = parts.now();
+    this.#checkpointStep = state.step;
+  }
+
+  /** Trains until the end or until `signal` aborts; returns whether the end was reached. */
+  async run(signal?: AbortSignal): Promise<boolean> {
+    const state = this.#state;
+    while (state.totalSteps === null || state.step < state.totalSteps) {
+      if (signal?.aborted) break;
+      await this.#block(this.#blockLength(), signal);
+      await this.#betweenBlocks();
+      this.#parts.flush();
+    }
+    const ended = state.totalSteps !== null && state.step >= state.totalSteps;
+    this.#checkpoint();
+    return ended;
+  }
+
+  #blockLength(): number {
+    const { step } = this.#state;
+    const { logEvery, validation, checkpoints } = this.#config;
+    const untilMultiple = (every: number): number => every - (step % every);
+    const fixed = [
+      ...this.#snapshotSteps(),
+      ...this.#timeMarks(),
+      this.#state.totalSteps ?? Infinity,
+    ];
+    return Math.min(
+      this.#parts.stepper.blockSteps,
+      untilMultiple(logEvery),
+      untilMultiple(validation.every),
+      checkpoints.steps === null ? Infinity : untilMultiple(checkpoints.steps),
+      ...fixed.filter((at) => at > step).map((at) => at - step),
+    );
+  }
+
+  /** Steps after which rules are stored; known once the length is. The end is one of them. */
+  #snapshotSteps(): number[] {
+    const { totalSteps } = this.#state;
+    const { moments, problems } = this.#config.snapshots;
+    if (totalSteps === null || problems === 0) return [];
+    return [...moments.map((moment) => Math.round(moment * totalSteps)), totalSteps];
+  }
+
+  #timeMarks(): number[] {
+    return this.#state.totalSteps === null ? [WARM_UP_STEPS, WARM_UP_STEPS + MEASURED_STEPS] : [];
+  }
+
+  async #block(length: number, signal?: AbortSignal): Promise<void> {
+    const { stepper } = this.#parts;
+    const state = this.#state;
+    const first = state.step;
+    const start = this.#parts.now();
+    stepper.begin(first, length, state.totalSteps);
+    let done = 0;
+    while (done < length && !signal?.aborted) {
+      await stepper.step(first + done);
+      done++;
+    }
+    const values = await stepper.finish(done);
+    this.#timed(done, this.#parts.now() - start);
+    this.#addTerms(first, done, values);
+    state.step = first + done;
+    this.#reportStep(values, done);
+  }
+
+  #timed(steps: number, seconds: number): void {
+    this.#speed.steps += steps;
+    this.#speed.seconds += seconds;
+    if (this.#state.totalSteps === null && this.#state.step >= WARM_UP_STEPS) {
+      this.#measured.steps += steps;
+      this.#measured.seconds += seconds;
+    }
+    const recent = seconds / Math.max(steps, 1);
+    // A slowly moving mean, so that the time left does not jump.
+    this.#secondsPerStep =
+      this.#secondsPerStep === 0 ? recent : 0.8 * this.#secondsPerStep + 0.2 * recent;
+  }
+
+  #addTerms(first: number, count: number, values: Float32Array): void {
+    const { terms } = this.#parts.stepper;
+    const { interval } = this.#state;
+    for (let n = 0; n < count; n++) {
+      terms.forEach((term, index) => {
+        const value = values[n * terms.length + index];
+        if (!Number.isFinite(value)) this.#diverged(first + n, term, value);
+        interval.terms[term] = (interval.terms[term] ?? 0) + value;
+      });
+      interval.steps++;
+    }
+  }
+
+  #diverged(step: number, term: string, value: number): never {
+    throw new DivergedError(step, term, value, this.#parts.checkpointOnDisk());
+  }
+
+  #requireFinite(): void {
+    if (!this.#parts.stepper.isFinite()) this.#diverged(this.#state.step - 1, 'weights', NaN);
+  }
+
+  #reportStep(values: Float32Array, done: number): void {
+    if (done === 0) return;
+    const { terms } = this.#parts.stepper;
+    const { step, totalSteps } = this.#state;
+    const newest = values.subarray((done - 1) * terms.length, done * terms.length);
+    const perStep = this.#secondsPerStep + this.#validationSeconds / this.#config.validation.every;
+    this.#parts.observer.step?.({
+      step,
+      totalSteps,
+      terms: Object.fromEntries(terms.map((term, index) => [term, newest[index]])),
+      problemsPerSecond: this.#config.model.optimizer.batchSize / this.#secondsPerStep,
+      secondsLeft: totalSteps === null ? this.#timeLeft() : (totalSteps - step) * perStep,
+      feed: this.#feed,
+    });
+  }
+
+  #timeLeft(): number | null {
+    const { budget } = this.#config;
+    return budget.kind === 'time' ? Math.max(0, budget.seconds - this.#seconds()) : null;
+  }
+
+  #seconds(): number {
+    return this.#parts.now() - this.#startSeconds;
+  }
+
+  async #betweenBlocks(): Promise<void> {
+    const state = this.#state;
+    const { logEvery, validation, checkpoints } = this.#config;
+    const measured = state.totalSteps === null && state.step >= WARM_UP_STEPS + MEASURED_STEPS;
+    const atEnd = state.step === state.totalSteps;
+    if (state.step % logEvery === 0 || atEnd) this.#logInterval();
+    if (state.step % validation.every === 0 || atEnd || measured) await this.#validate();
+    if (measured) this.#fixTotal();
+    if (this.#snapshotSteps().includes(state.step)) await this.#parts.snapshotRules(state.step);
+    const bySteps = checkpoints.steps !== null && state.step % checkpoints.steps === 0;
+    const byClock = this.#parts.now() - this.#lastCheckpoint >= checkpoints.seconds;
+    if (bySteps || byClock) this.#checkpoint();
+  }
+
+  #logInterval(): void {
+    const { interval, step, totalSteps } = this.#state;
+    if (interval.steps === 0) return;
+    const { batchSize } = this.#config.model.optimizer;
+    const { steps, seconds } = this.#speed;
+    const feed = this.#parts.feedReport(step * batchSize, steps, seconds);
+    this.#feed = feed;
+    const means = Object.entries(interval.terms).map(([term, sum]) => [term, sum / interval.steps]);
+    this.#parts.log({
+      kind: 'train',
+      step,
+      epoch: (step * batchSize) / this.#parts.epochSize,
+      learningRate: this.#parts.stepper.learningRateAt(step - 1, totalSteps),
+      terms: Object.fromEntries(means) as Record<string, number>,
+      wall: {
+        seconds: this.#seconds(),
+        problemsPerSecond: (steps * batchSize) / seconds,
+        feedMilliseconds: feed.milliseconds,
+        feedShare: feed.share,
+        uses: feed.uses,
+      },
+    });
+    this.#state.interval = { steps: 0, terms: {} };
+    this.#speed = { steps: 0, seconds: 0 };
+  }
+
+  async #validate(): Promise<void> {
+    this.#requireFinite();
+    const start = this.#parts.now();
+    const judgement = await this.#parts.validate();
+    this.#validationSeconds = this.#parts.now() - start;
+    const { step } = this.#state;
+    const score = this.#scoreOf(judgement);
+    const best = this.#state.best === null || score > this.#state.best.score;
+    if (best) {
+      this.#state.best = { step, score };
+      this.#parts.keepBest(step);
+    }
+    const { selectionAccuracy, globalSelectionAccuracy } = judgement;
+    const seconds = this.#seconds();
+    this.#parts.log({
+      kind: 'validation',
+      step,
+      selectionAccuracy,
+      globalSelectionAccuracy,
+      best,
+      wall: { seconds },
+    });
+    this.#parts.observer.validation?.({
+      step,
+      selectionAccuracy,
+      globalSelectionAccuracy,
+      best,
+      seconds: this.#validationSeconds,
+    });
+  }
+
+  #scoreOf(judgement: Judgement): number {
+    return this.#config.validation.criterion === 'selection-accuracy'
+      ? judgement.selectionAccuracy.raven
+      : judgement.globalSelectionAccuracy;
+  }
+
+  #fixTotal(): void {
+    const { budget, validation } = this.#config;
+    if (budget.kind !== 'time') return;
+    const perStep = this.#measured.seconds / this.#measured.steps;
+    const withValidation = perStep + this.#validationSeconds / validation.every;
+    const { step } = this.#state;
+    const elapsed = this.#seconds();
+    const total = stepsOfTime(budget.seconds, elapsed, step, withValidation, RESERVED);
+    this.#state.totalSteps = total;
+    this.#parts.totalFixed(total);
+  }
+
+  #checkpoint(): void {
+    if (this.#checkpointStep === this.#state.step) return;
+    this.#requireFinite();
+    this.#checkpointStep = this.#state.step;
+    this.#state.seconds = this.#seconds();
+    this.#parts.checkpoint(this.#state);
+    this.#lastCheckpoint = this.#parts.now();
+  }
+}

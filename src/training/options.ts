@@ -1,0 +1,150 @@
+/** What a training is asked to do, and the defaults that make a complete run configuration of it. */
+import path from 'node:path';
+import { ArgumentError } from '../matrix/index.js';
+import type { CrabConfig } from '../models/index.js';
+import type { Budget } from './budget.js';
+import {
+  RUN_FORMAT,
+  RUN_VERSION,
+  type Criterion,
+  type DataConfig,
+  type Precision,
+  type RunConfig,
+} from './config.js';
+import type { RunFiles } from './run/files.js';
+
+/** Settings of a new run; everything but the first four has a default. */
+export interface NewRunOptions {
+  /** Folder of the run; must not exist yet. */
+  readonly out: string;
+  readonly model: CrabConfig;
+  readonly budget: Budget;
+  readonly seed: number;
+  /** A set file or RAVEN folder; an endless stream of generated problems where absent. */
+  readonly data?: string;
+  /** Stream: problems kept at a time. */
+  readonly pool?: number;
+  /** Stream: problems replaced in every step; 0 keeps the first ones for ever. */
+  readonly refresh?: number;
+  /** `cpu`, `cuda` or `cuda:n`. */
+  readonly device?: string;
+  /** bf16 autocast on CUDA unless told. */
+  readonly precision?: Precision;
+  /** Repeats exactly; always so on a CPU. */
+  readonly deterministic?: boolean;
+  readonly threads?: number;
+  readonly validation?: Partial<RunConfig['validation']>;
+  readonly checkpoints?: Partial<RunConfig['checkpoints']>;
+  readonly logEvery?: number;
+  readonly snapshots?: Partial<RunConfig['snapshots']>;
+}
+
+/** Continues a run with the configuration stored in it. */
+export interface ResumeOptions {
+  readonly resume: string;
+  /** May differ from before without changing what is computed, beyond rounding on another device. */
+  readonly device?: string;
+}
+
+/** Things that never change a result. */
+export interface RuntimeOptions {
+  /** Threads that make problems. */
+  readonly workers?: number;
+  /** Captures a step as a CUDA graph; on unless told. */
+  readonly cudaGraph?: boolean;
+  /** The file system, for tests. */
+  readonly files?: RunFiles;
+  /** Seconds after which a failed write is tried again. */
+  readonly retrySeconds?: number;
+}
+
+export type TrainOptions = (NewRunOptions | ResumeOptions) & RuntimeOptions;
+
+export const isResume = (options: TrainOptions): options is ResumeOptions & RuntimeOptions =>
+  'resume' in options;
+
+export const DEFAULT_POOL = 20_000;
+export const DEFAULT_RETRY_SECONDS = 15;
+/** Snapshots crowd where rules change most: early. */
+const DEFAULT_MOMENTS = [0.02, 0.05, 0.1, 0.2, 0.4, 0.7];
+
+export const isCuda = (device: string): boolean => device.startsWith('cuda');
+
+/** The authors keep the best by candidates; our own presets by what needs none. */
+function criterionOf(model: CrabConfig): Criterion {
+  return model.preset === 'paper' || model.preset === 'released'
+    ? 'selection-accuracy'
+    : 'global-selection-accuracy';
+}
+
+function requireCount(name: string, value: number, least: number): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new ArgumentError(`${name}: expected a whole number of at least ${least}, got ${value}`);
+}
+
+function requireDevice(device: string): string {
+  if (/^(cpu|cuda(:\d+)?)$/.test(device)) return device;
+  throw new ArgumentError(`device "${device}": expected cpu, cuda or cuda:n`);
+}
+
+function streamOf(options: NewRunOptions, exact: boolean): DataConfig {
+  const pool = requireCount('pool', options.pool ?? DEFAULT_POOL, 1);
+  const { refresh } = options;
+  if (refresh !== undefined && !(Number.isFinite(refresh) && refresh >= 0)) {
+    throw new ArgumentError(`refresh: expected a number of problems from 0, got ${refresh}`);
+  }
+  const fallback = exact ? Math.min(options.model.optimizer.batchSize, pool) : null;
+  return { kind: 'stream', pool, refresh: refresh ?? fallback };
+}
+
+/** A stored set as found when its file was read. */
+export type StoredData = Extract<DataConfig, { kind: 'set' }>;
+
+/** The complete configuration of a new run. */
+export function runConfigOf(
+  options: NewRunOptions,
+  environment: { software: Readonly<Record<string, string>>; threads: number },
+  stored: StoredData | null,
+): RunConfig {
+  const device = requireDevice(options.device ?? 'cpu');
+  const cuda = isCuda(device);
+  const deterministic = options.deterministic === true || !cuda;
+  if (!Number.isSafeInteger(options.seed)) {
+    throw new ArgumentError(`seed: expected a whole number, got ${options.seed}`);
+  }
+  return {
+    format: RUN_FORMAT,
+    version: RUN_VERSION,
+    software: environment.software,
+    model: options.model,
+    seed: options.seed,
+    data: stored ?? streamOf(options, deterministic),
+    budget: options.budget,
+    totalSteps: null,
+    device,
+    precision: options.precision ?? (cuda ? 'bf16' : 'f32'),
+    deterministic,
+    threads: requireCount('threads', options.threads ?? environment.threads, 1),
+    validation: {
+      every: requireCount('validation.every', options.validation?.every ?? 500, 1),
+      problems: requireCount(
+        'validation.problems',
+        options.validation?.problems ?? (cuda ? 1000 : 200),
+        2,
+      ),
+      criterion: options.validation?.criterion ?? criterionOf(options.model),
+    },
+    checkpoints: {
+      seconds: options.checkpoints?.seconds ?? 120,
+      steps: options.checkpoints?.steps ?? null,
+    },
+    logEvery: requireCount('logEvery', options.logEvery ?? 20, 1),
+    snapshots: {
+      problems: requireCount('snapshots.problems', options.snapshots?.problems ?? 400, 0),
+      moments: options.snapshots?.moments ?? DEFAULT_MOMENTS,
+    },
+  };
+}
+
+/** Absolute, so that a run can be resumed from any folder. */
+export const absolute = (name: string): string => path.resolve(name);

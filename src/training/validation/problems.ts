@@ -1,0 +1,112 @@
+/**
+ * The problems a run is validated on: drawn from a stream of seeds that training never uses, the same
+ * ones at every validation. Both variants share contexts and answers and differ in the candidates.
+ */
+import {
+  layoutOf,
+  render64Into,
+  sampleProblem,
+  VARIANTS,
+  type ComponentRules,
+  type Variant,
+} from '../../matrix/index.js';
+import type { ProblemSource } from '../feed/problem-maker.js';
+import { PANEL_PIXELS, PROBLEM_BYTES } from '../feed/ring.js';
+import { CounterRandom, derivedSeed, STREAM } from '../random/philox.js';
+import { PANELS } from '../random/selection.js';
+
+export const CANDIDATES = 8;
+
+export interface ValidationProblems {
+  /** Where they come from: problem n is index n of this source. */
+  readonly source: ProblemSource;
+  readonly count: number;
+  /** u8 [count, 9, 64, 64] */
+  readonly panels: Uint8Array;
+  /** For each variant u8 [count, 8, 64, 64]. */
+  readonly candidates: Readonly<Record<Variant, Uint8Array>>;
+  /** 0-based index of the answer among the candidates [count]. */
+  readonly answers: Int32Array;
+  readonly rules: readonly (readonly ComponentRules[])[];
+}
+
+/** The source of a run's validation problems. */
+export const validationSource = (training: ProblemSource): ProblemSource => ({
+  ...training,
+  seed: derivedSeed(training.seed, STREAM.validationProblems),
+});
+
+/** Problems made before other work of the thread gets its turn. */
+const SLICE = 32;
+
+/** Makes and draws the validation problems of a run. */
+export async function makeValidationProblems(
+  source: ProblemSource,
+  count: number,
+): Promise<ValidationProblems> {
+  const layout = layoutOf(source.configuration, source.noisy);
+  const panels = new Uint8Array(count * PROBLEM_BYTES);
+  const images = (): Uint8Array => new Uint8Array(count * CANDIDATES * PANEL_PIXELS);
+  const candidates = { raven: images(), 'i-raven': images() };
+  const answers = new Int32Array(count);
+  const rules: (readonly ComponentRules[])[] = [];
+  for (let index = 0; index < count; index++) {
+    if (index % SLICE === SLICE - 1) await new Promise(setImmediate);
+    for (const variant of VARIANTS) {
+      const problem = sampleProblem({ ...source, index, variant });
+      problem.candidates.forEach(({ panel }, n) => {
+        render64Into(layout, panel, candidates[variant], (index * CANDIDATES + n) * PANEL_PIXELS);
+      });
+      if (variant !== 'raven') continue;
+      const answer = problem.candidates[problem.target].panel;
+      [...problem.context, answer].forEach((panel, n) => {
+        render64Into(layout, panel, panels, index * PROBLEM_BYTES + n * PANEL_PIXELS);
+      });
+      answers[index] = problem.target;
+      rules.push(problem.rules);
+    }
+  }
+  return { source, count, panels, candidates, answers, rules };
+}
+
+/** An in-batch choice among panels of other problems at the same position, fixed for a run. */
+export interface InBatchChoice {
+  /** 0-based position of the missing panel [count]. */
+  readonly targets: Int32Array;
+  /** Problems whose panel at that position is offered [count, 8]; the right one among them. */
+  readonly offered: Int32Array;
+  /** Place of the right one [count]; random, so that a model for which all look alike scores 1/8. */
+  readonly answers: Int32Array;
+}
+
+/** Draws positions and distractors; needs at least as many problems as candidates. */
+export function drawInBatchChoice(seed: number, count: number): InBatchChoice {
+  const offeredPerProblem = Math.min(CANDIDATES, count);
+  const choice: InBatchChoice = {
+    targets: new Int32Array(count),
+    offered: new Int32Array(count * offeredPerProblem),
+    answers: new Int32Array(count),
+  };
+  for (let n = 0; n < count; n++) {
+    const random = new CounterRandom(seed, STREAM.validationBatches, n);
+    choice.targets[n] = random.below(PANELS);
+    const answer = random.below(offeredPerProblem);
+    choice.answers[n] = answer;
+    const others = othersThan(random, n, count, offeredPerProblem - 1);
+    for (let k = 0; k < offeredPerProblem; k++) {
+      const distractor = others[k < answer ? k : k - 1];
+      choice.offered[n * offeredPerProblem + k] = k === answer ? n : distractor;
+    }
+  }
+  return choice;
+}
+
+/** Different problems, none of them `own`. */
+function othersThan(random: CounterRandom, own: number, count: number, wanted: number): number[] {
+  const found = new Set<number>();
+  while (found.size < wanted) {
+    const other = random.below(count);
+    if (other !== own) found.add(other);
+  }
+  return [...found];
+}

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import { crabConfig } from '../../src/models/index.js';
+import type { RunConfig } from '../../src/training/config.js';
+import { DivergedError } from '../../src/training/errors.js';
+import { initialState, type LoopState } from '../../src/training/loop-state.js';
+import { TrainingLoop, type LoopParts, type Stepper } from '../../src/training/loop.js';
+import { runConfigOf, type NewRunOptions } from '../../src/training/options.js';
+import type { MetricsLine } from '../../src/training/run/metrics-log.js';
+
+const BATCH = 4;
+
+const configOf = (changes: Partial<NewRunOptions> = {}): RunConfig =>
+  runConfigOf(
+    {
+      out: 'nowhere',
+      model: crabConfig('small', 'center', { overrides: { optimizer: { batchSize: BATCH } } }),
+      budget: { kind: 'steps', steps: 60 },
+      seed: 1,
+      logEvery: 10,
+      validation: { every: 25, problems: 8 },
+      snapshots: { problems: 3, moments: [0.1, 0.5] },
+      ...changes,
+    },
+    { software: {}, threads: 1 },
+    null,
+  );
+
+interface World {
+  readonly parts: LoopParts;
+  readonly lines: MetricsLine[];
+  /** What happened, in order. */
+  readonly events: string[];
+  readonly blocks: [number, number][];
+}
+
+/** A world whose clock moves by the second a step takes; accuracies are given by step. */
+function world(config: RunConfig, changes: Partial<Stepper> & { accuracy?: number[] } = {}): World {
+  const lines: MetricsLine[] = [];
+  const events: string[] = [];
+  const blocks: [number, number][] = [];
+  const accuracy = [...(changes.accuracy ?? [])];
+  let clock = 100;
+  let first = 0;
+  const stepper: Stepper = {
+    terms: ['loss', 'target'],
+    blockSteps: 8,
+    begin: (from, count) => {
+      first = from;
+      blocks.push([from, count]);
+    },
+    step: () => {
+      clock += 1;
+      return Promise.resolve();
+    },
+    finish: (count) =>
+      Promise.resolve(
+        Float32Array.from({ length: count * 2 }, (_, n) => first + Math.floor(n / 2) + (n % 2) / 2),
+      ),
+    isFinite: () => true,
+    learningRateAt: () => 0.5,
+    ...changes,
+  };
+  const parts: LoopParts = {
+    config,
+    stepper,
+    observer: {},
+    epochSize: 40,
+    feedReport: () => ({ uses: 1, milliseconds: 0, share: 0 }),
+    validate: () => {
+      clock += 5;
+      const score = accuracy.shift() ?? 0.5;
+      return Promise.resolve({
+        selectionAccuracy: { raven: score, 'i-raven': score },
+        globalSelectionAccuracy: score,
+      });
+    },
+    keepBest: (step) => events.push(`best ${step}`),
+    snapshotRules: (step) => {
+      events.push(`rules ${step}`);
+      return Promise.resolve();
+    },
+    log: (line) => lines.push(line),
+    checkpoint: (state) => events.push(`checkpoint ${state.step}`),
+    totalFixed: (total) => events.push(`total ${total}`),
+    flush: () => {},
+    checkpointOnDisk: () => 20,
+    now: () => clock,
+  };
+  return { parts, lines, events, blocks };
+}
+
+/** Lines without what may differ between equal runs. */
+const comparable = (lines: readonly MetricsLine[]): object[] =>
+  lines.map(({ wall: _wall, ...rest }) => rest);
+
+describe('the loop', () => {
+  test('does every step once, and stops blocks where something is due', async () => {
+    const { parts, lines, events, blocks } = world(configOf(), { accuracy: [0.2, 0.6, 0.4] });
+    expect(await new TrainingLoop(parts, initialState(60)).run()).toBe(true);
+    let next = 0;
+    for (const [from, count] of blocks) {
+      expect(from).toBe(next);
+      expect(count).toBeLessThanOrEqual(8);
+      next += count;
+    }
+    expect(next).toBe(60);
+    expect(lines.filter(({ kind }) => kind === 'train').map(({ step }) => step)).toEqual([
+      10, 20, 30, 40, 50, 60,
+    ]);
+    expect(lines.filter(({ kind }) => kind === 'validation').map(({ step }) => step)).toEqual([
+      25, 50, 60,
+    ]);
+    expect(events).toEqual([
+      'rules 6',
+      'best 25',
+      'rules 30',
+      'best 50',
+      'rules 60',
+      'checkpoint 60',
+    ]);
+  });
+
+  test('a line holds the means since the line before', async () => {
+    const { parts, lines } = world(configOf());
+    await new TrainingLoop(parts, initialState(60)).run();
+    const second = lines.filter(({ kind }) => kind === 'train')[1];
+    expect(second).toMatchObject({ step: 20, epoch: 2, learningRate: 0.5 });
+    expect(second).toHaveProperty('terms', { loss: 14.5, target: 15 });
+  });
+
+  test('stopped anywhere and continued, it writes the same lines', async () => {
+    const whole = world(configOf());
+    await new TrainingLoop(whole.parts, initialState(60)).run();
+    for (const stopAt of [1, 9, 10, 25, 33, 59]) {
+      const controller = new AbortController();
+      let steps = 0;
+      const before = world(configOf(), {
+        step: () => {
+          if (++steps === stopAt) controller.abort();
+          return Promise.resolve();
+        },
+      });
+      let saved = '';
+      const parts = {
+        ...before.parts,
+        checkpoint: (state: LoopState) => {
+          saved = JSON.stringify(state);
+        },
+      };
+      expect(await new TrainingLoop(parts, initialState(60)).run(controller.signal)).toBe(false);
+      const state = JSON.parse(saved) as LoopState;
+      expect(state.step).toBe(stopAt);
+      const after = world(configOf());
+      expect(await new TrainingLoop(after.parts, state).run()).toBe(true);
+      expect(comparable([...before.lines, ...after.lines])).toEqual(comparable(whole.lines));
+    }
+  });
+
+  test('a time budget becomes a number of steps after the warm-up', async () => {
+    const config = configOf({
+      budget: { kind: 'time', seconds: 500 },
+      validation: { every: 50, problems: 8 },
+    });
+    const { parts, events } = world(config);
+    const state = initialState(null);
+    expect(await new TrainingLoop(parts, state).run()).toBe(true);
+    const total = Number(events.find((event) => event.startsWith('total'))?.slice(6));
+    // 30 steps of a second, one validation of 5; the rest at 1 + 5/50 seconds a step, less 3%.
+    expect(total).toBe(30 + Math.floor(((500 - 35) * 0.97) / 1.1));
+    expect(state.step).toBe(total);
+    expect(parts.now() - 100).toBeLessThan(500);
+    expect(events).toContain(`rules ${total}`);
+  });
+
+  test('a loss that is not finite stops it, with step and term, before anything is kept', async () => {
+    const config = configOf({ checkpoints: { seconds: 1e6, steps: 5 } });
+    const { parts, events } = world(config, {
+      finish: (count) =>
+        Promise.resolve(Float32Array.from({ length: count * 2 }, (_, n) => (n === 5 ? NaN : 1))),
+    });
+    const run = new TrainingLoop(parts, initialState(60)).run();
+    await expect(run).rejects.toThrow(DivergedError);
+    await expect(run).rejects.toMatchObject({ step: 2, term: 'target', checkpointStep: 20 });
+    expect(events).toEqual([]);
+  });
+
+  test('weights that are not finite are never stored', async () => {
+    const config = configOf({ checkpoints: { seconds: 1e6, steps: 5 } });
+    const { parts, events } = world(config, { isFinite: () => false });
+    const run = new TrainingLoop(parts, initialState(60)).run();
+    await expect(run).rejects.toMatchObject({ term: 'weights', step: 4 });
+    expect(events).toEqual([]);
+  });
+
+  test('checkpoints by the clock and by steps', async () => {
+    const byClock = world(configOf({ checkpoints: { seconds: 20 } }));
+    await new TrainingLoop(byClock.parts, initialState(60)).run();
+    const steps = byClock.events.filter((event) => event.startsWith('checkpoint'));
+    expect(steps.length).toBeGreaterThanOrEqual(3);
+    const bySteps = world(configOf({ checkpoints: { seconds: 1e6, steps: 30 } }));
+    await new TrainingLoop(bySteps.parts, initialState(60)).run();
+    expect(bySteps.events.filter((event) => event.startsWith('checkpoint'))).toEqual([
+      'checkpoint 30',
+      'checkpoint 60',
+    ]);
+  });
+});
