@@ -140,12 +140,16 @@ export function decodeItems(
   const { kind, itemSize } = header;
   if (kind === 'S' || kind === 'U') return decodeStrings(kind, itemSize, bytes);
   if (kind === 'b1' && bytes.some((byte) => byte > 1)) throw new FormatError('a boolean above 1');
-  if (kind === 'u1' || kind === 'b1') return bytes;
-  const copy = bytes.slice().buffer; // aligned for its type
+  if (kind === 'u1' || kind === 'b1') return plainBytes(bytes);
+  const copy = new Uint8Array(bytes).buffer; // aligned for its type
   if (kind === 'i4') return new Int32Array(copy);
   if (kind === 'i8') return new BigInt64Array(copy);
   return kind === 'f4' ? new Float32Array(copy) : new Float64Array(copy);
 }
+
+/** The same bytes without what a subclass (Node's Buffer) changes about them. */
+export const plainBytes = (bytes: Uint8Array): Uint8Array =>
+  new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 function decodeStrings(kind: 'S' | 'U', itemSize: number, bytes: Uint8Array): string[] {
   const step = kind === 'S' ? 1 : 4;

@@ -17,10 +17,10 @@ import {
   type Slot,
 } from './layouts.js';
 import {
+  CANDIDATE_ATTRIBUTES,
   RULE_ATTRIBUTES,
   RULE_NAMES,
   type AttributeChange,
-  type CandidateAttribute,
   type ComponentPanel,
   type Entity,
   type Panel,
@@ -28,6 +28,7 @@ import {
 } from './problem.js';
 import { changesFrom, completeRules } from './raven-rules.js';
 import type { NamedRule } from './raven-structure.js';
+import { validatePanel, validateProblem } from './validation.js';
 
 /** Longest description accepted, in characters; the longest published ones have about 60,000. */
 export const MAX_XML_LENGTH = 1 << 20;
@@ -59,7 +60,11 @@ export function parseRavenXml(text: string, options: RavenXmlOptions = {}): Prob
   const [panels, rules, modified] = data.children;
   const drawings = children(panels, 'Panel', 16);
   const layout = findStructure(drawings[0], drawings, options.noisy);
-  const all = drawings.map((panel, i) => parsePanel(panel, layout, `panel ${i + 1}`));
+  const all = drawings.map((drawing, i) => {
+    const panel = parsePanel(drawing, layout, `panel ${i + 1}`);
+    validatePanel(layout, panel, `panel ${i + 1}`);
+    return panel;
+  });
   const named = parseRules(rules, layout);
   const changes = modified === undefined ? undefined : parseChanges(modified, layout);
   const target = findTarget(options.target, changes);
@@ -83,6 +88,7 @@ export function parseRavenXml(text: string, options: RavenXmlOptions = {}): Prob
       ),
     ),
   };
+  validateProblem(problem);
   return problem;
 }
 
@@ -276,15 +282,13 @@ function oneOf<T extends string>(
   return found;
 }
 
-const CHANGEABLE: readonly CandidateAttribute[] = ['Number', 'Position', 'Type', 'Size', 'Color'];
-
 function parseChanges(element: Element, layout: ConfigurationLayout): AttributeChange[][] {
   return children(element, 'Candidate', 8).map((candidate, id) => {
     const where = `candidate ${id + 1}`;
     expectValue(candidate, 'id', String(id), where);
     return children(candidate, 'Attribute', candidate.children.length, where).map((change) => ({
       component: level(change, 'component_id', layout.components.length, where),
-      attribute: oneOf(change, 'name', CHANGEABLE, where),
+      attribute: oneOf(change, 'name', CANDIDATE_ATTRIBUTES, where),
     }));
   });
 }

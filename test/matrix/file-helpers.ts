@@ -1,0 +1,49 @@
+/** What the tests of files share: the reference data, a Python with numpy, temporary folders. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll } from 'vitest';
+
+const reference = path.resolve(import.meta.dirname, '../../../shared/reference');
+export const referenceFiles = path.join(reference, 'files');
+export const referenceSets = path.join(reference, 'sets');
+export const hasReference = existsSync(referenceFiles) && existsSync(referenceSets);
+
+/** Folders of the reference problems, `raven` and `iraven`, one for each layout. */
+export function referenceFolders(): string[] {
+  return readdirSync(referenceFiles).flatMap((variant) =>
+    readdirSync(path.join(referenceFiles, variant)).map((folder) =>
+      path.join(referenceFiles, variant, folder),
+    ),
+  );
+}
+
+function findPython(): string | undefined {
+  return ['python3', '/usr/bin/python3'].find((command) => {
+    try {
+      execFileSync(command, ['-c', 'import numpy'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export const pythonWithNumpy = findPython();
+
+/** Runs a Python program and parses the JSON that it prints. */
+export function runPython(program: string, ...parameters: string[]): unknown {
+  const output = execFileSync(pythonWithNumpy ?? 'python3', ['-c', program, ...parameters], {
+    encoding: 'utf8',
+    maxBuffer: 64 << 20,
+  });
+  return JSON.parse(output);
+}
+
+/** A folder that is removed when the tests of the file are done. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'crab-test-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
