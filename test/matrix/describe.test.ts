@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  answerOf,
+  describeChanges,
+  describePanel,
+  describeRule,
+  describeRules,
+  layoutOf,
+  TYPES,
+  type Panel,
+  type Rule,
+} from '../../src/matrix/index.js';
+import { anyProblem, RUNS } from './arbitrary.js';
+
+test.each<[Rule, string]>([
+  [
+    { name: 'Constant', attribute: 'Number/Position', value: 0 },
+    'Number/Position: constant in each row',
+  ],
+  [{ name: 'Arithmetic', attribute: 'Size', value: 1 }, 'Size: arithmetic, third = first + second'],
+  [
+    { name: 'Arithmetic', attribute: 'Color', value: -1 },
+    'Color: arithmetic, third = first - second',
+  ],
+  [
+    { name: 'Arithmetic', attribute: 'Position', value: 1 },
+    'Position: arithmetic, third = first and second together',
+  ],
+  [
+    { name: 'Arithmetic', attribute: 'Position', value: -1 },
+    'Position: arithmetic, third = first without second',
+  ],
+  [
+    { name: 'Progression', attribute: 'Number', value: -2 },
+    'Number: progression, 2 fewer in each column',
+  ],
+  [
+    { name: 'Progression', attribute: 'Color', value: 2 },
+    'Color: progression, darker by 2 in each column',
+  ],
+  [
+    { name: 'Progression', attribute: 'Position', value: 1 },
+    'Position: progression, 1 slot forward in each column',
+  ],
+  [
+    { name: 'Distribute_Three', attribute: 'Type', value: 0 },
+    'Type: distribute three, the same three in each row',
+  ],
+])('%o reads well', (rule, text) => {
+  expect(describeRule(rule)).toBe(text);
+});
+
+test('a panel is described by its figures and their places', () => {
+  const look = { type: 5, size: 0, color: 9, angle: 0 };
+  const panel: Panel = {
+    components: [
+      {
+        uniformity: 0,
+        entities: [
+          { ...look, slot: 3 },
+          { ...look, slot: 0 },
+          { type: 1, size: 5, color: 1, angle: 6, slot: 1 },
+        ],
+      },
+    ],
+  };
+  expect(describePanel(layoutOf('grid-2x2', true), panel)).toBe(
+    '2 × black circle of size 0.4 (top left, bottom right); ' +
+      'grey 224 triangle of size 0.9, turned by 135 degrees (top right)',
+  );
+});
+
+test('changes name the component where there are two', () => {
+  const changes = [
+    { component: 0, attribute: 'Type' },
+    { component: 1, attribute: 'Color' },
+  ] as const;
+  expect(describeChanges(layoutOf('left-right'), changes)).toBe(
+    'differs in Left: Type, Right: Color',
+  );
+  expect(describeChanges(layoutOf('center'), [])).toBe('answer');
+});
+
+test('every problem is described in lines that differ where the panels look different', () => {
+  fc.assert(
+    fc.property(anyProblem, (problem) => {
+      const layout = layoutOf(problem.configuration, problem.noisy);
+      const lines = describeRules(problem);
+      expect(lines).toHaveLength(4 * layout.components.length);
+      const two = layout.components.length > 1;
+      expect(lines.every((line) => /^(Left|Right|Up|Down|Out|In): /.test(line) === two)).toBe(true);
+      const answer = answerOf(problem);
+      const text = describePanel(layout, answer);
+      for (const { entities } of answer.components) {
+        for (const { type } of entities) expect(text).toContain(TYPES[type]);
+      }
+      expect([...lines, text].join('')).not.toMatch(/undefined|NaN|\n/);
+    }),
+    { numRuns: RUNS },
+  );
+});
