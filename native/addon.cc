@@ -1,0 +1,22 @@
+// Entry of the addon: one EnvState for each JavaScript environment that loads it (main thread, workers).
+#include "handles.h"
+
+namespace {
+
+Napi::Object initialize(Napi::Env env, Napi::Object exports) {
+  crab::installState(env);
+  crab::defineHandles(exports);
+  crab::defineTensor(exports);
+  crab::defineData(exports);
+  crab::defineOperators(exports);
+  crab::defineAutograd(exports);
+  crab::defineModes(exports);
+  crab::defineRandom(exports);
+  crab::defineRuntime(exports);
+  crab::defineCuda(exports);
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(crab_torch, initialize)

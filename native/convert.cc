@@ -1,0 +1,442 @@
+// See convert.h. A JavaScript number stands for both integers and floats: where a schema says Scalar, a
+// whole number becomes an integer (so that `intTensor.add(1)` stays integer) and any other a float.
+#include "convert.h"
+
+#include <cmath>
+
+namespace crab {
+
+namespace {
+
+constexpr double kMaxSafeInteger = 9007199254740991.0;
+
+// ---- schema -> kinds -------------------------------------------------------------------------------
+
+bool endsWith(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+// Dtype, layout and memory format are plain ints to a schema; only the parameter's name tells.
+Kind kindOfInt(const std::string& name) {
+  if (endsWith(name, "dtype")) return Kind::Dtype;
+  if (name == "layout") return Kind::Layout;
+  if (name == "memory_format") return Kind::MemoryFormat;
+  return Kind::Int;
+}
+
+Kind kindOfList(const c10::Type& element) {
+  switch (element.kind()) {
+    case c10::TypeKind::TensorType: return Kind::TensorList;
+    case c10::TypeKind::OptionalType: return Kind::OptionalTensorList;
+    case c10::TypeKind::NumberType: return Kind::ScalarList;
+    case c10::TypeKind::SymIntType:
+    case c10::TypeKind::IntType: return Kind::IntList;
+    case c10::TypeKind::FloatType: return Kind::FloatList;
+    case c10::TypeKind::BoolType: return Kind::BoolList;
+    default: return Kind::Unsupported;
+  }
+}
+
+Kind kindOf(const c10::Type& type, const std::string& name) {
+  switch (type.kind()) {
+    case c10::TypeKind::TensorType: return Kind::Tensor;
+    case c10::TypeKind::ListType: return kindOfList(*type.containedType(0));
+    case c10::TypeKind::NumberType: return Kind::Scalar;
+    case c10::TypeKind::SymIntType:
+    case c10::TypeKind::IntType: return kindOfInt(name);
+    case c10::TypeKind::FloatType: return Kind::Float;
+    case c10::TypeKind::BoolType: return Kind::Bool;
+    case c10::TypeKind::StringType: return Kind::String;
+    case c10::TypeKind::DeviceObjType: return Kind::Device;
+    case c10::TypeKind::GeneratorType: return Kind::Generator;
+    default: return Kind::Unsupported;
+  }
+}
+
+Parameter compileParameter(const c10::Argument& argument) {
+  const c10::Type* type = argument.type().get();
+  const bool optional = type->kind() == c10::TypeKind::OptionalType;
+  if (optional) type = type->containedType(0).get();
+  Parameter parameter;
+  parameter.name = argument.name();
+  parameter.kind = kindOf(*type, parameter.name);
+  parameter.optional = optional;
+  parameter.repeat = argument.N().value_or(0);
+  if (argument.default_value()) {
+    parameter.defaultValue = *argument.default_value();
+  } else if (optional) {
+    parameter.defaultValue = c10::IValue();
+  }
+  return parameter;
+}
+
+const char* expectation(Kind kind) {
+  switch (kind) {
+    case Kind::Tensor: return "a tensor";
+    case Kind::TensorList: return "an array of tensors";
+    case Kind::OptionalTensorList: return "an array of tensors or nulls";
+    case Kind::Scalar: return "a number";
+    case Kind::ScalarList: return "an array of numbers";
+    case Kind::Int: return "a whole number";
+    case Kind::IntList: return "an array of whole numbers";
+    case Kind::Float: return "a number";
+    case Kind::FloatList: return "an array of numbers";
+    case Kind::Bool: return "true or false";
+    case Kind::BoolList: return "an array of true and false";
+    case Kind::String: return "a string";
+    case Kind::Dtype: return "a dtype (f32, f64, f16, bf16, i64, i32, u8 or bool)";
+    case Kind::Layout: return "a layout ('strided')";
+    case Kind::MemoryFormat: return "a memory format (contiguous, channelsLast or preserve)";
+    case Kind::Device: return "a device ('cpu', 'cuda' or 'cuda:<index>')";
+    case Kind::Generator: return "a generator";
+    case Kind::Unsupported: return "a kind of value that JavaScript cannot pass";
+  }
+  return "";
+}
+
+// ---- JavaScript values -----------------------------------------------------------------------------
+
+std::string describe(napi_env env, napi_value value) {
+  Napi::Value js(env, value);
+  if (js.IsNumber()) return js.ToString().Utf8Value();
+  if (js.IsString()) return "'" + js.As<Napi::String>().Utf8Value().substr(0, 40) + "'";
+  if (js.IsArray()) return "an array";
+  if (js.IsNull()) return "null";
+  if (js.IsUndefined()) return "nothing";
+  if (js.IsBoolean()) return js.As<Napi::Boolean>().Value() ? "true" : "false";
+  if (js.IsBigInt()) return "a bigint";
+  if (js.IsFunction()) return "a function";
+  if (js.IsExternal()) return unwrapHandle(env, value, HandleKind::Tensor) != nullptr ? "a tensor" : "a generator";
+  return "an object";
+}
+
+[[noreturn]] void wrongArgument(napi_env env, const Parameter& parameter, napi_value value) {
+  fail("argument '" + parameter.name + "': expected " + expectation(parameter.kind) +
+       (parameter.optional ? " or null" : "") + ", got " + describe(env, value));
+}
+
+bool readBigint(napi_env env, napi_value value, int64_t& result) {
+  bool lossless = false;
+  return napi_get_value_bigint_int64(env, value, &result, &lossless) == napi_ok && lossless;
+}
+
+bool readInt(napi_env env, napi_value value, int64_t& result) {
+  double number = 0;
+  if (napi_get_value_double(env, value, &number) != napi_ok) return readBigint(env, value, result);
+  if (!(std::fabs(number) <= kMaxSafeInteger) || number != std::floor(number)) return false;
+  result = static_cast<int64_t>(number);
+  return true;
+}
+
+bool readFloat(napi_env env, napi_value value, double& result) {
+  return napi_get_value_double(env, value, &result) == napi_ok;
+}
+
+bool readBool(napi_env env, napi_value value, bool& result) {
+  return napi_get_value_bool(env, value, &result) == napi_ok;
+}
+
+// -0 stays a float, except beside an integer tensor, whose type it must not change.
+bool readScalar(napi_env env, napi_value value, const torch::jit::Stack& stack, at::Scalar& result) {
+  double number = 0;
+  if (readFloat(env, value, number)) {
+    const bool whole = std::fabs(number) <= kMaxSafeInteger && number == std::floor(number);
+    const bool besideIntegers = !stack.empty() && stack[0].isTensor() && stack[0].toTensor().defined() &&
+                                c10::isIntegralType(stack[0].toTensor().scalar_type(), true);
+    const bool negativeZero = number == 0 && std::signbit(number);
+    const bool asInteger = whole && (!negativeZero || besideIntegers);
+    result = asInteger ? at::Scalar(static_cast<int64_t>(number)) : at::Scalar(number);
+    return true;
+  }
+  bool flag = false;
+  if (readBool(env, value, flag)) {
+    result = at::Scalar(flag);
+    return true;
+  }
+  int64_t integer = 0;
+  if (!readBigint(env, value, integer)) return false;
+  result = at::Scalar(integer);
+  return true;
+}
+
+const at::Tensor* readTensor(napi_env env, const Parameter& parameter, napi_value value) {
+  auto* handle = static_cast<TensorHandle*>(unwrapHandle(env, value, HandleKind::Tensor));
+  if (handle == nullptr) return nullptr;
+  if (!handle->tensor.defined()) fail("argument '" + parameter.name + "': the tensor has been freed", "CRAB_FREED");
+  return &handle->tensor;
+}
+
+bool readString(napi_env env, napi_value value, std::string& result) {
+  napi_valuetype type = napi_undefined;
+  napi_typeof(env, value, &type);
+  if (type != napi_string) return false;
+  result = Napi::String(env, value).Utf8Value();
+  return true;
+}
+
+bool isNull(napi_env env, napi_value value) {
+  napi_valuetype type = napi_undefined;
+  napi_typeof(env, value, &type);
+  return type == napi_null;
+}
+
+// Reads each element of an array with `read(element)`; false if it is no array or an element is wrong.
+template <typename Read>
+bool readArray(napi_env env, napi_value value, Read read) {
+  bool isArray = false;
+  napi_is_array(env, value, &isArray);
+  if (!isArray) return false;
+  uint32_t length = 0;
+  napi_get_array_length(env, value, &length);
+  for (uint32_t i = 0; i < length; ++i) {
+    napi_value element = nullptr;
+    if (napi_get_element(env, value, i, &element) != napi_ok || !read(element)) return false;
+  }
+  return true;
+}
+
+// ---- lists -----------------------------------------------------------------------------------------
+
+bool pushTensors(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
+  c10::List<at::Tensor> list;
+  const bool ok = readArray(env, value, [&](napi_value element) {
+    const at::Tensor* tensor = readTensor(env, parameter, element);
+    if (tensor != nullptr) list.push_back(*tensor);
+    return tensor != nullptr;
+  });
+  if (ok) stack.emplace_back(std::move(list));
+  return ok;
+}
+
+bool pushOptionalTensors(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
+  c10::List<Optional<at::Tensor>> list;
+  const bool ok = readArray(env, value, [&](napi_value element) {
+    if (isNull(env, element)) {
+      list.push_back(Optional<at::Tensor>());
+      return true;
+    }
+    const at::Tensor* tensor = readTensor(env, parameter, element);
+    if (tensor != nullptr) list.push_back(*tensor);
+    return tensor != nullptr;
+  });
+  if (ok) stack.emplace_back(std::move(list));
+  return ok;
+}
+
+bool pushInts(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
+  c10::List<int64_t> list;
+  int64_t number = 0;
+  if (parameter.repeat > 0 && readInt(env, value, number)) {
+    for (int64_t i = 0; i < parameter.repeat; ++i) list.push_back(number);
+    stack.emplace_back(std::move(list));
+    return true;
+  }
+  const bool ok = readArray(env, value, [&](napi_value element) {
+    const bool isInt = readInt(env, element, number);
+    if (isInt) list.push_back(number);
+    return isInt;
+  });
+  if (ok) stack.emplace_back(std::move(list));
+  return ok;
+}
+
+bool pushScalars(napi_env env, napi_value value, torch::jit::Stack& stack) {
+  c10::List<at::Scalar> list;
+  const bool ok = readArray(env, value, [&](napi_value element) {
+    at::Scalar scalar;
+    const bool isScalar = readScalar(env, element, stack, scalar);
+    if (isScalar) list.push_back(scalar);
+    return isScalar;
+  });
+  if (ok) stack.emplace_back(std::move(list));
+  return ok;
+}
+
+template <typename T, bool (*read)(napi_env, napi_value, T&)>
+bool pushPlainList(napi_env env, napi_value value, torch::jit::Stack& stack) {
+  c10::List<T> list;
+  const bool ok = readArray(env, value, [&](napi_value element) {
+    T item{};
+    const bool isItem = read(env, element, item);
+    if (isItem) list.push_back(item);
+    return isItem;
+  });
+  if (ok) stack.emplace_back(std::move(list));
+  return ok;
+}
+
+// ---- one argument ----------------------------------------------------------------------------------
+
+template <typename T, bool (*read)(napi_env, napi_value, T&)>
+bool pushPlain(napi_env env, napi_value value, torch::jit::Stack& stack) {
+  T item{};
+  if (!read(env, value, item)) return false;
+  stack.emplace_back(std::move(item));
+  return true;
+}
+
+bool pushTensor(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
+  const at::Tensor* tensor = readTensor(env, parameter, value);
+  if (tensor != nullptr) stack.emplace_back(*tensor);
+  return tensor != nullptr;
+}
+
+bool pushScalar(napi_env env, napi_value value, torch::jit::Stack& stack) {
+  at::Scalar scalar;
+  if (!readScalar(env, value, stack, scalar)) return false;
+  stack.emplace_back(scalar);
+  return true;
+}
+
+bool pushNamed(napi_env env, Kind kind, napi_value value, torch::jit::Stack& stack) {
+  std::string name;
+  if (!readString(env, value, name)) return false;
+  if (kind == Kind::Device) {
+    stack.emplace_back(parseDevice(name));
+    return true;
+  }
+  if (kind == Kind::Layout && name == "strided") {
+    stack.emplace_back(static_cast<int64_t>(at::kStrided));
+    return true;
+  }
+  if (kind == Kind::Dtype) {
+    if (auto type = parseDtype(name)) {
+      stack.emplace_back(static_cast<int64_t>(*type));
+      return true;
+    }
+  }
+  if (kind == Kind::MemoryFormat) {
+    if (auto format = parseMemoryFormat(name)) {
+      stack.emplace_back(static_cast<int64_t>(*format));
+      return true;
+    }
+  }
+  return false;
+}
+
+bool pushGenerator(napi_env env, napi_value value, torch::jit::Stack& stack) {
+  auto* handle = static_cast<GeneratorHandle*>(unwrapHandle(env, value, HandleKind::Generator));
+  if (handle != nullptr) stack.emplace_back(handle->generator);
+  return handle != nullptr;
+}
+
+bool push(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
+  switch (parameter.kind) {
+    case Kind::Tensor: return pushTensor(env, parameter, value, stack);
+    case Kind::TensorList: return pushTensors(env, parameter, value, stack);
+    case Kind::OptionalTensorList: return pushOptionalTensors(env, parameter, value, stack);
+    case Kind::Scalar: return pushScalar(env, value, stack);
+    case Kind::ScalarList: return pushScalars(env, value, stack);
+    case Kind::Int: return pushPlain<int64_t, readInt>(env, value, stack);
+    case Kind::IntList: return pushInts(env, parameter, value, stack);
+    case Kind::Float: return pushPlain<double, readFloat>(env, value, stack);
+    case Kind::FloatList: return pushPlainList<double, readFloat>(env, value, stack);
+    case Kind::Bool: return pushPlain<bool, readBool>(env, value, stack);
+    case Kind::BoolList: return pushPlainList<bool, readBool>(env, value, stack);
+    case Kind::String: return pushPlain<std::string, readString>(env, value, stack);
+    case Kind::Dtype:
+    case Kind::Layout:
+    case Kind::MemoryFormat:
+    case Kind::Device: return pushNamed(env, parameter.kind, value, stack);
+    case Kind::Generator: return pushGenerator(env, value, stack);
+    case Kind::Unsupported: return false;
+  }
+  return false;
+}
+
+void pushArgument(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
+  napi_valuetype type = napi_undefined;
+  if (value != nullptr) napi_typeof(env, value, &type);
+  if (type == napi_undefined && parameter.defaultValue) {
+    stack.push_back(*parameter.defaultValue);
+  } else if (type == napi_undefined) {
+    fail("argument '" + parameter.name + "' is missing: expected " + expectation(parameter.kind));
+  } else if (type == napi_null && parameter.optional) {
+    stack.emplace_back();
+  } else if (!push(env, parameter, value, stack)) {
+    wrongArgument(env, parameter, value);
+  }
+}
+
+// ---- results ---------------------------------------------------------------------------------------
+
+napi_value intToJs(napi_env env, int64_t number) {
+  napi_value result = nullptr;
+  if (number >= -static_cast<int64_t>(kMaxSafeInteger) && number <= static_cast<int64_t>(kMaxSafeInteger)) {
+    napi_create_double(env, static_cast<double>(number), &result);
+  } else {
+    napi_create_bigint_int64(env, number, &result);
+  }
+  return result;
+}
+
+napi_value scalarToJs(napi_env env, const at::Scalar& scalar) {
+  if (scalar.isBoolean()) return Napi::Boolean::New(env, scalar.toBool());
+  if (scalar.isIntegral(false)) return intToJs(env, scalar.toLong());
+  return Napi::Number::New(env, scalar.toDouble());
+}
+
+napi_value toJs(napi_env env, c10::IValue&& value);
+
+template <typename List>
+napi_value listToJs(napi_env env, const List& list) {
+  napi_value array = nullptr;
+  napi_create_array_with_length(env, list.size(), &array);
+  for (size_t i = 0; i < list.size(); ++i) {
+    napi_set_element(env, array, static_cast<uint32_t>(i), toJs(env, c10::IValue(list[i])));
+  }
+  return array;
+}
+
+napi_value toJs(napi_env env, c10::IValue&& value) {
+  if (value.isTensor()) return wrapTensor(env, std::move(value).toTensor());
+  if (value.isNone()) return Napi::Env(env).Null();
+  if (value.isBool()) return Napi::Boolean::New(env, value.toBool());
+  if (value.isInt()) return intToJs(env, value.toInt());
+  if (value.isDouble()) return Napi::Number::New(env, value.toDouble());
+  if (value.isScalar()) return scalarToJs(env, value.toScalar());
+  if (value.isString()) return Napi::String::New(env, value.toStringRef());
+  if (value.isTensorList()) return wrapTensors(env, value.toTensorVector());
+  if (value.isTuple()) return listToJs(env, value.toTupleRef().elements());
+  if (value.isList()) return listToJs(env, value.toListRef());
+  fail("the operator returns a kind of value that JavaScript cannot hold: " + value.tagKind(), "CRAB_TORCH");
+}
+
+}  // namespace
+
+Operator compileOperator(const c10::OperatorHandle& handle) {
+  const c10::FunctionSchema& schema = handle.schema();
+  Operator op{handle, {}, schema.is_mutable(), false};
+  for (const auto& argument : schema.arguments()) op.parameters.push_back(compileParameter(argument));
+  const auto& returns = schema.returns();
+  const bool aliasesFirst = returns.size() == 1 && returns[0].alias_info() != nullptr &&
+                            returns[0].alias_info()->isWrite() && !schema.arguments().empty() &&
+                            schema.arguments()[0].alias_info() != nullptr &&
+                            schema.arguments()[0].alias_info()->isWrite();
+  op.returnsSelf = aliasesFirst;
+  return op;
+}
+
+void pushArguments(napi_env env, const Operator& op, const napi_value* arguments, size_t count,
+                   torch::jit::Stack& stack) {
+  const size_t expected = op.parameters.size();
+  if (count > expected) {
+    fail("takes at most " + std::to_string(expected) + " arguments, got " + std::to_string(count));
+  }
+  for (size_t i = 0; i < expected; ++i) {
+    pushArgument(env, op.parameters[i], i < count ? arguments[i] : nullptr, stack);
+  }
+}
+
+napi_value resultsToJs(napi_env env, torch::jit::Stack& stack) {
+  if (stack.empty()) return nullptr;
+  if (stack.size() == 1) return toJs(env, std::move(stack[0]));
+  napi_value array = nullptr;
+  napi_create_array_with_length(env, stack.size(), &array);
+  for (size_t i = 0; i < stack.size(); ++i) {
+    napi_set_element(env, array, static_cast<uint32_t>(i), toJs(env, std::move(stack[i])));
+  }
+  return array;
+}
+
+}  // namespace crab

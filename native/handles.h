@@ -1,0 +1,132 @@
+// What JavaScript holds of libtorch: a small heap object behind an N-API External. This header declares
+// those objects, the state of one JavaScript environment (main thread or worker), and how C++ errors
+// become JavaScript ones. Nothing here is shared between environments, so no locks are needed.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <napi.h>
+#include <torch/version.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+// TORCH_AT_LEAST(2, 4): libtorch is 2.4 or newer.
+#define TORCH_AT_LEAST(major, minor) \
+  (TORCH_VERSION_MAJOR > (major) || (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))
+
+namespace crab {
+
+// libtorch 1.x has an optional of its own.
+#if TORCH_AT_LEAST(2, 2)
+template <typename T>
+using Optional = std::optional<T>;
+#else
+template <typename T>
+using Optional = c10::optional<T>;
+#endif
+
+// What a finaliser gets: it runs inside the collector and may not touch JavaScript.
+using FinalizerEnv = Napi::node_addon_api_basic_env;
+
+// State of one JavaScript environment. Handles share ownership of it, because at shutdown N-API
+// finalises them in no fixed order.
+struct EnvState {
+  // How many live handles look at a storage, and the bytes reported to V8 for it. Views share a storage,
+  // so bytes are counted once.
+  struct StorageUse {
+    int64_t handles;
+    int64_t bytes;
+  };
+  std::unordered_map<const void*, StorageUse> storages;
+  int64_t tensors = 0;        // live tensor handles
+  int64_t bytes = 0;          // bytes of the storages they hold
+  int64_t unreportedBytes = 0;  // change of `bytes` that V8 has not been told yet
+  int asyncBackwards = 0;     // backward passes now running off the event loop
+};
+
+EnvState& stateOf(napi_env env);
+std::shared_ptr<EnvState> sharedStateOf(napi_env env);
+void installState(Napi::Env env);
+
+// A tag in front of every object behind an External: an External of the wrong kind is told apart.
+enum class HandleKind : uint64_t { Tensor = 0x6372616254656e73, Generator = 0x6372616247656e65, Graph = 0x6372616247726170 };
+
+struct TensorHandle {
+  HandleKind kind = HandleKind::Tensor;
+  std::shared_ptr<EnvState> state;
+  at::Tensor tensor;  // undefined once freed
+  const void* storage = nullptr;
+};
+
+struct GeneratorHandle {
+  HandleKind kind = HandleKind::Generator;
+  at::Generator generator;
+};
+
+// JavaScript value for a tensor; null for an undefined one.
+napi_value wrapTensor(napi_env env, at::Tensor tensor);
+napi_value wrapTensors(napi_env env, const std::vector<at::Tensor>& tensors);
+
+// The object behind an External of that kind, or nullptr.
+void* unwrapHandle(napi_env env, napi_value value, HandleKind kind);
+
+// The tensor behind a value; throws Napi::Error if it is not one, or was freed.
+const at::Tensor& tensorOf(Napi::Value value);
+std::vector<at::Tensor> tensorsOf(Napi::Value array);
+const at::Generator& generatorOf(Napi::Value value);
+
+// Why something failed. `code` says its kind to TypeScript: CRAB_TYPE (a wrong argument), CRAB_FREED (a
+// freed tensor), CRAB_BUSY (a backward pass is running), CRAB_OOM (no memory), CRAB_TORCH (libtorch refused).
+struct Failure {
+  std::string message;
+  const char* code;
+};
+[[noreturn]] void fail(const std::string& message, const char* code = "CRAB_TYPE");
+
+// The exception now handled, and the JavaScript error that stands for it.
+Failure currentFailure();
+napi_value failureToJs(napi_env env, const Failure& failure);
+
+// Refuses what would race with a backward pass now running off the event loop.
+void requireNoAsyncBackward(napi_env env, const char* what);
+
+// Names as TypeScript spells them.
+Optional<at::ScalarType> parseDtype(const std::string& name);
+const char* dtypeName(at::ScalarType type);
+at::Device parseDevice(const std::string& name);
+std::string deviceName(const at::Device& device);
+Optional<at::MemoryFormat> parseMemoryFormat(const std::string& name);
+
+// A function of the addon: exceptions of any kind become JavaScript errors.
+using Body = napi_value (*)(const Napi::CallbackInfo&);
+template <Body body>
+Napi::Value guarded(const Napi::CallbackInfo& info) {
+  try {
+    return Napi::Value(info.Env(), body(info));
+  } catch (const Napi::Error&) {
+    throw;
+  } catch (...) {
+    throw Napi::Error(info.Env(), failureToJs(info.Env(), currentFailure()));
+  }
+}
+
+template <Body body>
+void define(Napi::Object exports, const char* name) {
+  exports.Set(name, Napi::Function::New(exports.Env(), guarded<body>, name));
+}
+
+// Each file adds its functions to the addon.
+void defineHandles(Napi::Object exports);
+void defineTensor(Napi::Object exports);
+void defineData(Napi::Object exports);
+void defineOperators(Napi::Object exports);
+void defineAutograd(Napi::Object exports);
+void defineModes(Napi::Object exports);
+void defineRandom(Napi::Object exports);
+void defineRuntime(Napi::Object exports);
+void defineCuda(Napi::Object exports);
+
+}  // namespace crab

@@ -1,0 +1,336 @@
+// Finds libtorch, builds the addon against it, and tests the result. Needs g++ and Node's headers.
+//
+//   node scripts/setup-torch.mjs              find (on Debian as root: install), build, test
+//   node scripts/setup-torch.mjs --if-needed  the same, but nothing if the addon is up to date
+//   node scripts/setup-torch.mjs --check      only load the addon that is there and test it
+//
+// libtorch is looked for in this order: the folder in LIBTORCH, the `torch` of the `python3` on the PATH,
+// the system's (Debian's libtorch-dev). The addon goes to build/torch/crab_torch.node.
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const NATIVE = join(ROOT, 'native');
+const BUILD = join(ROOT, 'build', 'torch');
+const ADDON = join(BUILD, 'crab_torch.node');
+const STAMP = join(BUILD, 'stamp.json');
+const DEBIAN_PACKAGES = ['libtorch-dev', 'libopenblas0-openmp', 'g++'];
+const OPENBLAS_OPENMP = '/usr/lib/x86_64-linux-gnu/openblas-openmp';
+
+const require = createRequire(import.meta.url);
+const run = promisify(execFile);
+
+/** An expected failure: shown as one sentence, without a stack. */
+class SetupError extends Error {}
+
+/** Runs a program and returns its output, or null if it is missing or fails. */
+function tryOutput(program, args) {
+  try {
+    return execFileSync(program, args, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return null;
+  }
+}
+
+function versionOf(include) {
+  const header = join(include, 'torch/csrc/api/include/torch/version.h');
+  if (!existsSync(header)) return null;
+  const part = (name) =>
+    readFileSync(header, 'utf8').match(new RegExp(`define TORCH_VERSION_${name} (\\d+)`))?.[1];
+  return ['MAJOR', 'MINOR', 'PATCH'].map(part).join('.');
+}
+
+/** @returns a description of the libtorch in that prefix (include/, lib/), or null if there is none. */
+function libtorchIn(origin, prefix, libraries, extra = {}) {
+  const include = join(prefix, 'include');
+  const version = versionOf(include);
+  if (version === null || !existsSync(join(libraries, 'libtorch_cpu.so'))) return null;
+  const cuda = existsSync(join(libraries, 'libtorch_cuda.so'));
+  return { origin, version, include, libraries, cuda, cxx11Abi: true, ...extra };
+}
+
+function libtorchOfPython() {
+  const script =
+    'import os, torch; print(os.path.dirname(torch.__file__)); print(int(torch._C._GLIBCXX_USE_CXX11_ABI))';
+  const output = tryOutput('python3', ['-c', script]);
+  if (output === null) return null;
+  const [folder, abi] = output.split('\n');
+  return (
+    libtorchIn(
+      `torch of ${tryOutput('sh', ['-c', 'command -v python3'])}`,
+      folder,
+      join(folder, 'lib'),
+      {
+        cxx11Abi: abi === '1',
+      },
+    ) ?? libtorchOfSystem()
+  );
+}
+
+function libtorchOfSystem() {
+  const folders = [
+    '/usr/lib/x86_64-linux-gnu',
+    '/usr/lib/aarch64-linux-gnu',
+    '/usr/lib64',
+    '/usr/lib',
+  ];
+  for (const folder of folders) {
+    const found = libtorchIn('the system', '/usr', folder);
+    if (found) return found;
+  }
+  return null;
+}
+
+function findLibtorch() {
+  const folder = process.env.LIBTORCH;
+  if (folder) {
+    const found = libtorchIn(`LIBTORCH=${folder}`, resolve(folder), join(resolve(folder), 'lib'));
+    if (!found)
+      throw new SetupError(`LIBTORCH=${folder}: no include/torch and lib/libtorch_cpu.so there`);
+    return found;
+  }
+  return libtorchOfPython() ?? libtorchOfSystem();
+}
+
+/** The folder of Node's headers (node_api.h). */
+function nodeHeaders() {
+  const version = process.versions.node;
+  const candidates = [
+    process.env.npm_config_nodedir && join(process.env.npm_config_nodedir, 'include/node'),
+    resolve(process.execPath, '../../include/node'),
+    '/usr/local/include/node',
+    '/usr/include/node',
+    join(homedir(), '.cache/node-gyp', version, 'include/node'),
+  ].filter(Boolean);
+  const found = candidates.find((folder) => existsSync(join(folder, 'node_api.h')));
+  if (!found)
+    throw new SetupError(`node_api.h of Node ${version} was not found in ${candidates.join(', ')}`);
+  return found;
+}
+
+function cudaHome() {
+  const candidates = [process.env.CUDA_HOME, process.env.CUDA_PATH, '/usr/local/cuda'].filter(
+    Boolean,
+  );
+  const found = candidates.find((folder) => existsSync(join(folder, 'include/cuda_runtime_api.h')));
+  if (!found) {
+    throw new SetupError(`libtorch has CUDA, but cuda_runtime_api.h was not found: set CUDA_HOME`);
+  }
+  return found;
+}
+
+/** Everything that decides what the compiler does. */
+function plan(libtorch) {
+  const addonApi = require('node-addon-api').include_dir.replaceAll('"', '');
+  const system = [
+    nodeHeaders(),
+    resolve(ROOT, addonApi),
+    libtorch.include === '/usr/include' ? null : libtorch.include,
+    join(libtorch.include, 'torch/csrc/api/include'),
+  ].filter(Boolean);
+  const defines = [
+    'NAPI_CPP_EXCEPTIONS',
+    // Finalisers run inside the collector, so memory is freed even while a program never yields.
+    'NAPI_EXPERIMENTAL',
+    `_GLIBCXX_USE_CXX11_ABI=${libtorch.cxx11Abi ? 1 : 0}`,
+  ];
+  const link = [
+    '-shared',
+    '-Wl,--no-as-needed',
+    `-L${libtorch.libraries}`,
+    `-Wl,-rpath,${libtorch.libraries}`,
+  ];
+  const libraries = ['-ltorch', '-ltorch_cpu', '-lc10', '-ldl'];
+  if (libtorch.cuda) {
+    const home = cudaHome();
+    system.push(join(home, 'include'));
+    defines.push('CRAB_CUDA');
+    const folder = ['lib64', 'lib', 'targets/x86_64-linux/lib']
+      .map((name) => join(home, name))
+      .find(existsSync);
+    if (folder) link.push(`-L${folder}`, `-Wl,-rpath,${folder}`);
+    libraries.push('-ltorch_cuda', '-lc10_cuda', '-lcudart');
+  }
+  // Debian's libtorch takes whichever libblas.so.3 the system prefers. Naming OpenBLAS (OpenMP) as a
+  // library of the addon loads it first, and libtorch then shares it.
+  if (libtorch.origin === 'the system' && existsSync(OPENBLAS_OPENMP)) {
+    link.unshift(`-Wl,-rpath,${OPENBLAS_OPENMP}`);
+    const names = ['libblas.so.3', 'liblapack.so.3', 'libopenblas.so.0'];
+    libraries.unshift(...names.map((name) => join(OPENBLAS_OPENMP, name)).filter(existsSync));
+  }
+  const standard = Number(libtorch.version.split('.')[0]) >= 2 ? '-std=c++20' : '-std=c++17';
+  const compile = [
+    ...[standard, '-O2', '-fPIC', '-Wall', '-Wextra', '-fvisibility=hidden'],
+    ...defines.map((name) => `-D${name}`),
+    ...system.flatMap((folder) => ['-isystem', folder]),
+  ];
+  return { compiler: process.env.CXX ?? 'g++', compile, link, libraries };
+}
+
+function sources() {
+  return readdirSync(NATIVE)
+    .filter((name) => /\.(cc|h)$/.test(name))
+    .sort();
+}
+
+function stampOf(libtorch, steps) {
+  const hash = createHash('sha256');
+  for (const name of sources()) hash.update(name).update(readFileSync(join(NATIVE, name)));
+  hash.update(JSON.stringify(steps)).update(libtorch.version).update(process.versions.modules);
+  return {
+    hash: hash.digest('hex'),
+    version: libtorch.version,
+    origin: libtorch.origin,
+    cuda: libtorch.cuda,
+  };
+}
+
+async function compileOne(steps, args, name) {
+  try {
+    const { stderr } = await run(steps.compiler, args, { maxBuffer: 1 << 26 });
+    if (stderr) console.error(stderr);
+  } catch (error) {
+    throw new SetupError(`${name} did not compile:\n${error.stderr ?? error.message}`);
+  }
+}
+
+/** Runs the jobs, two at a time. */
+async function inPairs(jobs) {
+  const queue = [...jobs];
+  const worker = async () => {
+    for (let job = queue.shift(); job; job = queue.shift()) await job();
+  };
+  await Promise.all([worker(), worker()]);
+}
+
+async function build(libtorch, steps) {
+  const objects = join(BUILD, 'objects');
+  rmSync(objects, { recursive: true, force: true });
+  mkdirSync(objects, { recursive: true });
+  // handles.h, which every file includes, is compiled once.
+  const prefix = join(objects, 'prefix.h');
+  writeFileSync(prefix, `#include ${JSON.stringify(join(NATIVE, 'handles.h'))}\n`);
+  await compileOne(
+    steps,
+    [...steps.compile, '-x', 'c++-header', prefix, '-o', `${prefix}.gch`],
+    'handles.h',
+  );
+  const files = sources().filter((name) => name.endsWith('.cc'));
+  await inPairs(
+    files.map((name) => () => {
+      const output = join(objects, `${name}.o`);
+      const args = [...steps.compile, '-include', prefix, '-c', join(NATIVE, name), '-o', output];
+      return compileOne(steps, args, name);
+    }),
+  );
+  const linked = `${ADDON}.new`;
+  const inputs = files.map((name) => join(objects, `${name}.o`));
+  await compileOne(
+    steps,
+    [...steps.link, ...inputs, ...steps.libraries, '-o', linked],
+    'the addon',
+  );
+  renameSync(linked, ADDON);
+  rmSync(objects, { recursive: true, force: true });
+}
+
+/** Loads the addon in a fresh process and does a small computation with a gradient. */
+function check() {
+  if (!existsSync(ADDON)) throw new SetupError('the addon is not built; run npm run setup:torch');
+  const script = `
+    const torch = require(${JSON.stringify(ADDON)});
+    const op = (name, overload) => torch.findOperator('aten::' + name, overload);
+    const x = torch.fromBytes(new Float32Array([1, 2, 3]), [3], 'f32', 'cpu');
+    torch.setRequiresGrad(x, true);
+    const y = torch.call(op('sum', ''), torch.call(op('mul', 'Tensor'), x, x));
+    torch.backward([y], null, null, false, []);
+    const gradient = new Float32Array(3);
+    torch.copyToBytes(torch.gradient(x), gradient);
+    if (gradient.join() !== '2,4,6') throw new Error('wrong gradient ' + gradient.join());
+    const info = torch.runtimeInfo();
+    console.log(JSON.stringify({ ...info, cuda: torch.hasCuda, devices: torch.cudaDeviceCount() }));`;
+  let output;
+  try {
+    output = execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+  } catch (error) {
+    throw new SetupError(
+      `the addon does not work: ${String(error.stderr ?? error.message).trim()}`,
+    );
+  }
+  const info = JSON.parse(output);
+  const cuda = info.cuda ? `CUDA with ${info.devices} device(s)` : 'CPU only';
+  console.log(`libtorch ${info.version}, ${cuda}; BLAS: ${info.blas}`);
+  const reference = info.blasLibraries.some((path) => /\/blas\/libblas/.test(path));
+  if (reference && !/openblas|mkl/i.test(info.blas)) {
+    console.warn(
+      'This is the reference BLAS, about 100 times slower: install libopenblas0-openmp.',
+    );
+  }
+}
+
+function installOnDebian() {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
+  console.log(`Installing ${DEBIAN_PACKAGES.join(', ')}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...args) =>
+    execFileSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env });
+  apt('update', '-qq');
+  apt('install', '-y', '-qq', '--no-install-recommends', ...DEBIAN_PACKAGES);
+}
+
+function isUpToDate(stamp) {
+  if (!existsSync(ADDON) || !existsSync(STAMP)) return false;
+  return JSON.parse(readFileSync(STAMP, 'utf8')).hash === stamp.hash;
+}
+
+/** Debian's libtorch alone comes with the reference BLAS, or with none of the compilers. */
+function debianIsIncomplete(libtorch, compiler) {
+  const noBlas = libtorch.origin === 'the system' && !existsSync(OPENBLAS_OPENMP);
+  return noBlas || tryOutput(compiler, ['--version']) === null;
+}
+
+async function main(args) {
+  if (args.includes('--check')) return check();
+  let libtorch = findLibtorch();
+  if (!libtorch || debianIsIncomplete(libtorch, process.env.CXX ?? 'g++')) {
+    installOnDebian();
+    libtorch = findLibtorch();
+  }
+  if (!libtorch) {
+    throw new SetupError(
+      'libtorch was not found: set LIBTORCH to its folder, install PyTorch for python3, or (Debian) libtorch-dev',
+    );
+  }
+  const steps = plan(libtorch);
+  const stamp = stampOf(libtorch, steps);
+  if (args.includes('--if-needed') && isUpToDate(stamp)) return;
+  console.log(`Building the torch addon with libtorch ${libtorch.version} of ${libtorch.origin}`);
+  await build(libtorch, steps);
+  check();
+  writeFileSync(STAMP, `${JSON.stringify(stamp, null, 2)}\n`);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,76 @@
+/** Gradients of chosen inputs, and whether operations are recorded for them. */
+import { guarded, wrap } from './dispatch.js';
+import { TorchError } from './errors.js';
+import { native } from './native.js';
+import type { Tensor } from './tensor.js';
+
+export interface GradOptions {
+  /** Weights of the outputs, of their shapes; needed where an output has more than one element. */
+  gradOutputs?: readonly (Tensor | null)[];
+  retainGraph?: boolean;
+  createGraph?: boolean;
+  /** Give null for an input that the outputs do not depend on, instead of an error. */
+  allowUnused?: boolean;
+}
+
+/** Gradients of the (weighted) sum of the outputs by each input; `grad` of tensors is left alone. */
+export function grad(
+  outputs: readonly Tensor[],
+  inputs: readonly Tensor[],
+  options: GradOptions & { allowUnused: true },
+): (Tensor | null)[];
+export function grad(
+  outputs: readonly Tensor[],
+  inputs: readonly Tensor[],
+  options?: GradOptions,
+): Tensor[];
+export function grad(
+  outputs: readonly Tensor[],
+  inputs: readonly Tensor[],
+  options: GradOptions = {},
+): (Tensor | null)[] {
+  const {
+    gradOutputs = null,
+    retainGraph = null,
+    createGraph = false,
+    allowUnused = false,
+  } = options;
+  const handles = guarded('grad', (addon) =>
+    addon.grad(
+      outputs.map((tensor) => tensor.handleFor('grad')),
+      inputs.map((tensor) => tensor.handleFor('grad')),
+      gradOutputs?.map((tensor) => tensor?.handleFor('grad') ?? null) ?? null,
+      retainGraph,
+      createGraph,
+      allowUnused,
+    ),
+  );
+  return handles.map((handle) => (handle === null ? null : wrap(handle)));
+}
+
+function withGradMode<T>(op: string, enabled: boolean, fn: () => T): T {
+  const before = native().setGradEnabled(enabled);
+  try {
+    const result = fn();
+    if (result instanceof Promise) {
+      throw new TorchError(op, 'the function returned a promise; it must be synchronous');
+    }
+    return result;
+  } finally {
+    native().setGradEnabled(before);
+  }
+}
+
+/** Runs `fn` without recording operations for gradients. */
+export function noGrad<T>(fn: () => T): T {
+  return withGradMode('noGrad', false, fn);
+}
+
+/** Runs `fn` with recording, also inside noGrad. */
+export function enableGrad<T>(fn: () => T): T {
+  return withGradMode('enableGrad', true, fn);
+}
+
+export function isGradEnabled(): boolean {
+  return native().isGradEnabled();
+}

@@ -1,0 +1,32 @@
+/**
+ * The errors of this folder. Every failure of an operation is a TorchError that names the operation; two
+ * kinds that callers must tell apart have classes of their own.
+ */
+
+/** An operation failed: wrong arguments, shapes that do not fit, a freed tensor, or libtorch refused. */
+export class TorchError extends Error {
+  /** The operation, in TypeScript's name where there is one: `matmul`, `conv2d`, `backward`. */
+  readonly op: string;
+
+  constructor(op: string, message: string, options?: ErrorOptions) {
+    super(`${op}: ${message}`, options);
+    this.name = 'TorchError';
+    this.op = op;
+  }
+}
+
+/** There was not enough memory, of the machine or of the device. */
+export class OutOfMemoryError extends TorchError {
+  constructor(op: string, message: string, options?: ErrorOptions) {
+    super(op, message, options);
+    this.name = 'OutOfMemoryError';
+  }
+}
+
+/** libtorch's addon is not there, or cannot be loaded; the message says how to get it. */
+export class TorchUnavailableError extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`libtorch is not available (${reason}); run \`npm run setup:torch\` to get it`, options);
+    this.name = 'TorchUnavailableError';
+  }
+}

@@ -1,0 +1,29 @@
+/** The base of classes that hold a native object: tensors and random generators. */
+import { TorchError } from './errors.js';
+import type { GeneratorHandle, TensorHandle } from './native.js';
+
+export abstract class Holder<Handle extends TensorHandle | GeneratorHandle> {
+  #handle: Handle | null;
+
+  protected constructor(handle: Handle) {
+    this.#handle = handle;
+  }
+
+  /** The native object; throws if it was freed. `op` is named in the error. */
+  handleFor(op: string): Handle {
+    if (this.#handle === null) throw new TorchError(op, 'the tensor has been freed');
+    return this.#handle;
+  }
+
+  /** Whether it was freed, by `dispose()` or by the end of its scope. */
+  get isFreed(): boolean {
+    return this.#handle === null;
+  }
+
+  /** Forgets the native object and returns it, or null if that was done before. */
+  protected releaseHandle(): Handle | null {
+    const handle = this.#handle;
+    this.#handle = null;
+    return handle;
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * The addon (native/), loaded at first use: importing this folder never fails. Everything below this
+ * line of the project speaks of handles; above it, of Tensor. Errors of the addon carry a `code`, which
+ * dispatch.ts turns into the classes of errors.ts.
+ */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { TorchUnavailableError } from './errors.js';
+
+declare const tensorBrand: unique symbol;
+declare const generatorBrand: unique symbol;
+declare const graphBrand: unique symbol;
+
+/** N-API Externals; opaque to JavaScript. */
+export interface TensorHandle {
+  readonly [tensorBrand]: true;
+}
+export interface GeneratorHandle {
+  readonly [generatorBrand]: true;
+}
+export interface GraphHandle {
+  readonly [graphBrand]: true;
+}
+
+/** Arrays whose memory can be copied from and to a tensor. */
+export type NumberArray =
+  Float32Array | Float64Array | Int32Array | Uint8Array | Uint16Array | BigInt64Array;
+
+export interface CudaMemory {
+  /** Bytes held by tensors. */
+  allocated: number;
+  peakAllocated: number;
+  /** Bytes taken from the device, including what is kept for reuse. */
+  reserved: number;
+  peakReserved: number;
+}
+
+export interface Native {
+  // handles.cc
+  dispose(tensor: TensorHandle): void;
+  liveHandles(): { tensors: number; bytes: number };
+  // tensor.cc
+  shape(tensor: TensorHandle): number[];
+  strides(tensor: TensorHandle): number[];
+  dtype(tensor: TensorHandle): string;
+  device(tensor: TensorHandle): string;
+  isContiguous(tensor: TensorHandle, memoryFormat?: string): boolean;
+  sameMemory(a: TensorHandle, b: TensorHandle): boolean;
+  // data.cc
+  fromBytes(
+    data: NumberArray,
+    shape: readonly number[],
+    dtype: string,
+    device: string,
+  ): TensorHandle;
+  copyFromBytes(tensor: TensorHandle, data: NumberArray): void;
+  copyToBytes(tensor: TensorHandle, data: NumberArray): void;
+  // operators.cc
+  findOperator(name: string, overload: string): number;
+  schema(operator: number): string;
+  call(operator: number, ...args: readonly unknown[]): unknown;
+  // autograd.cc
+  requiresGrad(tensor: TensorHandle): boolean;
+  setRequiresGrad(tensor: TensorHandle, flag: boolean): void;
+  isLeaf(tensor: TensorHandle): boolean;
+  retainGrad(tensor: TensorHandle): void;
+  gradient(tensor: TensorHandle): TensorHandle | null;
+  setGradient(tensor: TensorHandle, gradient: TensorHandle | null): void;
+  backward(...args: BackwardArguments): void;
+  backwardAsync(...args: BackwardArguments): Promise<void>;
+  grad(
+    outputs: TensorHandle[],
+    inputs: TensorHandle[],
+    gradOutputs: (TensorHandle | null)[] | null,
+    retainGraph: boolean | null,
+    createGraph: boolean,
+    allowUnused: boolean,
+  ): (TensorHandle | null)[];
+  setGradEnabled(flag: boolean): boolean;
+  isGradEnabled(): boolean;
+  // modes.cc
+  enterAutocast(
+    device: string,
+    enabled: boolean,
+    dtype: string,
+  ): { enabled: boolean; dtype: string };
+  leaveAutocast(device: string, enabled: boolean, dtype: string): void;
+  setDeterministic(flag: boolean): void;
+  setCudnnBenchmark(flag: boolean): void;
+  setAllowTf32(flag: boolean): void;
+  // random.cc
+  createGenerator(device: string, seed: number | bigint): GeneratorHandle;
+  generatorSetSeed(generator: GeneratorHandle, seed: number | bigint): void;
+  generatorState(generator: GeneratorHandle): TensorHandle;
+  generatorSetState(generator: GeneratorHandle, state: TensorHandle): void;
+  generatorDevice(generator: GeneratorHandle): string;
+  manualSeed(seed: number | bigint): void;
+  // runtime.cc
+  setNumThreads(threads: number): void;
+  getNumThreads(): number;
+  setNumInteropThreads(threads: number): void;
+  getNumInteropThreads(): number;
+  runtimeInfo(): { version: string; blas: string; blasLibraries: string[]; mkldnn: boolean };
+  // cuda.cc
+  readonly hasCuda: boolean;
+  cudaDeviceCount(): number;
+  cudaDeviceInfo(device?: string): { name: string; memory: number; capability: string };
+  cudaSynchronize(device?: string): void;
+  cudaMemory(device?: string): CudaMemory;
+  cudaResetPeak(device?: string): void;
+  cudaEmptyCache(): void;
+  graphCreate(): GraphHandle;
+  graphBegin(graph: GraphHandle, generators: GeneratorHandle[]): void;
+  graphEnd(graph: GraphHandle): void;
+  graphReplay(graph: GraphHandle): void;
+  graphReset(graph: GraphHandle): void;
+}
+
+export type BackwardArguments = [
+  outputs: TensorHandle[],
+  gradients: (TensorHandle | null)[] | null,
+  retainGraph: boolean | null,
+  createGraph: boolean,
+  inputs: TensorHandle[],
+];
+
+/** The same distance from src/torch and dist/torch. CRAB_TORCH_ADDON names another file. */
+const DEFAULT_ADDON = fileURLToPath(new URL('../../build/torch/crab_torch.node', import.meta.url));
+
+let loaded: Native | TorchUnavailableError | null = null;
+
+function load(): Native | TorchUnavailableError {
+  const path = process.env.CRAB_TORCH_ADDON ?? DEFAULT_ADDON;
+  if (!existsSync(path)) return new TorchUnavailableError('its addon is not built');
+  try {
+    const addon = createRequire(import.meta.url)(path) as Native;
+    addon.setNumThreads(1);
+    return addon;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return new TorchUnavailableError(`its addon does not load: ${reason}`, { cause: error });
+  }
+}
+
+/** The addon; throws TorchUnavailableError where there is none. */
+export function native(): Native {
+  loaded ??= load();
+  if (loaded instanceof TorchUnavailableError) throw loaded;
+  return loaded;
+}
+
+/** The addon, or why there is none. */
+export function tryNative(): Native | TorchUnavailableError {
+  loaded ??= load();
+  return loaded;
+}
