@@ -1,15 +1,39 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EpochOrder, fillTargets, type TargetPolicy } from '../../src/training/random/selection.js';
+import {
+  EpochOrder,
+  fillTargets,
+  type BatchPart,
+  type TargetArrays,
+  type TargetPolicy,
+} from '../../src/training/random/selection.js';
 
-const SHARED: TargetPolicy = { sharedByBatch: true, min: 1, max: 1 };
-const SINGLE: TargetPolicy = { sharedByBatch: false, min: 1, max: 1 };
+const SHARED: TargetPolicy = { sharedByBatch: true, setsPerProblem: 1, min: 1, max: 1 };
+const SINGLE: TargetPolicy = { ...SHARED, sharedByBatch: false };
 
-const targetsOf = (policy: TargetPolicy, seed: number, step: number, batch: number): number[][] => {
-  const out = new Uint8Array(batch * 9);
-  fillTargets(policy, seed, step, batch, { first: 0, count: batch }, out, 0);
-  return Array.from({ length: batch }, (_, n) => [...out.subarray(n * 9, n * 9 + 9)]);
-};
+function arraysOf(
+  policy: TargetPolicy,
+  step: number,
+  batch: number,
+  part: BatchPart,
+): TargetArrays {
+  const length = policy.setsPerProblem * part.count * policy.max;
+  const out = { index: new BigInt64Array(length), weight: new Float32Array(length) };
+  fillTargets(policy, 5, step, batch, part, out, 0);
+  return out;
+}
+
+/** Targets of each problem in each set: [S][N] lists. */
+function targetsOf(policy: TargetPolicy, step: number, batch: number): number[][][] {
+  const { index, weight } = arraysOf(policy, step, batch, { first: 0, count: batch });
+  return Array.from({ length: policy.setsPerProblem }, (_, s) =>
+    Array.from({ length: batch }, (_, n) => {
+      const at = (s * batch + n) * policy.max;
+      const used = weight.subarray(at, at + policy.max);
+      return [...index.subarray(at, at + policy.max)].map(Number).filter((_, place) => used[place]);
+    }),
+  );
+}
 
 const slotsOf = (order: EpochOrder, step: number, batch: number): number[] => {
   const out = new BigInt64Array(batch);
@@ -57,46 +81,55 @@ describe('which panels are targets', () => {
   test('shared: one position for the batch, all nine over the steps', () => {
     const seen = new Set<number>();
     for (let step = 0; step < 80; step++) {
-      const masks = targetsOf(SHARED, 5, step, 8);
-      expect(new Set(masks.map((mask) => mask.indexOf(1))).size).toBe(1);
-      seen.add(masks[0].indexOf(1));
+      const [targets] = targetsOf(SHARED, step, 8);
+      expect(new Set(targets.flat()).size).toBe(1);
+      seen.add(targets[0][0]);
     }
     expect(seen.size).toBe(9);
   });
 
   test('single: exactly one each, positions uniform', () => {
     const counts = new Array<number>(9).fill(0);
-    for (const mask of targetsOf(SINGLE, 5, 0, 18_000)) {
-      expect(mask.reduce((sum, bit) => sum + bit)).toBe(1);
-      counts[mask.indexOf(1)]++;
+    const [targets] = targetsOf(SINGLE, 0, 9_000);
+    for (const positions of targets) {
+      expect(positions).toHaveLength(1);
+      counts[positions[0]]++;
     }
-    const chiSquare = counts.reduce((sum, count) => sum + (count - 2000) ** 2 / 2000, 0);
-    expect(chiSquare).toBeLessThan(26.1);
+    const chiSquare = counts.reduce((sum, count) => sum + (count - 1000) ** 2 / 1000, 0);
+    expect(chiSquare).toBeLessThan(26.1); // 8 degrees of freedom, p = 0.001
   });
 
-  test('several: 1..most different ones, each number equally often', () => {
-    const counts = new Array<number>(4).fill(0);
-    for (const mask of targetsOf({ sharedByBatch: false, min: 1, max: 3 }, 5, 1, 9000)) {
-      counts[mask.reduce((sum, bit) => sum + bit)]++;
+  test('several: min..max different ones, each number equally often', () => {
+    const counts = new Array<number>(5).fill(0);
+    const [targets] = targetsOf({ ...SINGLE, min: 2, max: 4 }, 1, 9000);
+    for (const positions of targets) {
+      expect(new Set(positions).size).toBe(positions.length);
+      counts[positions.length]++;
     }
-    expect(counts[0]).toBe(0);
-    const chiSquare = counts.slice(1).reduce((sum, n) => sum + (n - 3000) ** 2 / 3000, 0);
+    expect(counts.slice(0, 2)).toEqual([0, 0]);
+    const chiSquare = counts.slice(2).reduce((sum, n) => sum + (n - 3000) ** 2 / 3000, 0);
     expect(chiSquare).toBeLessThan(13.8);
   });
 
-  test.each<TargetPolicy>([SHARED, SINGLE, { sharedByBatch: false, min: 2, max: 4 }])(
+  test('sets of one problem begin at different panels', () => {
+    const sets = targetsOf({ ...SINGLE, setsPerProblem: 3, max: 2 }, 4, 50);
+    for (let n = 0; n < 50; n++) {
+      expect(new Set(sets.map((targets) => targets[n][0])).size).toBe(3);
+    }
+  });
+
+  test.each<TargetPolicy>([SHARED, SINGLE, { ...SINGLE, setsPerProblem: 2, min: 2, max: 4 }])(
     'a part of a batch is that part of the whole: %j',
     (policy) => {
-      const whole = targetsOf(policy, 11, 6, 10);
-      const part = new Uint8Array(4 * 9);
-      fillTargets(policy, 11, 6, 10, { first: 5, count: 4 }, part, 0);
-      expect([...part]).toEqual(whole.slice(5, 9).flat());
+      const whole = arraysOf(policy, 6, 10, { first: 0, count: 10 });
+      const part = arraysOf(policy, 6, 10, { first: 5, count: 4 });
+      for (let s = 0; s < policy.setsPerProblem; s++) {
+        const from = (s * 10 + 5) * policy.max;
+        const length = 4 * policy.max;
+        expect(part.index.subarray(s * length, (s + 1) * length)).toEqual(
+          whole.index.subarray(from, from + length),
+        );
+      }
     },
   );
-
-  test('an impossible number of targets is refused', () => {
-    expect(() => targetsOf({ sharedByBatch: false, min: 1, max: 9 }, 1, 1, 1)).toThrow(
-      /max <= 8, got 1 and 9/,
-    );
-  });
 });

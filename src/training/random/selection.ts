@@ -5,18 +5,25 @@
  * that part.
  */
 import { ArgumentError } from '../../matrix/index.js';
+import type { TargetsConfig } from '../../models/index.js';
 import { CounterRandom, STREAM } from './philox.js';
 
 export const PANELS = 9;
 
 /**
- * How target panels are chosen while training: min..max for each problem, each number and then each
- * set equally likely. `sharedByBatch`: the same set for the whole batch, as the released code does.
+ * How target panels are chosen while training. A problem has `setsPerProblem` target sets, each of
+ * min..max panels, every number equally likely. The sets of a problem begin at different panels of one
+ * random order, so that single targets never repeat. `sharedByBatch`: the same for the whole batch,
+ * as the released code does.
  */
-export interface TargetPolicy {
-  readonly sharedByBatch: boolean;
-  readonly min: number;
-  readonly max: number;
+export type TargetPolicy = TargetsConfig;
+
+/** Target sets as arrays: S sets of N problems with room for T targets, row-major [S, N, T]. */
+export interface TargetArrays {
+  /** Positions 0..8; an unused place repeats a target. */
+  readonly index: BigInt64Array;
+  /** 1 for a target, 0 for an unused place. */
+  readonly weight: Float32Array;
 }
 
 /** A contiguous part of the global batch: all of it in a run of one process. */
@@ -59,47 +66,29 @@ export class EpochOrder {
   }
 }
 
-function validate({ min, max }: TargetPolicy): void {
-  const valid = Number.isInteger(min) && Number.isInteger(max) && 1 <= min && min <= max;
-  if (!valid || max >= PANELS) {
-    throw new ArgumentError(`targets: expected 1 <= min <= max <= 8, got ${min} and ${max}`);
-  }
-}
-
-/**
- * Writes the target masks of a part of step `step`'s batch, 1 for a target and 0 for context, nine
- * bytes a problem, into `out` from `offset`.
- */
+/** Draws the target sets of a part of step `step`'s batch into `out`, from `offset` on. */
 export function fillTargets(
   policy: TargetPolicy,
   seed: number,
   step: number,
   batchSize: number,
   part: BatchPart,
-  out: Uint8Array,
+  out: TargetArrays,
   offset: number,
 ): void {
-  validate(policy);
-  out.fill(0, offset, offset + part.count * PANELS);
+  const { sharedByBatch, setsPerProblem, min, max } = policy;
   for (let n = 0; n < part.count; n++) {
-    const at = offset + n * PANELS;
-    if (policy.sharedByBatch && n > 0) {
-      out.copyWithin(at, offset, offset + PANELS);
-      continue;
-    }
-    const position = policy.sharedByBatch ? step : step * batchSize + part.first + n;
+    const position = sharedByBatch ? step : step * batchSize + part.first + n;
     const random = new CounterRandom(seed, STREAM.targets, position);
-    const count = policy.min + random.below(policy.max - policy.min + 1);
-    markTargets(random, count, out, at);
-  }
-}
-
-/** Marks `count` different panels of one problem: the first entries of a partial shuffle. */
-function markTargets(random: CounterRandom, count: number, out: Uint8Array, offset: number): void {
-  const panels = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-  for (let taken = 0; taken < count; taken++) {
-    const other = taken + random.below(PANELS - taken);
-    out[offset + panels[other]] = 1;
-    panels[other] = panels[taken];
+    const order = random.permutation(PANELS);
+    for (let s = 0; s < setsPerProblem; s++) {
+      const count = min === max ? min : min + random.below(max - min + 1);
+      const at = offset + (s * part.count + n) * max;
+      for (let place = 0; place < max; place++) {
+        const panel = order[(s + Math.min(place, count - 1)) % PANELS];
+        out.index[at + place] = BigInt(panel);
+        out.weight[at + place] = place < count ? 1 : 0;
+      }
+    }
   }
 }

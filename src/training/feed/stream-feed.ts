@@ -1,0 +1,108 @@
+/**
+ * An endless stream of problems as a feed. A pool of them is kept as bytes on the device; threads
+ * replace the oldest with fresh ones: problem i of the stream always lies in slot i mod pool, so the
+ * pool's content is known from one number, how many problems were produced.
+ *
+ * Where runs must repeat exactly, that number follows from the step: `refresh` problems a step, and
+ * the step waits should the threads lag behind. Otherwise a step takes what is ready, at most
+ * `mostPerStep`, and never waits.
+ */
+import type { Device, Tensor } from '../../torch/index.js';
+import type { Feed, FeedState } from './feed.js';
+import type { ProblemSource } from './problem-maker.js';
+import { ProblemStream, type ProblemSink } from './problem-stream.js';
+import { PROBLEM_BYTES } from './ring.js';
+import { emptyPool, uploaderFor, type Uploader } from './upload.js';
+
+export interface StreamFeedOptions {
+  readonly source: ProblemSource;
+  readonly pool: number;
+  /** Problems replaced in every step; null: whatever is ready. */
+  readonly refresh: number | null;
+  /** Most problems taken in a step when `refresh` is null. */
+  readonly mostPerStep: number;
+  readonly device: Device;
+  readonly workers?: number;
+  readonly chunkProblems?: number;
+  /** Problems produced before, of a run that is resumed. */
+  readonly produced?: number;
+}
+
+/** Problems made and copied at a time. */
+const CHUNK = 32;
+/** Steps that the host may be ahead of the device, and one to spare. */
+const STEPS_AHEAD = 4;
+
+export class StreamFeed implements Feed {
+  readonly size: number;
+  readonly panels: Tensor;
+  readonly #options: StreamFeedOptions;
+  readonly #stream: ProblemStream;
+  readonly #uploader: Uploader;
+  #milliseconds = 0;
+
+  private constructor(options: StreamFeedOptions) {
+    this.#options = options;
+    this.size = options.pool;
+    this.panels = emptyPool(options.pool, options.device);
+    const chunkProblems = options.chunkProblems ?? CHUNK;
+    const copies = STEPS_AHEAD * (Math.ceil(options.mostPerStep / chunkProblems) + 2);
+    this.#uploader = uploaderFor(this.panels, chunkProblems, copies);
+    const first = (options.produced ?? options.pool) - options.pool;
+    this.#stream = new ProblemStream({ ...options, first, chunkProblems });
+  }
+
+  /** Starts the threads and fills the pool. */
+  static async start(options: StreamFeedOptions, signal?: AbortSignal): Promise<StreamFeed> {
+    const feed = new StreamFeed(options);
+    try {
+      await feed.#stream.takeAll(options.pool, feed.#sink, signal);
+      if (options.refresh === 0) await feed.#stream.close();
+      return feed;
+    } catch (error) {
+      await feed.close();
+      throw error;
+    }
+  }
+
+  /** A chunk that passes the end of the pool goes on at its beginning. */
+  readonly #sink: ProblemSink = (bytes, first, count) => {
+    const slot = first % this.size;
+    const here = Math.min(count, this.size - slot);
+    this.#uploader.upload(bytes.subarray(0, here * PROBLEM_BYTES), slot, here);
+    if (here < count) this.#sink(bytes.subarray(here * PROBLEM_BYTES), first + here, count - here);
+  };
+
+  async prepare(step: number): Promise<void> {
+    const { refresh, pool, mostPerStep } = this.#options;
+    if (refresh === 0) return;
+    const start = performance.now();
+    if (refresh === null) {
+      this.#stream.take(mostPerStep, this.#sink);
+    } else {
+      const due = pool + Math.floor(step * refresh) - this.#stream.next;
+      if (due > 0) await this.#stream.takeAll(due, this.#sink);
+    }
+    this.#milliseconds += performance.now() - start;
+  }
+
+  get problems(): number {
+    return this.#stream.next;
+  }
+
+  takeMilliseconds(): number {
+    const spent = this.#milliseconds;
+    this.#milliseconds = 0;
+    return spent;
+  }
+
+  state(): FeedState {
+    return { kind: 'stream', produced: this.#stream.next };
+  }
+
+  async close(): Promise<void> {
+    await this.#stream.close();
+    this.#uploader.close();
+    this.panels.dispose();
+  }
+}
