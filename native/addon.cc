@@ -1,4 +1,5 @@
-// Entry of the addon: one EnvState for each JavaScript environment that loads it (main thread, workers).
+// Entry of the addon proper, called by loader.cc: one EnvState for each JavaScript environment that loads
+// it (main thread, workers).
 #include "handles.h"
 
 namespace {
@@ -19,4 +20,7 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
 
 }  // namespace
 
-NODE_API_MODULE(crab_torch, initialize)
+extern "C" __attribute__((visibility("default"))) napi_value crabTorchInitialize(napi_env env,
+                                                                                 napi_value exports) {
+  return Napi::RegisterModule(env, exports, initialize);
+}

@@ -26,7 +26,7 @@ void reportBytes(FinalizerEnv env, EnvState& state, int64_t change) {
 
 void holdStorage(napi_env env, TensorHandle& handle) {
   EnvState& state = *handle.state;
-  state.tensors += 1;
+  handle.storage = nullptr;
   if (!handle.tensor.has_storage()) return;
   const auto& storage = handle.tensor.storage();
   handle.storage = storage.unsafeGetStorageImpl();
@@ -39,7 +39,6 @@ void holdStorage(napi_env env, TensorHandle& handle) {
 
 void releaseStorage(FinalizerEnv env, TensorHandle& handle) {
   EnvState& state = *handle.state;
-  state.tensors -= 1;
   if (handle.storage == nullptr) return;
   auto entry = state.storages.find(handle.storage);
   if (--entry->second.handles > 0) return;
@@ -50,6 +49,7 @@ void releaseStorage(FinalizerEnv env, TensorHandle& handle) {
 void release(FinalizerEnv env, TensorHandle& handle) {
   if (!handle.tensor.defined()) return;
   releaseStorage(env, handle);
+  handle.state->tensors -= 1;
   handle.tensor.reset();
 }
 
@@ -64,6 +64,18 @@ napi_value dispose(const Napi::CallbackInfo& info) {
   auto* handle = static_cast<TensorHandle*>(unwrapHandle(info.Env(), info[0], HandleKind::Tensor));
   if (handle == nullptr) fail("expected a tensor");
   release(info.Env(), *handle);
+  return nullptr;
+}
+
+// setData(tensor, source): the tensor takes the source's memory, type and device, and stays the same leaf.
+napi_value setData(const Napi::CallbackInfo& info) {
+  requireNoAsyncBackward(info.Env(), "setData() cannot be called");
+  const at::Tensor source = tensorOf(info[1]);
+  tensorOf(info[0]);
+  auto* handle = static_cast<TensorHandle*>(unwrapHandle(info.Env(), info[0], HandleKind::Tensor));
+  handle->tensor.set_data(source);
+  releaseStorage(info.Env(), *handle);
+  holdStorage(info.Env(), *handle);
   return nullptr;
 }
 
@@ -102,6 +114,7 @@ napi_value wrapTensor(napi_env env, at::Tensor tensor) {
   auto handle = std::make_unique<TensorHandle>();
   handle->state = sharedStateOf(env);
   handle->tensor = std::move(tensor);
+  handle->state->tensors += 1;
   holdStorage(env, *handle);
   if (napi_create_external(env, handle.get(), finalizeTensor, nullptr, &result) != napi_ok) {
     release(env, *handle);
@@ -200,6 +213,7 @@ napi_value failureToJs(napi_env env, const Failure& failure) {
 
 void defineHandles(Napi::Object exports) {
   define<dispose>(exports, "dispose");
+  define<setData>(exports, "setData");
   define<liveHandles>(exports, "liveHandles");
 }
 

@@ -3,9 +3,12 @@
 //   node scripts/setup-torch.mjs              find (on Debian as root: install), build, test
 //   node scripts/setup-torch.mjs --if-needed  the same, but nothing if the addon is up to date
 //   node scripts/setup-torch.mjs --check      only load the addon that is there and test it
+//   --out FOLDER                              build there instead of build/torch (CRAB_TORCH_ADDON then
+//                                             names the file to load)
 //
 // libtorch is looked for in this order: the folder in LIBTORCH, the `torch` of the `python3` on the PATH,
-// the system's (Debian's libtorch-dev). The addon goes to build/torch/crab_torch.node.
+// the system's (Debian's libtorch-dev). The result is build/torch/crab_torch.node, which loads
+// build/torch/crab_torch_core.so.
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -21,13 +24,22 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const NATIVE = join(ROOT, 'native');
-const BUILD = join(ROOT, 'build', 'torch');
+const OPTIONS = parseArgs({
+  options: {
+    'if-needed': { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    out: { type: 'string', default: join(ROOT, 'build', 'torch') },
+  },
+}).values;
+const BUILD = resolve(OPTIONS.out);
 const ADDON = join(BUILD, 'crab_torch.node');
+const CORE = join(BUILD, 'crab_torch_core.so');
 const STAMP = join(BUILD, 'stamp.json');
+const LOADER = 'loader.cc';
 const DEBIAN_PACKAGES = ['libtorch-dev', 'libopenblas0-openmp', 'g++'];
 const OPENBLAS_OPENMP = '/usr/lib/x86_64-linux-gnu/openblas-openmp';
 
@@ -220,6 +232,13 @@ async function inPairs(jobs) {
   await Promise.all([worker(), worker()]);
 }
 
+/** Links to a temporary name first: a running program may have the old file open. */
+async function link(steps, args, output) {
+  const linked = `${output}.new`;
+  await compileOne(steps, [...args, '-o', linked], output);
+  renameSync(linked, output);
+}
+
 async function build(libtorch, steps) {
   const objects = join(BUILD, 'objects');
   rmSync(objects, { recursive: true, force: true });
@@ -233,21 +252,18 @@ async function build(libtorch, steps) {
     'handles.h',
   );
   const files = sources().filter((name) => name.endsWith('.cc'));
+  const objectOf = (name) => join(objects, `${name}.o`);
   await inPairs(
     files.map((name) => () => {
-      const output = join(objects, `${name}.o`);
-      const args = [...steps.compile, '-include', prefix, '-c', join(NATIVE, name), '-o', output];
+      // The loader must not depend on libtorch, so it does without the common header.
+      const common = name === LOADER ? [] : ['-include', prefix];
+      const args = [...steps.compile, ...common, '-c', join(NATIVE, name), '-o', objectOf(name)];
       return compileOne(steps, args, name);
     }),
   );
-  const linked = `${ADDON}.new`;
-  const inputs = files.map((name) => join(objects, `${name}.o`));
-  await compileOne(
-    steps,
-    [...steps.link, ...inputs, ...steps.libraries, '-o', linked],
-    'the addon',
-  );
-  renameSync(linked, ADDON);
+  const core = files.filter((name) => name !== LOADER).map(objectOf);
+  await link(steps, [...steps.link, ...core, ...steps.libraries], CORE);
+  await link(steps, ['-shared', objectOf(LOADER), '-ldl'], ADDON);
   rmSync(objects, { recursive: true, force: true });
 }
 
@@ -296,7 +312,7 @@ function installOnDebian() {
 }
 
 function isUpToDate(stamp) {
-  if (!existsSync(ADDON) || !existsSync(STAMP)) return false;
+  if (![ADDON, CORE, STAMP].every((file) => existsSync(file))) return false;
   return JSON.parse(readFileSync(STAMP, 'utf8')).hash === stamp.hash;
 }
 
@@ -306,8 +322,8 @@ function debianIsIncomplete(libtorch, compiler) {
   return noBlas || tryOutput(compiler, ['--version']) === null;
 }
 
-async function main(args) {
-  if (args.includes('--check')) return check();
+async function main() {
+  if (OPTIONS.check) return check();
   let libtorch = findLibtorch();
   if (!libtorch || debianIsIncomplete(libtorch, process.env.CXX ?? 'g++')) {
     installOnDebian();
@@ -320,7 +336,7 @@ async function main(args) {
   }
   const steps = plan(libtorch);
   const stamp = stampOf(libtorch, steps);
-  if (args.includes('--if-needed') && isUpToDate(stamp)) return;
+  if (OPTIONS['if-needed'] && isUpToDate(stamp)) return;
   console.log(`Building the torch addon with libtorch ${libtorch.version} of ${libtorch.origin}`);
   await build(libtorch, steps);
   check();
@@ -328,7 +344,7 @@ async function main(args) {
 }
 
 try {
-  await main(process.argv.slice(2));
+  await main();
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   console.error(error.message);

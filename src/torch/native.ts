@@ -39,6 +39,7 @@ export interface CudaMemory {
 export interface Native {
   // handles.cc
   dispose(tensor: TensorHandle): void;
+  setData(tensor: TensorHandle, source: TensorHandle): void;
   liveHandles(): { tensors: number; bytes: number };
   // tensor.cc
   shape(tensor: TensorHandle): number[];

@@ -13,7 +13,7 @@ import type { BackwardArguments, NumberArray, TensorHandle } from './native.js';
 import { track } from './scope.js';
 import type { Scope, Scoped } from './scope.js';
 import type { Tensor } from './tensor.js';
-import { allocate, elementCount } from './types.js';
+import { allocate, elementCount, isFloating } from './types.js';
 import type { DType, Device, MemoryFormat } from './types.js';
 
 /** Nested arrays of one tensor's elements. */
@@ -69,6 +69,10 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
 
   get device(): Device {
     return native().device(this.handleFor('device')) as Device;
+  }
+
+  get isFloatingPoint(): boolean {
+    return isFloating(this.dtype);
   }
 
   /** Number of dimensions. */
@@ -194,6 +198,14 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
 
   clone(memoryFormat?: MemoryFormat): Tensor {
     return clone.tensor(this, memoryFormat);
+  }
+
+  /** Takes the memory, dtype and device of `source` and stays the same leaf: moves a parameter. */
+  setData(source: TensorBase): this {
+    guarded('setData', (addon) =>
+      addon.setData(this.handleFor('setData'), source.handleFor('setData')),
+    );
+    return this;
   }
 
   // ---- its gradient ------------------------------------------------------------------------------

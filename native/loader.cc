@@ -1,0 +1,65 @@
+// The file Node loads. It knows nothing of libtorch: it prepares the process, then loads the addon proper
+// (crab_torch_core.so, beside it). OpenBLAS and oneDNN choose their kernels while they are being loaded,
+// from environment variables, so this cannot be done any later; and a worker thread's process.env does not
+// reach them, so it cannot be done in JavaScript.
+#include <dlfcn.h>
+#include <node_api.h>
+#include <stdlib.h>
+#include <torch/version.h>
+
+#include <string>
+
+namespace {
+
+#if defined(__x86_64__)
+bool hasAvx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+}
+
+// OpenBLAS takes an Intel processor newer than itself for one of 2004, and is then several times slower.
+void chooseOpenblasKernels() {
+  __builtin_cpu_init();
+  if (!__builtin_cpu_is("intel")) return;
+  if (hasAvx512()) {
+    setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    setenv("OPENBLAS_CORETYPE", "Haswell", 0);
+  }
+}
+#else
+void chooseOpenblasKernels() {}
+#endif
+
+// The oneDNN of libtorch 1 uses AMX wherever the processor names it, also where the system has not allowed
+// it to the process, which is then killed.
+void avoidAmx() {
+#if TORCH_VERSION_MAJOR < 2
+  setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
+#endif
+}
+
+std::string corePath() {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&chooseOpenblasKernels), &self) == 0) return "crab_torch_core.so";
+  const std::string path = self.dli_fname;
+  return path.substr(0, path.find_last_of('/') + 1) + "crab_torch_core.so";
+}
+
+using Initialize = napi_value (*)(napi_env, napi_value);
+
+napi_value loadCore(napi_env env, napi_value exports) {
+  chooseOpenblasKernels();
+  avoidAmx();
+  void* core = dlopen(corePath().c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* initialize = core == nullptr ? nullptr : dlsym(core, "crabTorchInitialize");
+  if (initialize == nullptr) {
+    napi_throw_error(env, nullptr, dlerror());
+    return nullptr;
+  }
+  return reinterpret_cast<Initialize>(initialize)(env, exports);
+}
+
+}  // namespace
+
+NAPI_MODULE_INIT() { return loadCore(env, exports); }
