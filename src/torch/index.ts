@@ -32,3 +32,7 @@ export type { BackwardOptions, Nested, ToOptions } from './tensor-base.js';
 export { Tensor } from './tensor.js';
 export { BYTES_PER_ELEMENT, DTYPES, elementCount, isFloating } from './types.js';
 export type { DType, Device, MemoryFormat } from './types.js';
+export * as init from './init.js';
+export * as nn from './nn/index.js';
+export * as optim from './optim/index.js';
+export * from './safetensors/index.js';

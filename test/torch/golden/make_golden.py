@@ -104,9 +104,14 @@ def seeded(seed):
     return torch.Generator().manual_seed(seed)
 
 
+def symmetric(matrix):
+    """Only one triangle is read; moving one element must move its mirror image too."""
+    return (matrix + matrix.transpose(-1, -2)) / 2
+
+
 def eigh(matrix):
     """Eigenvalues and a function of the matrix: neither depends on the sign of an eigenvector."""
-    values, vectors = torch.linalg.eigh(matrix)
+    values, vectors = torch.linalg.eigh(symmetric(matrix))
     return values, vectors @ torch.diag_embed(torch.exp(values / 4)) @ vectors.transpose(-1, -2)
 
 
@@ -154,7 +159,7 @@ OPERATORS = {
     "oneHot": lambda x, classes: F.one_hot(x, classes),
     "pad": lambda x, sizes, mode="constant", value=None: F.pad(x, sizes, mode, value if mode == "constant" else None),
     "einsum": lambda equation, tensors: torch.einsum(equation, *tensors),
-    "cholesky": torch.linalg.cholesky,
+    "cholesky": lambda matrix: torch.linalg.cholesky(symmetric(matrix)),
     "solve": torch.linalg.solve,
     "eigh": eigh,
     "linear": F.linear,

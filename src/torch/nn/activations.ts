@@ -1,0 +1,138 @@
+/**
+ * Layers without weights: activations, dropout, and changes of shape, for use in `Sequential`.
+ */
+import { emptyLike } from '../creation.js';
+import * as F from '../functional.js';
+import { TorchError } from '../errors.js';
+import { noGrad } from '../autograd.js';
+import type { Generator } from '../random.js';
+import type { Tensor } from '../tensor.js';
+import { Module } from './module.js';
+
+export class Identity extends Module {
+  forward(x: Tensor): Tensor {
+    return x;
+  }
+}
+
+export class ReLU extends Module {
+  forward(x: Tensor): Tensor {
+    return x.relu();
+  }
+}
+
+export class LeakyReLU extends Module {
+  constructor(readonly slope = 0.01) {
+    super();
+  }
+
+  forward(x: Tensor): Tensor {
+    return F.leakyRelu(x, this.slope);
+  }
+}
+
+export class Sigmoid extends Module {
+  forward(x: Tensor): Tensor {
+    return x.sigmoid();
+  }
+}
+
+export class Tanh extends Module {
+  forward(x: Tensor): Tensor {
+    return x.tanh();
+  }
+}
+
+export class GELU extends Module {
+  forward(x: Tensor): Tensor {
+    return F.gelu(x);
+  }
+}
+
+export class SiLU extends Module {
+  forward(x: Tensor): Tensor {
+    return x.silu();
+  }
+}
+
+export class ELU extends Module {
+  constructor(readonly alpha = 1) {
+    super();
+  }
+
+  forward(x: Tensor): Tensor {
+    return F.elu(x, this.alpha);
+  }
+}
+
+export class Softplus extends Module {
+  forward(x: Tensor): Tensor {
+    return F.softplus(x);
+  }
+}
+
+export class Softmax extends Module {
+  constructor(readonly dim: number) {
+    super();
+  }
+
+  forward(x: Tensor): Tensor {
+    return F.softmax(x, this.dim);
+  }
+}
+
+/** Input [N, ...], output [N, product of the rest] by default. */
+export class Flatten extends Module {
+  constructor(
+    readonly startDim = 1,
+    readonly endDim = -1,
+  ) {
+    super();
+  }
+
+  forward(x: Tensor): Tensor {
+    return x.flatten(this.startDim, this.endDim);
+  }
+}
+
+/** Input [..., product of sizes, ...], output [..., ...sizes, ...]. */
+export class Unflatten extends Module {
+  constructor(
+    readonly dim: number,
+    readonly sizes: readonly number[],
+  ) {
+    super();
+  }
+
+  forward(x: Tensor): Tensor {
+    const axis = this.dim < 0 ? this.dim + x.shape.length : this.dim;
+    return x.reshape([...x.shape.slice(0, axis), ...this.sizes, ...x.shape.slice(axis + 1)]);
+  }
+}
+
+/** In training, zeroes each value with probability `p` and scales the others up to keep the mean. */
+export class Dropout extends Module {
+  readonly #generator: Generator;
+
+  constructor(
+    readonly p: number,
+    { generator }: { readonly generator: Generator },
+  ) {
+    super();
+    if (!(p >= 0 && p <= 1)) throw new TorchError('Dropout', `p = ${p}: expected 0 to 1`);
+    this.#generator = generator;
+  }
+
+  forward(x: Tensor): Tensor {
+    if (!this.training || this.p === 0) return x;
+    return x.mul(dropoutMask(x, this.p, this.#generator));
+  }
+}
+
+/** Zeros with probability `p`, else 1 / (1 - p), in the shape of `x`. */
+export function dropoutMask(x: Tensor, p: number, generator: Generator): Tensor {
+  return noGrad(() => {
+    const mask = emptyLike(x).bernoulli_(1 - p, generator);
+    return p < 1 ? mask.div_(1 - p) : mask;
+  });
+}

@@ -1,0 +1,28 @@
+/**
+ * Layers one after the other.
+ */
+import type { Tensor } from '../tensor.js';
+import { Module } from './module.js';
+
+/** A module from one tensor to one tensor. */
+export interface Layer extends Module {
+  forward(x: Tensor): Tensor;
+}
+
+/** Applies its layers in turn; their state is named `0`, `1`, ... as in PyTorch. */
+export class Sequential extends Module implements Layer {
+  readonly layers: readonly Layer[];
+
+  constructor(...layers: Layer[]) {
+    super();
+    this.layers = layers;
+  }
+
+  override stateFields(): Iterable<[string, unknown]> {
+    return this.layers.map((layer, index) => [String(index), layer]);
+  }
+
+  forward(x: Tensor): Tensor {
+    return this.layers.reduce((value, layer) => layer.forward(value), x);
+  }
+}

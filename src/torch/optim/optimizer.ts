@@ -1,0 +1,284 @@
+/**
+ * What optimisers share: the learning rate, the count of steps, the tensors of their state, and
+ * the choice between one parameter at a time (CPU) and all at once (CUDA).
+ *
+ * With `capturable` the learning rate and the count of steps live in tensors on the parameters'
+ * device, so that a step captured in a CUDA graph counts on, and obeys a new `learningRate`,
+ * when it is replayed. A parameter without a gradient is left alone in that step.
+ */
+import { noGrad } from '../autograd.js';
+import { full, tensor, zerosLike } from '../creation.js';
+import { TorchError } from '../errors.js';
+import { keep, scope } from '../scope.js';
+import type { Tensor } from '../tensor.js';
+import { foreach, perTensor } from './kernels.js';
+import type { Factor, Kernels } from './kernels.js';
+
+export interface OptimizerOptions {
+  readonly learningRate: number;
+  /** Keeps learning rate and step on the device, for CUDA graphs. */
+  readonly capturable?: boolean;
+}
+
+/** Parameters that are updated together, with their gradients and state in the same order. */
+export interface Batch<StateName extends string> {
+  readonly parameters: readonly Tensor[];
+  readonly gradients: readonly Tensor[];
+  readonly state: Readonly<Record<StateName, readonly Tensor[]>>;
+}
+
+/** The numbers of one step, as numbers or, with `capturable`, as tensors on the device. */
+export interface StepScalars {
+  readonly isFirst: boolean;
+  /** A function of learning rate and step number, made of the operations both have. */
+  factor(compute: <T>(ops: ScalarOps<T>, learningRate: T, step: T) => T): Factor;
+}
+
+/** Arithmetic common to numbers and tensors. */
+export interface ScalarOps<T> {
+  /** a x + b */
+  affine(x: T, a: number, b: number): T;
+  mul(x: T, y: T): T;
+  div(x: T, y: T): T;
+  sqrt(x: T): T;
+  /** 1 - beta^x */
+  oneMinusPower(beta: number, x: T): T;
+}
+
+const numberOps: ScalarOps<number> = {
+  affine: (x, a, b) => a * x + b,
+  mul: (x, y) => x * y,
+  div: (x, y) => x / y,
+  sqrt: Math.sqrt,
+  oneMinusPower: (beta, x) => 1 - beta ** x,
+};
+
+const tensorOps: ScalarOps<Tensor> = {
+  affine: (x, a, b) => x.mul(a).add(b),
+  mul: (x, y) => x.mul(y),
+  div: (x, y) => x.div(y),
+  sqrt: (x) => x.sqrt(),
+  oneMinusPower: (beta, x) => x.mul(Math.log(beta)).expm1().neg(), // exact for small x in f32
+};
+
+/** Base of all optimisers. */
+export abstract class Optimizer<StateName extends string = string> {
+  readonly parameters: readonly Tensor[];
+  readonly #capturable: boolean;
+  #learningRate: number;
+  #step = 0;
+  #state: Record<StateName, Tensor[]> | undefined;
+  #deviceScalars: { readonly learningRate: Tensor; readonly step: Tensor } | undefined;
+
+  /** State kept for each parameter, by PyTorch's names. */
+  protected abstract readonly stateNames: readonly StateName[];
+
+  constructor(parameters: Iterable<Tensor>, options: OptimizerOptions) {
+    this.parameters = [...parameters];
+    if (this.parameters.length === 0) throw new TorchError('optimizer', 'there are no parameters');
+    if (new Set(this.parameters).size !== this.parameters.length) {
+      throw new TorchError('optimizer', 'a parameter is given twice');
+    }
+    checkAtLeast('learningRate', options.learningRate, 0);
+    this.#learningRate = options.learningRate;
+    this.#capturable = options.capturable ?? false;
+  }
+
+  get learningRate(): number {
+    return this.#learningRate;
+  }
+
+  set learningRate(value: number) {
+    checkAtLeast('learningRate', value, 0);
+    if (value === this.#learningRate) return;
+    this.#learningRate = value;
+    this.#deviceScalars?.learningRate.fill_(value);
+  }
+
+  /** Steps taken; replays of a captured graph count on the device alone. */
+  get stepCount(): number {
+    return this.#deviceScalars === undefined
+      ? this.#step
+      : Math.round(this.#deviceScalars.step.item());
+  }
+
+  /** Forgets the gradients, or fills them with zeros where a graph holds on to their memory. */
+  zeroGrad({ setToNone = true } = {}): void {
+    for (const parameter of this.parameters) {
+      if (setToNone) parameter.grad = null;
+      else scope(() => void parameter.grad?.zero_());
+    }
+  }
+
+  /** Changes every parameter that has a gradient. */
+  step(): void {
+    noGrad(() =>
+      scope(() => {
+        const state = this.#ensureState();
+        const scalars = this.#nextScalars();
+        const active = this.parameters.flatMap((parameter, index) => {
+          const gradient = parameter.grad;
+          return gradient === null ? [] : [{ index, parameter, gradient }];
+        });
+        const together = active.filter(({ parameter }) => parameter.device !== 'cpu');
+        const batches = active.filter(({ parameter }) => parameter.device === 'cpu');
+        if (together.length > 0) this.update(foreach, batchOf(together, state), scalars);
+        for (const one of batches) {
+          scope(() => this.update(perTensor, batchOf([one], state), scalars));
+        }
+      }),
+    );
+  }
+
+  /** The rule of this optimiser for one batch; runs without recording gradients, in a scope. */
+  protected abstract update(kernels: Kernels, batch: Batch<StateName>, scalars: StepScalars): void;
+
+  /**
+   * All that a checkpoint must hold besides the parameters: `step` and, once there was a step,
+   * `<index>.<state name>` for every parameter. The state's tensors are live, `step` is a copy.
+   */
+  stateTensors(): Map<string, Tensor> {
+    const tensors = new Map<string, Tensor>([['step', tensor(this.stepCount, { dtype: 'i64' })]]);
+    if (this.#state === undefined) return tensors;
+    for (const index of this.parameters.keys()) {
+      for (const name of this.stateNames) {
+        tensors.set(`${index}.${name}`, this.#state[name][index]);
+      }
+    }
+    return tensors;
+  }
+
+  /** Takes over what `stateTensors` gave, in place, after checking that all of it fits. */
+  loadStateTensors(tensors: ReadonlyMap<string, Tensor>): void {
+    const step = tensors.get('step')?.item();
+    if (step === undefined) throw new TorchError('loadStateTensors', 'step is missing');
+    const state = step > 0 ? this.#ensureState() : this.#state;
+    const copies: [Tensor, Tensor][] = [];
+    if (state !== undefined && step > 0) {
+      for (const index of this.parameters.keys()) {
+        for (const name of this.stateNames) {
+          const own = state[name][index];
+          copies.push([own, fitting(tensors, `${index}.${name}`, own.shape)]);
+        }
+      }
+    }
+    noGrad(() => {
+      for (const [own, given] of copies) own.copy_(given);
+      if (step === 0)
+        Object.values<Tensor[]>(state ?? {})
+          .flat()
+          .forEach((own) => own.zero_());
+      this.#step = step;
+      this.#deviceScalars?.step.fill_(step);
+    });
+  }
+
+  /** Frees the state. */
+  dispose(): void {
+    if (this.#state !== undefined) {
+      for (const held of Object.values<Tensor[]>(this.#state).flat()) held.dispose();
+    }
+    this.#deviceScalars?.learningRate.dispose();
+    this.#deviceScalars?.step.dispose();
+    this.#state = undefined;
+    this.#deviceScalars = undefined;
+  }
+
+  #ensureState(): Record<StateName, Tensor[]> {
+    this.#state ??= Object.fromEntries(
+      this.stateNames.map((name) => [name, this.parameters.map((p) => keep(zerosLike(p)))]),
+    ) as Record<StateName, Tensor[]>;
+    return this.#state;
+  }
+
+  #nextScalars(): StepScalars {
+    this.#step += 1;
+    const isFirst = this.#step === 1;
+    if (!this.#capturable) {
+      const [rate, step] = [this.#learningRate, this.#step];
+      return { isFirst, factor: (compute) => compute(numberOps, rate, step) };
+    }
+    const device = this.parameters[0].device;
+    this.#deviceScalars ??= {
+      learningRate: keep(full([], this.#learningRate, { device })),
+      step: keep(full([], this.#step - 1, { device })),
+    };
+    const { learningRate, step } = this.#deviceScalars;
+    step.add_(1);
+    return { isFirst, factor: (compute) => compute(tensorOps, learningRate, step) };
+  }
+}
+
+interface Active {
+  readonly index: number;
+  readonly parameter: Tensor;
+  readonly gradient: Tensor;
+}
+
+function batchOf<StateName extends string>(
+  active: readonly Active[],
+  state: Readonly<Record<StateName, readonly Tensor[]>>,
+): Batch<StateName> {
+  const chosen = Object.entries<readonly Tensor[]>(state).map(([name, tensors]) => [
+    name,
+    active.map(({ index }) => tensors[index]),
+  ]);
+  return {
+    parameters: active.map(({ parameter }) => parameter),
+    gradients: active.map(({ gradient }) => gradient),
+    state: Object.fromEntries(chosen) as Record<StateName, Tensor[]>,
+  };
+}
+
+function fitting(
+  tensors: ReadonlyMap<string, Tensor>,
+  name: string,
+  shape: readonly number[],
+): Tensor {
+  const given = tensors.get(name);
+  if (given === undefined) throw new TorchError('loadStateTensors', `${name} is missing`);
+  if (given.shape.join() !== shape.join()) {
+    throw new TorchError(
+      'loadStateTensors',
+      `${name} has shape [${given.shape.join(', ')}], expected [${shape.join(', ')}]`,
+    );
+  }
+  return given;
+}
+
+/**
+ * parameters -= rate * direction. With the rate on the device one more pass is needed, because
+ * libtorch's `alpha` is a number.
+ */
+export function descend(
+  kernels: Kernels,
+  parameters: readonly Tensor[],
+  direction: readonly Tensor[],
+  rate: Factor,
+): void {
+  if (typeof rate === 'number') kernels.addInPlace(parameters, direction, -rate);
+  else kernels.addInPlace(parameters, kernels.scale(direction, rate), -1);
+}
+
+/** parameters -= rate * numerator / denominator; may change the denominator. */
+export function descendQuotient(
+  kernels: Kernels,
+  parameters: readonly Tensor[],
+  numerator: readonly Tensor[],
+  denominator: readonly Tensor[],
+  rate: Factor,
+): void {
+  if (typeof rate === 'number') {
+    kernels.addcdivInPlace(parameters, numerator, denominator, -rate);
+  } else {
+    kernels.scaleInPlace(denominator, rate.reciprocal());
+    kernels.addcdivInPlace(parameters, numerator, denominator, -1);
+  }
+}
+
+/** Refuses a hyperparameter below its bound, or not a number. */
+export function checkAtLeast(name: string, value: number, bound: number): void {
+  if (!(value >= bound)) {
+    throw new TorchError('optimizer', `${name} = ${value}: expected at least ${bound}`);
+  }
+}

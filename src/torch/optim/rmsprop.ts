@@ -1,0 +1,77 @@
+/**
+ * RMSprop (Hinton, 2012), after PyTorch: the paper's optimiser.
+ */
+import type { Tensor } from '../tensor.js';
+import type { Kernels } from './kernels.js';
+import { checkAtLeast, descend, descendQuotient, Optimizer } from './optimizer.js';
+import type { Batch, OptimizerOptions, StepScalars } from './optimizer.js';
+
+export interface RMSpropOptions extends OptimizerOptions {
+  /** Share of the past in the running mean of squares. */
+  readonly alpha?: number;
+  readonly eps?: number;
+  readonly weightDecay?: number;
+  readonly momentum?: number;
+  /** Divides by the deviation instead of the root mean square. */
+  readonly centered?: boolean;
+}
+
+type StateName = 'square_avg' | 'momentum_buffer' | 'grad_avg';
+
+export class RMSprop extends Optimizer<StateName> {
+  protected readonly stateNames: readonly StateName[];
+  readonly #alpha: number;
+  readonly #eps: number;
+  readonly #weightDecay: number;
+  readonly #momentum: number;
+  readonly #centered: boolean;
+
+  constructor(parameters: Iterable<Tensor>, options: RMSpropOptions) {
+    super(parameters, options);
+    const { alpha = 0.99, eps = 1e-8, weightDecay = 0, momentum = 0, centered = false } = options;
+    checkAtLeast('alpha', alpha, 0);
+    checkAtLeast('eps', eps, 0);
+    checkAtLeast('weightDecay', weightDecay, 0);
+    checkAtLeast('momentum', momentum, 0);
+    this.#alpha = alpha;
+    this.#eps = eps;
+    this.#weightDecay = weightDecay;
+    this.#momentum = momentum;
+    this.#centered = centered;
+    this.stateNames = [
+      'square_avg',
+      ...(momentum > 0 ? (['momentum_buffer'] as const) : []),
+      ...(centered ? (['grad_avg'] as const) : []),
+    ];
+  }
+
+  protected update(k: Kernels, batch: Batch<StateName>, scalars: StepScalars): void {
+    const { parameters, state } = batch;
+    let { gradients } = batch;
+    if (this.#weightDecay !== 0) gradients = k.add(gradients, parameters, this.#weightDecay);
+    k.scaleInPlace(state.square_avg, this.#alpha);
+    k.addcmulInPlace(state.square_avg, gradients, gradients, 1 - this.#alpha);
+    const deviation = this.#deviation(k, gradients, state);
+    k.addScalarInPlace(deviation, this.#eps);
+    const rate = scalars.factor((_, learningRate) => learningRate);
+    if (this.#momentum > 0) {
+      k.scaleInPlace(state.momentum_buffer, this.#momentum);
+      k.addcdivInPlace(state.momentum_buffer, gradients, deviation, 1);
+      descend(k, parameters, state.momentum_buffer, rate);
+    } else {
+      descendQuotient(k, parameters, gradients, deviation, rate);
+    }
+  }
+
+  #deviation(
+    k: Kernels,
+    gradients: readonly Tensor[],
+    state: Batch<StateName>['state'],
+  ): readonly Tensor[] {
+    if (!this.#centered) return k.sqrt(state.square_avg);
+    k.lerpInPlace(state.grad_avg, gradients, 1 - this.#alpha);
+    const variance = k.addcmul(state.square_avg, state.grad_avg, state.grad_avg, -1);
+    k.sqrtInPlace(variance);
+    return variance;
+  }
+}

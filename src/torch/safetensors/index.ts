@@ -1,0 +1,85 @@
+/**
+ * Tensors from and to safetensors files.
+ *
+ *     saveSafetensors('model.safetensors', model.stateDict(), { step: '1000' });
+ *     model.loadStateDict(loadSafetensors('model.safetensors').tensors);
+ *
+ * To read some tensors of a large file, open it with `SafetensorsFile` and take them by
+ * `readTensor`: only their bytes are read.
+ */
+import { fromBits } from '../creation.js';
+import type { NumberArray } from '../native.js';
+import { scope } from '../scope.js';
+import type { Tensor } from '../tensor.js';
+import type { Device } from '../types.js';
+import { SafetensorsFile, writeSafetensorsFile } from './file.js';
+import type { StoredDType } from './header.js';
+
+export { SafetensorsFile, writeSafetensorsFile } from './file.js';
+export type { TensorSource } from './file.js';
+export { maximumHeaderBytes, SafetensorsError } from './header.js';
+export type { SafetensorsProblem, StoredDType, StoredTensor } from './header.js';
+
+/** What a file held. */
+export interface LoadedSafetensors {
+  readonly tensors: Map<string, Tensor>;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** All tensors of a file, on a device. */
+export function loadSafetensors(path: string, device: Device = 'cpu'): LoadedSafetensors {
+  const file = SafetensorsFile.open(path);
+  try {
+    const tensors = scope(
+      () => new Map(file.names.map((name) => [name, readTensor(file, name, device)])),
+    );
+    return { tensors, metadata: file.metadata };
+  } finally {
+    file.close();
+  }
+}
+
+/** One tensor of an open file. */
+export function readTensor(file: SafetensorsFile, name: string, device: Device = 'cpu'): Tensor {
+  const { dtype, shape } = file.describe(name);
+  return fromBits(asElements(file.readBytes(name), dtype), shape, dtype, device);
+}
+
+/** Writes tensors of any device, atomically and one at a time; views are stored dense. */
+export function saveSafetensors(
+  path: string,
+  tensors: Iterable<readonly [string, Tensor]>,
+  metadata: Readonly<Record<string, string>> = {},
+): void {
+  const sources = [...tensors].map(([name, tensor]) => ({
+    name,
+    dtype: tensor.dtype,
+    shape: tensor.shape,
+    bytes: () => asBytes(tensor.bits()),
+  }));
+  writeSafetensorsFile(path, sources, metadata);
+}
+
+function asBytes({ buffer, byteOffset, byteLength }: NumberArray): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** The same memory as elements of the type; the buffer is the tensor's alone, so it is aligned. */
+function asElements({ buffer }: Uint8Array<ArrayBuffer>, dtype: StoredDType): NumberArray {
+  switch (dtype) {
+    case 'f32':
+      return new Float32Array(buffer);
+    case 'f64':
+      return new Float64Array(buffer);
+    case 'f16':
+    case 'bf16':
+      return new Uint16Array(buffer);
+    case 'i64':
+      return new BigInt64Array(buffer);
+    case 'i32':
+      return new Int32Array(buffer);
+    case 'u8':
+    case 'bool':
+      return new Uint8Array(buffer);
+  }
+}
