@@ -20,3 +20,42 @@ export type {
 } from './crab/config.js';
 export { crabConfig, CRAB_ROWS, PAPER_ROWS, RELEASED_ROWS, SMALL_ROWS } from './crab/presets.js';
 export type { ConfigurationRow } from './crab/presets.js';
+export { CrabModel, type CrabModelOptions } from './crab/model.js';
+export {
+  contextOf,
+  drawTargets,
+  gatesOf,
+  hostTargets,
+  PANELS,
+  targetTensors,
+  type HostTargets,
+  type TargetSets,
+} from './crab/gates.js';
+export type { Gaussian } from './crab/rule-parser.js';
+export { fitMixtures, logRulePrior, mixturesOf, RulePrior } from './crab/rule-prior.js';
+export type { MixtureData, PriorTensors } from './crab/rule-prior.js';
+export { drawNoise, evaluateObjective, lossWeightsAt, weightedLoss } from './crab/objective.js';
+export type {
+  LossWeights,
+  Noise,
+  ObjectiveInputs,
+  ObjectiveResult,
+  ObjectiveTerms,
+  ProblemBatch,
+} from './crab/objective.js';
+export {
+  conceptDistances,
+  contextTensor,
+  impute,
+  predictConcepts,
+  readOut,
+  select,
+} from './crab/generate.js';
+export type {
+  Imputation,
+  ImputeOptions,
+  ImposedRules,
+  Missing,
+  Prediction,
+  Selection,
+} from './crab/generate.js';

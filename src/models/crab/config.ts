@@ -77,6 +77,8 @@ const targets = object({
   /** A problem has min..max targets, each number equally likely. */
   min: integer({ min: 1, max: 8 }),
   max: integer({ min: 1, max: 8 }),
+  /** Target sets drawn for each encoded matrix; the regularisers are averaged over them. */
+  setsPerProblem: integer({ min: 1, max: 9 }),
 });
 export type TargetsConfig = Read<typeof targets>;
 

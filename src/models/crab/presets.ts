@@ -79,7 +79,7 @@ const PAPER = {
     refitEvery: 12,
     density: 'mixture',
   },
-  targets: { sharedByBatch: false, min: 1, max: 1 },
+  targets: { sharedByBatch: false, min: 1, max: 1, setsPerProblem: 1 },
   optimizer: { algorithm: 'rmsprop', learningRate: constant(3e-4), batchSize: 512 },
 } satisfies DeepPartial<Settings>;
 

@@ -1,0 +1,100 @@
+/**
+ * The concept-specific rule parsers f_rule^m (Method, "Rule Parser"), all M as one batched network:
+ *
+ *     o_ij = g_ij f_pair(Z_i, Z_j)              i, j = 1..9
+ *     mean, deviation of r = f_relation(s o_1:9,1:9)
+ *
+ * Two forms that compute the same with less: the first layer of f_pair is split, W [Z_i; Z_j] =
+ * A Z_i + B Z_j, so that it runs on 9 inputs instead of 81; and pair representations are computed once
+ * and gated for q(r|z) (all gates open) and for every context of p(r|z_C).
+ */
+import { nn, softplus, type Tensor } from '../../torch/index.js';
+import { ConceptLinear } from './concept-linear.js';
+import type { NetworkConfig } from './config.js';
+import { PANELS } from './gates.js';
+
+/** Independent Gaussians; both tensors have the same shape, f32. */
+export interface Gaussian {
+  readonly mean: Tensor;
+  readonly deviation: Tensor;
+}
+
+const PAIRS = PANELS * PANELS;
+
+export class RuleParser extends nn.Module {
+  /** A of the first pair layer, with its bias. */
+  readonly pairFirst: ConceptLinear;
+  /** B of the first pair layer. */
+  readonly pairSecond: ConceptLinear;
+  readonly pairHidden: ConceptLinear;
+  readonly pairOut: ConceptLinear;
+  readonly relation: readonly ConceptLinear[];
+  readonly #config: NetworkConfig;
+
+  constructor(config: NetworkConfig, options: nn.LayerOptions) {
+    super();
+    this.#config = config;
+    const { concepts, conceptSize, pairHidden, pairFeatures, relationHidden, ruleSize } = config;
+    const layer = (inputs: number, outputs: number): ConceptLinear =>
+      new ConceptLinear(concepts, inputs, outputs, options);
+    const half = { ...options, fanIn: 2 * conceptSize };
+    this.pairFirst = new ConceptLinear(concepts, conceptSize, pairHidden[0], half);
+    this.pairSecond = new ConceptLinear(concepts, conceptSize, pairHidden[0], {
+      ...half,
+      bias: false,
+    });
+    this.pairHidden = layer(pairHidden[0], pairHidden[1]);
+    this.pairOut = layer(pairHidden[1], pairFeatures);
+    const widths = [PAIRS * pairFeatures, ...relationHidden, 2 * ruleSize];
+    this.relation = widths.slice(1).map((width, i) => layer(widths[i], width));
+  }
+
+  /** f_pair of every ordered pair of panels: concepts [M, N, 9, d_z], output [M, N, 81, features]. */
+  pairs(concepts: Tensor): Tensor {
+    const [m, n] = concepts.shape;
+    const { pairHidden, pairFeatures } = this.#config;
+    const panels = concepts.flatten(1, 2); // [M, N * 9, d_z]
+    const first = this.pairFirst.forward(panels).reshape([m, n, PANELS, 1, pairHidden[0]]);
+    const second = this.pairSecond.forward(panels).reshape([m, n, 1, PANELS, pairHidden[0]]);
+    const hidden = first
+      .add(second)
+      .relu_()
+      .reshape([m, n * PAIRS, pairHidden[0]]); // [M, N * 81, H]
+    const deeper = this.pairHidden.forward(hidden).relu_();
+    return this.pairOut.forward(deeper).reshape([m, n, PAIRS, pairFeatures]);
+  }
+
+  /**
+   * f_relation of gated pair representations: pairs [M, N, 81, features], gates [G, N, 81]; the rule
+   * of every problem under every set of gates [M, G, N, d_r].
+   */
+  relate(pairs: Tensor, gates: Tensor): Gaussian {
+    const [m, n, , features] = pairs.shape;
+    const g = gates.shape[0];
+    const scaled = gates.mul(this.#config.pairScale).to({ dtype: pairs.dtype });
+    let x = pairs
+      .unsqueeze(1) // [M, 1, N, 81, features]
+      .mul(scaled.reshape([1, g, n, PAIRS, 1])) // [M, G, N, 81, features]
+      .reshape([m, g * n, PAIRS * features]);
+    this.relation.forEach((layer, i) => {
+      x = layer.forward(x);
+      if (i < this.relation.length - 1) x = x.relu_();
+    });
+    const { ruleSize } = this.#config;
+    const parameters = x.to({ dtype: 'f32' }).reshape([m, g, n, 2 * ruleSize]);
+    return {
+      mean: parameters.narrow(3, 0, ruleSize),
+      deviation: this.#deviation(parameters.narrow(3, ruleSize, ruleSize)),
+    };
+  }
+
+  /** Concepts [M, N, 9, d_z], gates [G, N, 81]; rules [M, G, N, d_r]. */
+  forward(concepts: Tensor, gates: Tensor): Gaussian {
+    return this.relate(this.pairs(concepts), gates);
+  }
+
+  #deviation(raw: Tensor): Tensor {
+    const { ruleDeviationMax } = this.#config;
+    return ruleDeviationMax === null ? softplus(raw) : raw.sigmoid().mul(ruleDeviationMax);
+  }
+}

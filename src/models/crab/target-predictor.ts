@@ -1,0 +1,117 @@
+/**
+ * The concept-specific target predictors f_target^m (Method, "Target Predictor"): four 3x3
+ * convolutions over the 3x3 matrix of concepts with r beside each position, zeros at the targets.
+ *
+ * All M run as one: on a CPU as a grouped convolution, on a GPU as gathered neighbourhoods and one
+ * batched product, because a 3x3 matrix is too small for convolution kernels there.
+ */
+import { bmm, cat, conv2d, nn, pad, tensor, type Tensor } from '../../torch/index.js';
+import { uniformParameter } from './concept-linear.js';
+import type { NetworkConfig } from './config.js';
+import { PANELS } from './gates.js';
+
+const SIDE = 3;
+const TAPS = 9;
+
+/** For each position and each tap of a 3x3 kernel the neighbour it meets; 9 is the zero border. */
+const NEIGHBOURS = Array.from({ length: PANELS * TAPS }, (_, i) => {
+  const [position, tap] = [Math.floor(i / TAPS), i % TAPS];
+  const row = Math.floor(position / SIDE) + Math.floor(tap / SIDE) - 1;
+  const column = (position % SIDE) + (tap % SIDE) - 1;
+  const inside = row >= 0 && row < SIDE && column >= 0 && column < SIDE;
+  return inside ? row * SIDE + column : PANELS;
+});
+
+/** M convolutions of one layer; weight [M * out, in, 3, 3] as of a grouped convolution, bias [M * out]. */
+class ConceptConvolution extends nn.Module {
+  readonly weight: nn.Parameter;
+  readonly bias: nn.Parameter;
+
+  constructor(
+    readonly concepts: number,
+    readonly inputs: number,
+    readonly outputs: number,
+    options: nn.LayerOptions,
+  ) {
+    super();
+    const bound = 1 / Math.sqrt(inputs * TAPS);
+    const channels = concepts * outputs;
+    this.weight = uniformParameter([channels, inputs, SIDE, SIDE], bound, options);
+    this.bias = uniformParameter([channels], bound, options);
+  }
+
+  /** [B, M * in, 3, 3] to [B, M * out, 3, 3]. */
+  grouped(x: Tensor): Tensor {
+    return conv2d(x, this.weight, this.bias, { padding: 1, groups: this.concepts });
+  }
+
+  /** [M, B, 9, in] to [M, B, 9, out]; `neighbours` i64 [81] from NEIGHBOURS. */
+  gathered(x: Tensor, neighbours: Tensor): Tensor {
+    const { concepts: m, inputs, outputs } = this;
+    const [, b] = x.shape;
+    const weight = this.weight
+      .reshape([m, outputs, inputs, TAPS])
+      .permute([0, 3, 2, 1]) // [M, taps, in, out]
+      .reshape([m, TAPS * inputs, outputs]);
+    const around = pad(x, [0, 0, 0, 1]) // [M, B, 10, in]: the last position is the border
+      .indexSelect(2, neighbours) // [M, B, 9 * taps, in]
+      .reshape([m, b * PANELS, TAPS * inputs]);
+    const product = bmm(around, weight); // [M, B * 9, out]
+    const bias = this.bias.reshape([m, 1, outputs]).to({ dtype: product.dtype });
+    return product.add(bias).reshape([m, b, PANELS, outputs]);
+  }
+}
+
+export class TargetPredictor extends nn.Module {
+  readonly layers: readonly ConceptConvolution[];
+  readonly neighbours: nn.Buffer;
+  readonly #config: NetworkConfig;
+
+  constructor(config: NetworkConfig, options: nn.LayerOptions) {
+    super();
+    this.#config = config;
+    const { concepts, conceptSize, ruleSize, targetHidden } = config;
+    const widths = [conceptSize + ruleSize, ...targetHidden, conceptSize];
+    this.layers = widths
+      .slice(1)
+      .map((width, i) => new ConceptConvolution(concepts, widths[i], width, options));
+    const neighbours = tensor(NEIGHBOURS, { dtype: 'i64', device: options.device });
+    this.neighbours = nn.buffer(neighbours, { persistent: false });
+  }
+
+  /**
+   * Concepts [M, N, 9, d_z], context [S, N, 9] (0 at targets), rules [M, S, N, d_r]; predicted means at
+   * every position [M, S, N, 9, d_z], f32, of which those at targets are meant.
+   */
+  forward(concepts: Tensor, context: Tensor, rules: Tensor): Tensor {
+    const [m, n, , size] = concepts.shape;
+    const s = context.shape[0];
+    const known = concepts.unsqueeze(1).mul(context.reshape([1, s, n, PANELS, 1])); // [M, S, N, 9, d_z]
+    const beside = rules.unsqueeze(3).expand([m, s, n, PANELS, rules.shape[3]]); // [M, S, N, 9, d_r]
+    const x = cat([known, beside], 4).flatten(1, 2); // [M, S * N, 9, d_z + d_r]
+    const y = x.device === 'cpu' ? this.#grouped(x) : this.#gathered(x);
+    return y.to({ dtype: 'f32' }).reshape([m, s, n, PANELS, size]);
+  }
+
+  #activated(x: Tensor, layer: number): Tensor {
+    const hidden = layer < this.layers.length - 1;
+    return hidden || this.#config.targetOutputRelu ? x.relu_() : x;
+  }
+
+  /** Convolutions over [B, M * channels, 3, 3]; input and output [M, B, 9, channels]. */
+  #grouped(x: Tensor): Tensor {
+    const [m, b, , inputs] = x.shape;
+    let image = x.permute([1, 0, 3, 2]).reshape([b, m * inputs, SIDE, SIDE]);
+    this.layers.forEach((layer, i) => {
+      image = this.#activated(layer.grouped(image), i);
+    });
+    return image.reshape([b, m, this.#config.conceptSize, PANELS]).permute([1, 0, 3, 2]);
+  }
+
+  #gathered(x: Tensor): Tensor {
+    this.layers.forEach((layer, i) => {
+      x = this.#activated(layer.gathered(x, this.neighbours), i);
+    });
+    return x;
+  }
+}

@@ -1,0 +1,104 @@
+/** A model at work: missing content does not matter, sampling varies, rules can be imposed, selection. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { impute, readOut, select } from '../../src/models/index.js';
+import { cat, full, Generator, isTorchAvailable, scope, tensor } from '../../src/torch/index.js';
+import { largestGap, noisePanels, tinyModel } from './tiny.js';
+
+const positions = fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7, 8], { minLength: 1, maxLength: 8 });
+
+describe.skipIf(!isTorchAvailable())('generation', () => {
+  test('the content of missing panels does not matter, not even if it is no number', () => {
+    const model = tinyModel(2).eval();
+    fc.assert(
+      fc.property(positions, positions, fc.constantFrom(0, 7, NaN), (first, second, junk) =>
+        scope(() => {
+          const panels = noisePanels(2);
+          const damaged = panels.clone();
+          for (const position of first) damaged.select(0, 0).select(0, position).fill_(junk);
+          for (const position of second) damaged.select(0, 1).select(0, position).fill_(junk);
+          const [a, b] = [panels, damaged].map((given) => impute(model, given, [first, second]));
+          expect(a.panels.equal(b.panels)).toBe(true);
+          expect(a.concepts.equal(b.concepts)).toBe(true);
+          expect(a.rules.equal(b.rules)).toBe(true);
+          for (let position = 0; position < 9; position++) {
+            const shown = a.panels.select(0, 0).select(0, 0).select(0, position);
+            const given = panels.select(0, 0).select(0, position);
+            expect(shown.equal(given)).toBe(!first.includes(position));
+          }
+        }),
+      ),
+      { seed: 3, numRuns: 15 },
+    );
+  });
+
+  test('sampling gives several different answers, the same ones with the same seed', () => {
+    scope(() => {
+      const model = tinyModel(2).eval();
+      const panels = noisePanels(1);
+      const run = (seed: number) => {
+        const generator = new Generator('cpu', seed);
+        return impute(model, panels, [[8]], { sampling: { answers: 3, generator, sigmaZ: 0.3 } });
+      };
+      const [a, b, c] = [run(1), run(1), run(2)];
+      expect(a.panels.shape).toEqual([3, 1, 9, 64, 64]);
+      expect(a.panels.equal(b.panels)).toBe(true);
+      expect(a.panels.equal(c.panels)).toBe(false);
+      expect(largestGap(a.panels.select(0, 0), a.panels.select(0, 1))).toBeGreaterThan(0);
+      expect(largestGap(a.rules.select(0, 0), a.rules.select(0, 1))).toBeGreaterThan(0);
+    });
+  });
+
+  test('imposed rules replace the parsed ones of their concepts only', () => {
+    scope(() => {
+      const model = tinyModel(2).eval();
+      const panels = noisePanels(1);
+      const plain = impute(model, panels, [[8]]);
+      const rules = full([3, 1, 2], 5);
+      const use = tensor([[false], [true], [false]]);
+      const imposed = impute(model, panels, [[8]], { imposed: { rules, use } });
+      expect(imposed.rules.select(1, 1).toArray()).toEqual([5, 5]);
+      const changed = imposed.concepts.sub(plain.concepts).abs().sum([0, 2, 3, 4]).toArray();
+      expect(changed[0]).toBe(0);
+      expect(changed[1]).toBeGreaterThan(0);
+      expect(changed[2]).toBe(0);
+      expect(largestGap(imposed.parsed.mean, plain.parsed.mean)).toBe(0);
+    });
+  });
+
+  test('read out gives concepts and rules of complete matrices', () => {
+    scope(() => {
+      const { concepts, rules } = readOut(tinyModel(2).eval(), noisePanels(4));
+      expect(concepts.shape).toEqual([3, 4, 9, 5]);
+      expect(rules.mean.shape).toEqual([3, 4, 2]);
+    });
+  });
+
+  test('select takes the candidate nearest to the prediction, concept by concept', () => {
+    scope(() => {
+      const model = tinyModel(2).eval();
+      const panels = noisePanels(2);
+      const candidates = cat([noisePanels(2, 8).narrow(1, 0, 7), panels.narrow(1, 3, 1)], 1);
+      const { distances, chosen } = select(model, panels, candidates, 3);
+      expect(distances.shape).toEqual([2, 8, 3]);
+      const { concepts } = impute(model, panels, [[3], [3]]);
+      const predicted = concepts.select(0, 0).select(2, 3); // [M, N, d_z]
+      const encoded = model.encode(candidates); // [M, N, C, d_z]
+      chosen.forEach((choice, n) => {
+        const sums = Array.from({ length: 8 }, (_, c) => {
+          const gap = encoded.select(1, n).select(1, c).sub(predicted.select(1, n));
+          return gap.square().sum().item();
+        });
+        expect(choice).toBe(sums.indexOf(Math.min(...sums)));
+        const total = distances.select(0, n).sum(1).toArray();
+        sums.forEach((sum, c) => expect(total[c]).toBeCloseTo(sum, 4));
+      });
+    });
+  });
+
+  test('a model in training mode is refused', () => {
+    const model = tinyModel(2).train();
+    expect(() => impute(model, noisePanels(1), [[8]])).toThrow(/call eval\(\) first/);
+    expect(() => impute(model.eval(), noisePanels(2), [[8]])).toThrow(/expected \[1, 9, 64, 64\]/);
+  });
+});

@@ -1,0 +1,337 @@
+/** The terms of the objective against values computed independently. */
+import { describe, expect, test } from 'vitest';
+import {
+  drawNoise,
+  evaluateObjective,
+  explain,
+  fitMixtures,
+  logRulePrior,
+  lossWeightsAt,
+  mixturesOf,
+  pointsOf,
+  RulePrior,
+  weightedLoss,
+  type ObjectiveInputs,
+} from '../../src/models/index.js';
+import {
+  equalDeviationKl,
+  fixedLogLikelihood,
+  gaussianKl,
+  minibatchWeightedEntropy,
+} from '../../src/models/crab/distributions.js';
+import { uniformStream } from '../../src/models/mixture/random.js';
+import { Generator, grad, isTorchAvailable, randn, scope, tensor } from '../../src/torch/index.js';
+import type { Tensor } from '../../src/torch/index.js';
+import { ReferenceCrab } from '../../bench/model/reference.js';
+import {
+  largestGap,
+  noisePanels,
+  randomTargets,
+  targetsAt,
+  tinyConfig,
+  tinyModel,
+} from './tiny.js';
+
+const density = (x: number, mean: number, deviation: number): number =>
+  Math.exp(-0.5 * ((x - mean) / deviation) ** 2) / (deviation * Math.sqrt(2 * Math.PI));
+
+/** KL of two Gaussians by Simpson's rule over ±12 deviations of q. */
+function integratedKl(q: [number, number], p: [number, number]): number {
+  const steps = 4000;
+  const [low, high] = [q[0] - 12 * q[1], q[0] + 12 * q[1]];
+  const h = (high - low) / steps;
+  const logRatio = (x: number): number =>
+    -0.5 * ((x - q[0]) / q[1]) ** 2 + 0.5 * ((x - p[0]) / p[1]) ** 2 + Math.log(p[1] / q[1]);
+  let sum = 0;
+  for (let i = 0; i <= steps; i++) {
+    const x = low + i * h;
+    const weight = i === 0 || i === steps ? 1 : i % 2 === 1 ? 4 : 2;
+    sum += weight * density(x, q[0], q[1]) * logRatio(x);
+  }
+  return (sum * h) / 3;
+}
+
+const close = (actual: number, expected: number, tolerance = 1e-5): void => {
+  expect(Math.abs(actual - expected)).toBeLessThanOrEqual(
+    tolerance * Math.max(1, Math.abs(expected)),
+  );
+};
+
+describe.skipIf(!isTorchAvailable())('divergences and densities', () => {
+  test('closed-form KL equals numerical integration', () => {
+    const random = uniformStream(1);
+    for (let i = 0; i < 30; i++) {
+      const q: [number, number] = [random() - 0.5, 0.02 + random()];
+      const p: [number, number] = [random() - 0.5, 0.05 + random()];
+      const gaussian = ([mean, deviation]: [number, number]) => ({
+        mean: tensor([mean], { dtype: 'f64' }),
+        deviation: tensor([deviation], { dtype: 'f64' }),
+      });
+      close(gaussianKl(gaussian(q), gaussian(p)).item(), integratedKl(q, p), 1e-6);
+      const [a, b] = [q[0], p[0]].map((mean) => tensor([mean], { dtype: 'f64' }));
+      close(equalDeviationKl(a, b, 0.3).item(), integratedKl([q[0], 0.3], [p[0], 0.3]), 1e-6);
+    }
+  });
+
+  test('log likelihood of pixels equals the sum of log densities', () => {
+    const x = [0.1, 0.9, 0.4, 0.5];
+    const mean = [0.2, 0.8, 0.45, 0.1];
+    const shape = [1, 2, 2];
+    const actual = fixedLogLikelihood(tensor(x, { shape }), tensor(mean, { shape }), 0.1, 2);
+    expect(actual.shape).toEqual([1]);
+    close(
+      actual.item(),
+      x.reduce((sum, value, i) => sum + Math.log(density(value, mean[i], 0.1)), 0),
+    );
+  });
+
+  test('minibatch weighted sampling equals the direct double sum', () => {
+    const [m, n, d, size] = [2, 7, 2, 6000];
+    const generator = new Generator('cpu', 4);
+    const mean = randn([m, n, d], { generator });
+    const deviation = randn([m, n, d], { generator }).abs().add(0.05);
+    const samples = randn([m, n, d], { generator });
+    const [r, mu, sd] = [samples, mean, deviation].map((t) => t.toArray());
+    const expected = Array.from({ length: m }, (_, c) => {
+      let total = 0;
+      for (let i = 0; i < n; i++) {
+        let inner = 0;
+        for (let j = 0; j < n; j++) {
+          let product = 1;
+          for (let k = 0; k < d; k++) {
+            const at = (c * n + j) * d + k;
+            product *= density(r[(c * n + i) * d + k], mu[at], sd[at]);
+          }
+          inner += product;
+        }
+        total += Math.log(inner / (size * n));
+      }
+      return total / n;
+    });
+    const actual = minibatchWeightedEntropy(samples, { mean, deviation }, size).toArray();
+    actual.forEach((value, c) => close(value, expected[c], 1e-4));
+  });
+});
+
+describe.skipIf(!isTorchAvailable())('rule prior', () => {
+  const config = tinyConfig();
+  const random = uniformStream(3);
+  const rules = Float32Array.from(
+    { length: 3 * 80 * 2 },
+    (_, i) => ((i >> 1) % 4) + 0.1 * random(),
+  );
+
+  test('log p(r) equals the mixture, and with "component" its most likely Gaussian', () => {
+    const prior = new RulePrior(3, 2, config.rulePrior);
+    prior.refit(rules, 7);
+    const samples = tensor(rules, { shape: [3, 80, 2] });
+    const whole = logRulePrior(samples, prior.tensors, 'mixture').toArray();
+    const single = logRulePrior(samples, prior.tensors, 'component').toArray();
+    prior.mixtures.forEach((mixture, c) => {
+      const points = pointsOf(rules.subarray(c * 160, (c + 1) * 160), 2);
+      const { logDensity, responsibilities } = explain(mixture, points);
+      logDensity.forEach((expected, i) => {
+        close(whole[c * 80 + i], expected, 2e-3);
+        const row = [...responsibilities.subarray(i * 4, i * 4 + 4)];
+        const best = row.indexOf(Math.max(...row));
+        // log w N = log p + log responsibility
+        const component = expected + Math.log(row[best]) - Math.log(mixture.weights[best]);
+        close(single[c * 80 + i], component, 2e-3);
+      });
+    });
+  });
+
+  test('a refit depends on rules and seed alone and survives JSON', () => {
+    const [a, b] = [1, 2].map(() => fitMixtures(rules, 3, 2, config.rulePrior, 5));
+    expect(a).toEqual(b);
+    const prior = new RulePrior(3, 2, config.rulePrior);
+    expect(prior.isFitted).toBe(false);
+    prior.load(a);
+    const again = new RulePrior(3, 2, config.rulePrior);
+    again.load(mixturesOf(JSON.parse(JSON.stringify(prior)) as ReturnType<RulePrior['toJSON']>));
+    expect(again.mixtures).toEqual(prior.mixtures);
+    expect(again.isFitted).toBe(true);
+    expect(largestGap(again.tensors.whitening, prior.tensors.whitening)).toBe(0);
+  });
+
+  test('categories have probabilities', () => {
+    const prior = new RulePrior(3, 2, config.rulePrior);
+    prior.refit(rules, 7);
+    const { probabilities, logDensity } = prior.categories(1, [0.05, 0.05, 3.05, 3.05]);
+    expect(logDensity).toHaveLength(2);
+    probabilities.forEach((row) =>
+      close(
+        row.reduce((a, b) => a + b, 0),
+        1,
+        1e-9,
+      ),
+    );
+    const tops = probabilities.map((row) => row.indexOf(Math.max(...row)));
+    expect(tops[0]).not.toBe(tops[1]);
+  });
+
+  test('damaged or foreign mixtures are refused', () => {
+    const prior = new RulePrior(3, 2, config.rulePrior);
+    expect(() => prior.load(fitMixtures(rules, 2, 2, config.rulePrior, 5))).toThrow(
+      /3 mixtures of 4/,
+    );
+    expect(() => mixturesOf([{ weights: [1], means: [[0, NaN]], covariances: [] }])).toThrow(
+      /damaged/,
+    );
+  });
+});
+
+describe.skipIf(!isTorchAvailable())('the whole objective', () => {
+  const config = tinyConfig();
+  const inputs = (problems: number, seed = 6): ObjectiveInputs => ({
+    noise: drawNoise(config.network, problems, new Generator('cpu', seed)),
+    sigmaX: config.objective.sigmaX,
+    sigmaZ: config.objective.sigmaZ,
+    prior: null,
+  });
+
+  test.each([
+    ['one target each', [[8], [0], [4], [5]]],
+    ['different numbers of targets', [[8], [0, 1], [4, 7, 2], [5]]],
+  ])(
+    "equals the authors' structure with the same weights, values and gradients: %s",
+    (_, positions) => {
+      scope(() => {
+        const model = tinyModel(3);
+        const reference = new ReferenceCrab(model, { generator: new Generator('cpu', 9) });
+        const pairs = reference.correspondence();
+        for (const { own, batched } of pairs) own.detach().copy_(batched(model).detach());
+        const batch = { panels: noisePanels(4), targets: targetsAt(...positions) };
+        const given = inputs(4);
+        const ours = evaluateObjective(model, batch, given).terms;
+        const theirs = reference.evaluate(batch, given.noise, given.sigmaX, given.sigmaZ);
+        close(ours.reconstruction.item(), theirs.reconstruction.item());
+        close(ours.ruleRegularizer.item(), theirs.ruleRegularizer.item());
+        close(ours.targetRegularizer.item(), theirs.targetRegularizer.item());
+
+        const weights = { rule: 3, target: 2, prior: 0 };
+        weightedLoss(ours, weights).backward();
+        const gradients = new Map(
+          [...model.namedParameters()].map(([name, p]) => [name, p.grad?.clone()]),
+        );
+        model.zeroGrad();
+        weightedLoss(theirs, weights).backward();
+        for (const [name, parameter] of reference.namedParameters()) {
+          if (!/^(encoder|decoder)\./.test(name)) continue;
+          const [mine, other] = [gradients.get(name), parameter.grad];
+          if (!mine || !other) throw new Error(`no gradient for ${name}`);
+          expect(largestGap(mine, other)).toBeLessThanOrEqual(
+            1e-4 * (1 + other.abs().max().item()),
+          );
+        }
+      });
+    },
+  );
+
+  test('gradients of the concept networks equal those of the loop', () => {
+    scope(() => {
+      const model = tinyModel(3);
+      const reference = new ReferenceCrab(model, { generator: new Generator('cpu', 9) });
+      for (const { own, batched } of reference.correspondence()) {
+        own.detach().copy_(batched(model).detach());
+      }
+      const batch = { panels: noisePanels(3), targets: targetsAt([8], [1, 3], [4]) };
+      const given = inputs(3);
+      const weights = { rule: 3, target: 2, prior: 0 };
+      const theirs = reference.evaluate(batch, given.noise, given.sigmaX, given.sigmaZ);
+      weightedLoss(theirs, weights).backward();
+      const expected = reference.parsers.map((parser) => parser.relation[0].weight.grad);
+      const predictors = reference.predictors.map((each) => each.layers[0].weight.grad);
+      const pairs = reference.parsers.map((parser) => parser.pair[0].weight.grad);
+      model.zeroGrad();
+      weightedLoss(evaluateObjective(model, batch, given).terms, weights).backward();
+      const near = (mine: Tensor, other: Tensor | null | undefined): void => {
+        if (!other) throw new Error('no gradient');
+        expect(largestGap(mine, other)).toBeLessThanOrEqual(1e-4 * (1 + other.abs().max().item()));
+      };
+      const { ruleParser, targetPredictor } = model;
+      for (let m = 0; m < 3; m++) {
+        const slice = (p: Tensor): Tensor => gradientOf(p).select(0, m).transpose(0, 1);
+        near(slice(ruleParser.relation[0].weight), expected[m]);
+        near(slice(ruleParser.pairFirst.weight), pairs[m]?.narrow(1, 0, 5));
+        near(slice(ruleParser.pairSecond.weight), pairs[m]?.narrow(1, 5, 5));
+        near(gradientOf(targetPredictor.layers[0].weight).narrow(0, m * 7, 7), predictors[m]);
+      }
+    });
+  });
+
+  test('several target sets average the regularisers of each', () => {
+    scope(() => {
+      const model = tinyModel(3);
+      const targets = randomTargets(
+        { ...config, targets: { ...config.targets, setsPerProblem: 3 } },
+        4,
+      );
+      const given = inputs(4);
+      const panels = noisePanels(4);
+      const all = evaluateObjective(model, { panels, targets }, given).terms;
+      const each = [0, 1, 2].map((s) => {
+        const one = {
+          index: targets.index.narrow(0, s, 1),
+          weight: targets.weight.narrow(0, s, 1),
+        };
+        return evaluateObjective(model, { panels, targets: one }, given).terms;
+      });
+      const mean = (choose: (terms: typeof all) => Tensor): number =>
+        each.reduce((sum, terms) => sum + choose(terms).item(), 0) / 3;
+      close(
+        all.ruleRegularizer.item(),
+        mean((terms) => terms.ruleRegularizer),
+      );
+      close(
+        all.targetRegularizer.item(),
+        mean((terms) => terms.targetRegularizer),
+      );
+      close(all.reconstruction.item(), each[0].reconstruction.item());
+    });
+  });
+
+  test('the rule prior term is the KL estimate, and N_D only shifts it', () => {
+    scope(() => {
+      const model = tinyModel(3).eval();
+      const prior = new RulePrior(3, 2, config.rulePrior);
+      const batch = { panels: noisePanels(12), targets: randomTargets(config, 12) };
+      const base = inputs(12);
+      const withPrior = (datasetSize: number) =>
+        evaluateObjective(model, batch, {
+          ...base,
+          prior: { tensors: prior.tensors, density: 'mixture', datasetSize },
+        });
+      const { rules } = withPrior(1);
+      prior.refit(rules.data() as Float32Array, 1);
+      const [small, large] = [100, 6000].map(
+        (size) => withPrior(size).terms.rulePrior?.item() ?? NaN,
+      );
+      close(small - large, 3 * Math.log(60), 1e-3);
+      const term = withPrior(100).terms;
+      const loss = weightedLoss(term, { rule: 1, target: 1, prior: 1e-5 });
+      const gradients = grad([loss], model.ruleParser.parameters());
+      expect(gradients.every((g) => g.isfinite().all().item() === 1)).toBe(true);
+      expect(rules.requiresGrad).toBe(false);
+    });
+  });
+
+  test('weights follow their schedules and may be tensors', () => {
+    scope(() => {
+      const { objective } = tinyConfig();
+      expect(lossWeightsAt(objective, 0, 10)).toEqual({ rule: 10, target: 10, prior: 0 });
+      const model = tinyModel(3);
+      const batch = { panels: noisePanels(2), targets: targetsAt([1], [2]) };
+      const { terms } = evaluateObjective(model, batch, inputs(2));
+      const numbers = { rule: 2, target: 3, prior: 0 };
+      const tensors = { rule: tensor([2]), target: tensor([3]), prior: tensor([0]) };
+      close(weightedLoss(terms, tensors).item(), weightedLoss(terms, numbers).item());
+    });
+  });
+});
+
+function gradientOf(parameter: Tensor): Tensor {
+  const gradient = parameter.grad;
+  if (gradient === null) throw new Error('no gradient');
+  return gradient;
+}

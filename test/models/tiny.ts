@@ -1,0 +1,46 @@
+/** A CRAB small enough for tests, and random problems for it. */
+import {
+  crabConfig,
+  CrabModel,
+  drawTargets,
+  hostTargets,
+  targetTensors,
+} from '../../src/models/index.js';
+import type { CrabConfig, DeepPartial, TargetSets } from '../../src/models/index.js';
+import { uniformStream } from '../../src/models/mixture/random.js';
+import { Generator, rand, type Tensor } from '../../src/torch/index.js';
+
+const TINY: DeepPartial<CrabConfig> = {
+  network: {
+    concepts: 3,
+    conceptSize: 5,
+    encoder: [4, 4, 6, 6, 8],
+    decoder: [8, 6, 6, 4, 4],
+    pairHidden: [10, 9],
+    pairFeatures: 4,
+    relationHidden: [12, 8],
+    targetHidden: [7, 7, 7],
+  },
+};
+
+export const tinyConfig = (overrides: DeepPartial<CrabConfig> = TINY): CrabConfig =>
+  crabConfig('crab', 'center', { overrides });
+
+export function tinyModel(seed = 1, config = tinyConfig()): CrabModel {
+  return new CrabModel(config.network, { generator: new Generator('cpu', seed) });
+}
+
+/** Panels of noise [N, 9, 64, 64]. */
+export function noisePanels(problems: number, seed = 2): Tensor {
+  return rand([problems, 9, 64, 64], { generator: new Generator('cpu', seed) });
+}
+
+export const targetsAt = (...positions: number[][]): TargetSets =>
+  targetTensors(hostTargets([positions]));
+
+export function randomTargets(config: CrabConfig, problems: number, seed = 3): TargetSets {
+  return targetTensors(drawTargets(config.targets, problems, uniformStream(seed)));
+}
+
+/** Largest absolute difference of two tensors. */
+export const largestGap = (a: Tensor, b: Tensor): number => a.sub(b).abs().max().item();
