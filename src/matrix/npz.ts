@@ -66,11 +66,19 @@ export class NpzArray {
   readonly #source: ByteSource;
   readonly #entry: ZipEntry;
   #forward: ForwardReader | undefined;
+  /** How far a stored array was read in order, and the checksum so far: see `#follow`. */
+  readonly #followed: { position: number; crc: number };
 
-  private constructor(source: ByteSource, entry: ZipEntry, header: NpyHeader) {
+  private constructor(
+    source: ByteSource,
+    entry: ZipEntry,
+    header: NpyHeader,
+    headerBytes: Uint8Array,
+  ) {
     this.#source = source;
     this.#entry = entry;
     this.header = header;
+    this.#followed = { position: header.dataOffset, crc: crc32(headerBytes) };
     this.name = entry.name.slice(0, -4);
   }
 
@@ -88,7 +96,7 @@ export class NpzArray {
           `its shape (${header.shape.join(', ')}) needs ${expected} bytes, but it has ${entry.size}`,
         );
       }
-      return new NpzArray(source, entry, header);
+      return new NpzArray(source, entry, header, start.subarray(0, header.dataOffset));
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
       throw new FormatError(`${where}: ${error.message}`, { cause: error });
@@ -128,8 +136,8 @@ export class NpzArray {
 
   /**
    * The bytes of some rows. Deflated arrays are inflated forward from the last place read; going
-   * back starts again from the beginning. Checksums are verified only by reading to the end of a
-   * deflated array, by `readAll` and by `verify`.
+   * back starts again from the beginning. Whoever reads all rows in order has the checksum verified
+   * with the last one; single rows of a stored array come without: `verify` reads everything.
    */
   async readRowBytes(first: number, count: number): Promise<Uint8Array> {
     if (first < 0 || count < 0 || first + count > this.rows) {
@@ -140,12 +148,24 @@ export class NpzArray {
     const from = this.header.dataOffset + first * this.rowBytes;
     const length = count * this.rowBytes;
     if (!this.#entry.deflated) {
-      return readRange(this.#source, this.#entry.dataOffset + from, length);
+      const bytes = await readRange(this.#source, this.#entry.dataOffset + from, length);
+      this.#follow(from, bytes);
+      return bytes;
     }
     if (!this.#forward || this.#forward.position > from) {
       this.#forward = new ForwardReader(this.#source, this.#entry);
     }
     return this.#forward.read(from, length);
+  }
+
+  #follow(from: number, bytes: Uint8Array): void {
+    const followed = this.#followed;
+    if (from !== followed.position) return;
+    followed.crc = crc32(bytes, followed.crc);
+    followed.position += bytes.length;
+    if (followed.position === this.#entry.size && followed.crc !== this.#entry.crc) {
+      throw new FormatError(`${this.#source.name}: the data of "${this.#entry.name}" are damaged`);
+    }
   }
 
   /** Some rows as numbers or strings. */

@@ -140,6 +140,9 @@ describe('npz', () => {
     await expect(readNpz(bytes)).rejects.toThrow(/"bytes.npy" are damaged/);
     const file = await NpzFile.open(memorySource(bytes));
     await expect((await file.array('bytes')).verify()).rejects.toThrow(FormatError);
+    const rows = await file.array('bytes');
+    await rows.readRowBytes(0, 1);
+    await expect(rows.readRowBytes(1, 1)).rejects.toThrow(FormatError);
   });
 
   test('what zip files can lie about is refused', async () => {

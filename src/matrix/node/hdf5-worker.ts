@@ -7,7 +7,12 @@ import fs from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Dataset, File as Hdf5File } from 'h5wasm/node';
 import { FormatError } from '../errors.js';
-import { MAX_CACHE_BATCH, type CacheReply, type CacheRequest, type CacheTask } from './hdf5.js';
+import {
+  MAX_CACHE_BATCH,
+  type CacheReply,
+  type CacheRequest,
+  type CacheTask,
+} from './hdf5-protocol.js';
 
 const PAGE = 65536;
 const MAX_CHUNK_BYTES = 64 << 20;

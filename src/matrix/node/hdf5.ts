@@ -18,31 +18,13 @@ import {
   type ProblemSource,
   type SetBatch,
 } from '../set.js';
+import {
+  MAX_CACHE_BATCH,
+  type CacheReply,
+  type CacheRequest,
+  type CacheTask,
+} from './hdf5-protocol.js';
 import { startWorker } from './worker.js';
-
-/** What the thread is told when it starts. */
-export interface CacheTask {
-  readonly file: string;
-  /** Most bytes that the HDF5 library may take. */
-  readonly memoryLimit: number;
-}
-export interface CacheRequest {
-  readonly first: number;
-  readonly count: number;
-}
-export type CacheReply =
-  | { readonly kind: 'opened'; readonly count: number; readonly concepts: number }
-  | {
-      readonly kind: 'rows';
-      readonly panel: Uint8Array;
-      readonly selection: Uint8Array;
-      readonly answer: number[];
-      readonly label: number[];
-    }
-  | { readonly kind: 'refused'; readonly message: string };
-
-/** Problems that the thread reads at once; longer requests are cut. */
-export const MAX_CACHE_BATCH = 32;
 
 export interface CacheOptions {
   /** By default the name of the folder that the file lies in. */
