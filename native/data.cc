@@ -2,6 +2,8 @@
 // Memory is never shared: an ArrayBuffer can be detached or transferred while libtorch still uses it.
 #include "handles.h"
 
+#include <ATen/core/grad_mode.h>
+
 #include <cmath>
 
 namespace crab {

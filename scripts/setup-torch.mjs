@@ -61,11 +61,16 @@ function tryOutput(program, args) {
   }
 }
 
+/** Where libtorch writes its version: 2.10 and later, and before. */
+const VERSION_HEADERS = ['torch/headeronly/version.h', 'torch/csrc/api/include/torch/version.h'];
+
 function versionOf(include) {
-  const header = join(include, 'torch/csrc/api/include/torch/version.h');
-  if (!existsSync(header)) return null;
-  const part = (name) =>
-    readFileSync(header, 'utf8').match(new RegExp(`define TORCH_VERSION_${name} (\\d+)`))?.[1];
+  const header = VERSION_HEADERS.map((name) => join(include, name)).find((path) =>
+    existsSync(path),
+  );
+  if (!header) return null;
+  const text = readFileSync(header, 'utf8');
+  const part = (name) => text.match(new RegExp(`define TORCH_VERSION_${name} (\\d+)`))?.[1];
   return ['MAJOR', 'MINOR', 'PATCH'].map(part).join('.');
 }
 
