@@ -42,8 +42,6 @@ export interface NewRunOptions {
 /** Continues a run with the configuration stored in it. */
 export interface ResumeOptions {
   readonly resume: string;
-  /** May differ from before without changing what is computed, beyond rounding on another device. */
-  readonly device?: string;
 }
 
 /** Things that never change a result. */

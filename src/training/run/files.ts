@@ -5,6 +5,7 @@
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { PendingTensors } from './tensor-writer.js';
 
 export interface RunFiles {
   makeFolder(folder: string): Promise<void>;
@@ -18,13 +19,23 @@ export interface RunFiles {
   write(file: string, bytes: Uint8Array): Promise<void>;
   /** Cuts a file at `offset` (creating it if need be) and continues it with `bytes`. */
   writeTail(file: string, offset: number, bytes: Uint8Array): Promise<void>;
+  /** Writes a checkpoint atomically. */
+  writeTensors(
+    file: string,
+    tensors: PendingTensors,
+    metadata: Readonly<Record<string, string>>,
+  ): Promise<void>;
 }
 
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** The temporary name of a file being written; left-overs of a crash are removed on resume. */
-export const TEMPORARY_SUFFIX = '.partial';
+const TEMPORARY_SUFFIX = '.partial';
+
+/** Whether a name is that of a file being written, by us or as a safetensors file. */
+export const isTemporary = (name: string): boolean =>
+  name.endsWith(TEMPORARY_SUFFIX) || (name.startsWith('.') && name.endsWith('.tmp'));
 
 /** Makes a rename or a new name durable; some systems cannot sync a folder, which is no failure. */
 export async function syncFolder(folder: string): Promise<void> {
@@ -101,6 +112,7 @@ export const diskFiles: RunFiles = {
   },
   remove: (file) => rm(file, { force: true }),
   write: writeWhole,
+  writeTensors: (file, tensors, metadata) => tensors.write(file, metadata),
   writeTail: async (file, offset, bytes) => {
     const handle = await openForTail(file);
     try {

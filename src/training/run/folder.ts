@@ -4,7 +4,7 @@
  * kept as long as a kept checkpoint refers to them. A new file is complete before an old one goes.
  */
 import path from 'node:path';
-import { TEMPORARY_SUFFIX, type RunFiles } from './files.js';
+import { isTemporary, type RunFiles } from './files.js';
 
 const FULL = /^checkpoint-(\d+)\.safetensors$/;
 const BEST = /^checkpoint-best-(\d+)\.safetensors$/;
@@ -57,7 +57,7 @@ export async function pruneCheckpoints(
 /** Removes what a killed process left half-written. */
 export async function removeLeftovers(files: RunFiles, folder: string): Promise<void> {
   for (const name of await files.list(folder)) {
-    if (name.endsWith(TEMPORARY_SUFFIX)) await files.remove(path.join(folder, name));
+    if (isTemporary(name)) await files.remove(path.join(folder, name));
   }
 }
 

@@ -1,0 +1,63 @@
+/** What a run is made with: versions, threads, and libtorch's switches for a device. */
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { ArgumentError } from '../matrix/index.js';
+import {
+  cudaDeviceCount,
+  setAllowTf32,
+  setCudnnBenchmark,
+  setDeterministic,
+  setNumThreads,
+  torchInfo,
+} from '../torch/index.js';
+import type { RunConfig } from './config.js';
+import { TrainingError } from './errors.js';
+import { isCuda } from './options.js';
+
+export interface Environment {
+  readonly software: Readonly<Record<string, string>>;
+  /** Threads of one operation on the CPU, unless told. */
+  readonly threads: number;
+}
+
+async function packageVersion(): Promise<string> {
+  const file = new URL('../../package.json', import.meta.url);
+  const { version } = JSON.parse(await readFile(file, 'utf8')) as { version: string };
+  return version;
+}
+
+/** Fails with what to do where libtorch is missing. */
+export async function readEnvironment(): Promise<Environment> {
+  const { info, reason } = torchInfo();
+  if (info === null) throw new TrainingError(reason);
+  const software = {
+    'crab-raven': await packageVersion(),
+    node: process.version,
+    libtorch: info.version,
+    blas: info.blas,
+  };
+  return { software, threads: availableParallelism() };
+}
+
+function requireDevice(device: string): void {
+  if (!isCuda(device)) return;
+  const wanted = device === 'cuda' ? 0 : Number(device.slice('cuda:'.length));
+  const found = cudaDeviceCount();
+  if (wanted < found) return;
+  const there = found === 0 ? 'there is none here' : `there are ${found}`;
+  throw new ArgumentError(`device ${device}: no such CUDA device, ${there}; use --device cpu`);
+}
+
+/** Sets libtorch up as a run needs it. */
+export function prepareTorch(config: RunConfig): void {
+  requireDevice(config.device);
+  setNumThreads(config.threads);
+  if (!isCuda(config.device)) return;
+  if (config.deterministic) {
+    // cuBLAS sums in a fixed order only with a workspace of its own, which it reads from here.
+    process.env.CUBLAS_WORKSPACE_CONFIG ??= ':4096:8';
+    setDeterministic(true);
+  }
+  setCudnnBenchmark(!config.deterministic);
+  setAllowTf32(true);
+}

@@ -1,0 +1,19 @@
+/** Training of models: data feeds, the loop, checkpoints and logs of a run. Node only. */
+export { parseDuration, type Budget } from './budget.js';
+export type { Criterion, DataConfig, Precision, RunConfig } from './config.js';
+export { DivergedError, RunFormatError, TrainingError, WorkerError } from './errors.js';
+export type { Best } from './loop-state.js';
+export type {
+  CheckpointEvent,
+  FeedReport,
+  NoteEvent,
+  StartEvent,
+  StepEvent,
+  TrainingObserver,
+  ValidationEvent,
+} from './observer.js';
+export type { NewRunOptions, ResumeOptions, RuntimeOptions, TrainOptions } from './options.js';
+export type { RulesSnapshot } from './rules-snapshot.js';
+export type { MetricsLine, TrainMetrics, ValidationMetrics } from './run/metrics-log.js';
+export { diskFiles, type RunFiles } from './run/files.js';
+export { train, type TrainOutcome } from './train.js';

@@ -1,0 +1,124 @@
+/**
+ * What a checkpoint holds: all tensors of the model (BatchNorm's statistics included) under `model.`,
+ * those of the optimiser under `optimizer.`, and as metadata the state of the loop, the feed's window
+ * and the rule prior in full precision. The random numbers of a step are functions of seed and step,
+ * so the two are their whole state. Best weights are stored the same way without the optimiser.
+ */
+import { mixturesOf, type MixtureData } from '../../models/index.js';
+import {
+  keep,
+  loadSafetensors,
+  type Device,
+  type Tensor,
+  type TensorSource,
+} from '../../torch/index.js';
+import { RunFormatError } from '../errors.js';
+import type { FeedState } from '../feed/feed.js';
+import { decodeState, encodeState, type LoopState } from '../loop-state.js';
+
+export const MODEL_PREFIX = 'model.';
+export const OPTIMIZER_PREFIX = 'optimizer.';
+
+/** A tensor's bytes on the host, ready to be written. */
+export interface HostTensor {
+  readonly name: string;
+  readonly dtype: TensorSource['dtype'];
+  readonly shape: readonly number[];
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The present values of named tensors, copied to the host. */
+export function hostTensors(
+  prefix: string,
+  tensors: Iterable<readonly [string, Tensor]>,
+): HostTensor[] {
+  return Array.from(tensors, ([name, tensor]) => {
+    const bits = tensor.bits();
+    const bytes = new Uint8Array(bits.buffer as ArrayBuffer, bits.byteOffset, bits.byteLength);
+    return { name: prefix + name, dtype: tensor.dtype, shape: tensor.shape, bytes };
+  });
+}
+
+export interface CheckpointContent {
+  readonly state: LoopState;
+  readonly feed: FeedState;
+  /** Null before the first fit. */
+  readonly prior: readonly MixtureData[] | null;
+}
+
+export const checkpointMetadata = (content: CheckpointContent): Record<string, string> => ({
+  format: 'crab-checkpoint-1',
+  state: encodeState(content.state),
+  feed: JSON.stringify(content.feed),
+  prior: JSON.stringify(content.prior),
+});
+
+/** Metadata of best weights. */
+export const bestMetadata = (
+  step: number,
+  prior: readonly MixtureData[] | null,
+): Record<string, string> => ({
+  format: 'crab-best-1',
+  step: step.toString(),
+  prior: JSON.stringify(prior),
+});
+
+export interface LoadedCheckpoint extends CheckpointContent {
+  readonly model: Map<string, Tensor>;
+  readonly optimizer: Map<string, Tensor>;
+  dispose(): void;
+}
+
+function parseJson(text: string | undefined, what: string, file: string): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    throw new RunFormatError(`${file}: ${what} is missing or not JSON`);
+  }
+}
+
+function parseFeed(text: string | undefined, file: string): FeedState {
+  const feed = parseJson(text, 'the feed', file) as Partial<FeedState> | null;
+  if (feed?.kind === 'set') return { kind: 'set' };
+  if (feed?.kind === 'stream' && Number.isSafeInteger(feed.produced)) return feed as FeedState;
+  throw new RunFormatError(`${file}: the state of the feed is damaged`);
+}
+
+/** The stored rule prior, checked; null where it was not fitted yet. */
+export function parsePrior(text: string | undefined, file: string): readonly MixtureData[] | null {
+  const data = parseJson(text, 'the rule prior', file);
+  if (data === null) return null;
+  try {
+    mixturesOf(data as MixtureData[]);
+  } catch (cause) {
+    throw new RunFormatError(`${file}: the rule prior is damaged`, { cause });
+  }
+  return data as MixtureData[];
+}
+
+/** Tensors whose names begin with a prefix, without it. */
+function withPrefix(tensors: ReadonlyMap<string, Tensor>, prefix: string): Map<string, Tensor> {
+  const chosen = new Map<string, Tensor>();
+  for (const [name, tensor] of tensors) {
+    if (name.startsWith(prefix)) chosen.set(name.slice(prefix.length), keep(tensor));
+  }
+  return chosen;
+}
+
+/** Reads a full checkpoint; nothing in it is trusted. */
+export function loadCheckpoint(file: string, device: Device): LoadedCheckpoint {
+  const { tensors, metadata } = loadSafetensors(file, device);
+  if (metadata.format !== 'crab-checkpoint-1') {
+    throw new RunFormatError(`${file}: not a checkpoint of this version`);
+  }
+  return {
+    state: decodeState(metadata.state ?? '', file),
+    feed: parseFeed(metadata.feed, file),
+    prior: parsePrior(metadata.prior, file),
+    model: withPrefix(tensors, MODEL_PREFIX),
+    optimizer: withPrefix(tensors, OPTIMIZER_PREFIX),
+    dispose: () => {
+      for (const tensor of tensors.values()) tensor.dispose();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * Writes checkpoints. Small ones at once; large ones (hundreds of megabytes with many concepts) in a
+ * thread of their own, so that training goes on meanwhile.
+ */
+import { startWorker } from '../../matrix/node.js';
+import { writeSafetensorsFile, type TensorSource } from '../../torch/index.js';
+import { TrainingError } from '../errors.js';
+import type { HostTensor } from './checkpoint.js';
+
+/** Up to this size a write is over before a thread would have started. */
+const SMALL_BYTES = 64 << 20;
+
+/** What the writing thread is given; the buffers are moved there and back. */
+export interface WriteRequest {
+  readonly file: string;
+  readonly tensors: readonly HostTensor[];
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** What it answers: the buffers, and what went wrong if anything did. */
+export interface WriteReply {
+  readonly tensors: readonly HostTensor[];
+  readonly failure: { readonly message: string; readonly code: string | undefined } | null;
+}
+
+export const sourcesOf = (tensors: readonly HostTensor[]): TensorSource[] =>
+  tensors.map(({ bytes, ...rest }) => ({ ...rest, bytes: () => bytes }));
+
+export const buffersOf = (tensors: readonly HostTensor[]): ArrayBuffer[] =>
+  tensors.map(({ bytes }) => bytes.buffer);
+
+/** A set of tensors that can be written as often as it takes. */
+export class PendingTensors {
+  #tensors: readonly HostTensor[];
+
+  constructor(tensors: readonly HostTensor[]) {
+    this.#tensors = tensors;
+  }
+
+  async write(file: string, metadata: Readonly<Record<string, string>>): Promise<void> {
+    const bytes = this.#tensors.reduce((sum, tensor) => sum + tensor.bytes.length, 0);
+    if (bytes <= SMALL_BYTES) writeSafetensorsFile(file, sourcesOf(this.#tensors), metadata);
+    else await this.#writeInThread(file, metadata);
+  }
+
+  async #writeInThread(file: string, metadata: Readonly<Record<string, string>>): Promise<void> {
+    const worker = startWorker(new URL('./tensor-writer-worker.js', import.meta.url));
+    try {
+      const answer = new Promise<WriteReply>((resolve, reject) => {
+        worker.once('message', resolve);
+        worker.once('error', reject);
+      });
+      const request: WriteRequest = { file, tensors: this.#tensors, metadata };
+      worker.postMessage(request, buffersOf(this.#tensors));
+      const { tensors, failure } = await answer;
+      this.#tensors = tensors;
+      if (failure !== null) {
+        throw Object.assign(new TrainingError(failure.message), { code: failure.code });
+      }
+    } finally {
+      await worker.terminate();
+    }
+  }
+}

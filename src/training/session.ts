@@ -1,0 +1,227 @@
+/**
+ * A training in memory: model, optimiser, rule prior, feed, validator, and how they are put together
+ * for the loop. Everything is made from the run's configuration, and continued from a checkpoint.
+ */
+import { CrabModel, mixturesOf, RulePrior, type MixtureData } from '../models/index.js';
+import { Generator, keep, optim, scope, type Device, type Tensor } from '../torch/index.js';
+import type { RunConfig } from './config.js';
+import type { Feed } from './feed/feed.js';
+import type { ProblemSource } from './feed/problem-maker.js';
+import {
+  readStoredPanels,
+  requireSameData,
+  StoredFeed,
+  type StoredPanels,
+} from './feed/stored-feed.js';
+import { StreamFeed } from './feed/stream-feed.js';
+import type { Judgement } from './loop.js';
+import { isCuda, type RuntimeOptions } from './options.js';
+import { derivedSeed, STREAM } from './random/philox.js';
+import { snapshotRules, type RulesSnapshot } from './rules-snapshot.js';
+import {
+  hostTensors,
+  MODEL_PREFIX,
+  OPTIMIZER_PREFIX,
+  type HostTensor,
+  type LoadedCheckpoint,
+} from './run/checkpoint.js';
+import { StepInputs } from './step/inputs.js';
+import { PriorRefit } from './step/prior-refit.js';
+import { blockStepsOf, CudaStepper, HostStepper, STEPS_AHEAD } from './step/stepper.js';
+import { makeValidationProblems, validationSource } from './validation/problems.js';
+import { Validator } from './validation/validator.js';
+
+/** Where a run's training problems come from; stored ones are not generated, but have the same kind. */
+const sourceOf = ({ model, seed }: RunConfig): ProblemSource => ({
+  configuration: model.configuration,
+  noisy: model.noisy,
+  seed: derivedSeed(seed, STREAM.problems),
+});
+
+function makeModel(config: RunConfig, device: Device): CrabModel {
+  // Weights are drawn on the CPU, so that they are the same whatever the device.
+  const generator = new Generator('cpu', derivedSeed(config.seed, STREAM.initialisation));
+  const model = new CrabModel(config.model.network, { generator });
+  if (!isCuda(device)) return model;
+  model.to({ device });
+  model.encoder.to({ memoryFormat: 'channelsLast' });
+  model.decoder.to({ memoryFormat: 'channelsLast' });
+  return model;
+}
+
+function makeOptimizer(config: RunConfig, model: CrabModel): optim.Optimizer {
+  const options = { learningRate: 0, capturable: isCuda(config.device) };
+  const parameters = model.parameters();
+  switch (config.model.optimizer.algorithm) {
+    case 'rmsprop':
+      return new optim.RMSprop(parameters, options);
+    case 'adam':
+      return new optim.Adam(parameters, options);
+    case 'adamw':
+      return new optim.AdamW(parameters, options);
+    case 'sgd':
+      return new optim.SGD(parameters, { ...options, momentum: 0.9 });
+  }
+}
+
+/** @param stored panels read already, when the run is new */
+async function makeFeed(
+  config: RunConfig,
+  runtime: RuntimeOptions,
+  checkpoint: LoadedCheckpoint | null,
+  stored: StoredPanels | null,
+  signal?: AbortSignal,
+): Promise<Feed> {
+  const { data, model } = config;
+  const device = config.device as Device;
+  if (data.kind === 'set') {
+    const { configuration, noisy } = model;
+    const panels = stored ?? (await readStoredPanels(data.path, configuration, noisy));
+    requireSameData(panels.data, data);
+    return new StoredFeed(panels, device);
+  }
+  return StreamFeed.start(
+    {
+      source: sourceOf(config),
+      pool: data.pool,
+      refresh: data.refresh,
+      mostPerStep: model.optimizer.batchSize,
+      device,
+      workers: runtime.workers,
+      produced: checkpoint?.feed.kind === 'stream' ? checkpoint.feed.produced : undefined,
+    },
+    signal,
+  );
+}
+
+/** Copies of all of a model's state, which stay as they are while it is trained further. */
+const cloneState = (model: CrabModel): Map<string, Tensor> =>
+  scope(() => new Map([...model.stateDict()].map(([name, value]) => [name, keep(value.clone())])));
+
+interface BestWeights {
+  readonly step: number;
+  readonly tensors: Map<string, Tensor>;
+  readonly prior: readonly MixtureData[] | null;
+}
+
+export class TrainingSession {
+  readonly stepper: HostStepper | CudaStepper;
+  /** The best weights that are not on disk yet. */
+  #best: BestWeights | null = null;
+
+  private constructor(
+    readonly config: RunConfig,
+    readonly model: CrabModel,
+    readonly optimizer: optim.Optimizer,
+    readonly prior: RulePrior,
+    readonly feed: Feed,
+    readonly validator: Validator,
+    cudaGraph: boolean,
+  ) {
+    const { model: settings, seed } = config;
+    const device = config.device as Device;
+    const inputs = new StepInputs({
+      seed,
+      batchSize: settings.optimizer.batchSize,
+      slots: feed.size,
+      targets: settings.targets,
+      device,
+      stepsAhead: STEPS_AHEAD,
+    });
+    const parts = {
+      config: settings,
+      model,
+      optimizer,
+      prior,
+      inputs,
+      pool: feed.panels,
+      datasetSize: feed.size,
+      device,
+      precision: config.precision,
+      rows: blockStepsOf(device),
+    };
+    const refit = new PriorRefit(prior, seed, isCuda(device) ? STEPS_AHEAD - 1 : 0);
+    this.stepper = isCuda(device)
+      ? new CudaStepper(parts, feed, refit, cudaGraph)
+      : new HostStepper(parts, feed, refit);
+  }
+
+  static async open(
+    config: RunConfig,
+    runtime: RuntimeOptions,
+    checkpoint: LoadedCheckpoint | null,
+    stored: StoredPanels | null,
+    signal?: AbortSignal,
+  ): Promise<TrainingSession> {
+    const device = config.device as Device;
+    const model = makeModel(config, device);
+    const optimizer = makeOptimizer(config, model);
+    const { concepts, ruleSize } = config.model.network;
+    const prior = new RulePrior(concepts, ruleSize, config.model.rulePrior, device);
+    if (checkpoint) {
+      model.loadStateDict(checkpoint.model);
+      optimizer.loadStateTensors(checkpoint.optimizer);
+      if (checkpoint.prior) prior.load(mixturesOf(checkpoint.prior));
+    }
+    const feed = await makeFeed(config, runtime, checkpoint, stored, signal);
+    const problems = await makeValidationProblems(
+      validationSource(sourceOf(config)),
+      config.validation.problems,
+    );
+    const validator = new Validator(problems, device);
+    const cudaGraph = runtime.cudaGraph ?? true;
+    return new TrainingSession(config, model, optimizer, prior, feed, validator, cudaGraph);
+  }
+
+  validate(): Promise<Judgement> {
+    return this.validator.judge(this.model);
+  }
+
+  snapshotRules(step: number): Promise<RulesSnapshot> {
+    const { config, model, prior } = this;
+    const source = validationSource(sourceOf(config));
+    const device = config.device as Device;
+    return snapshotRules(step, model, prior, source, config.snapshots.problems, device);
+  }
+
+  priorData(): readonly MixtureData[] | null {
+    return this.prior.isFitted ? this.prior.toJSON() : null;
+  }
+
+  keepBest(step: number): void {
+    this.#dropBest();
+    this.#best = { step, tensors: cloneState(this.model), prior: this.priorData() };
+  }
+
+  /** Hands over the best weights, once, on the host. */
+  takeBest(): { step: number; tensors: HostTensor[]; prior: readonly MixtureData[] | null } | null {
+    if (this.#best === null) return null;
+    const { step, tensors, prior } = this.#best;
+    const host = hostTensors(MODEL_PREFIX, tensors);
+    this.#dropBest();
+    return { step, tensors: host, prior };
+  }
+
+  #dropBest(): void {
+    for (const tensor of this.#best?.tensors.values() ?? []) tensor.dispose();
+    this.#best = null;
+  }
+
+  /** All tensors of a full checkpoint, on the host. */
+  checkpointTensors(): HostTensor[] {
+    return scope(() => [
+      ...hostTensors(MODEL_PREFIX, this.model.stateDict()),
+      ...hostTensors(OPTIMIZER_PREFIX, this.optimizer.stateTensors()),
+    ]);
+  }
+
+  async close(): Promise<void> {
+    await this.feed.close();
+    this.#dropBest();
+    this.stepper.dispose();
+    this.validator.dispose();
+    this.optimizer.dispose();
+    this.prior.dispose();
+    this.model.dispose();
+  }
+}
