@@ -12,9 +12,7 @@
 import { TorchError } from '../errors.js';
 import { keep, scope } from '../scope.js';
 import { noGrad } from '../autograd.js';
-import { operator } from '../dispatch.js';
 import { Tensor } from '../tensor.js';
-import { isFloating } from '../types.js';
 import type { Device, DType, MemoryFormat } from '../types.js';
 
 declare const parameterBrand: unique symbol;
@@ -189,7 +187,7 @@ export abstract class Module {
   /** Moves all state to a device, type or memory layout; the tensors keep their identity. */
   to({ device, dtype, memoryFormat }: Placement): this {
     for (const tensor of [...this.parameters(), ...this.namedBuffers().values()]) {
-      const type = isFloating(tensor.dtype) ? dtype : undefined;
+      const type = tensor.isFloatingPoint ? dtype : undefined;
       const format = tensor.shape.length === 4 ? memoryFormat : undefined;
       replaceData(tensor, { device, dtype: type, memoryFormat: format });
     }
@@ -249,8 +247,6 @@ function collect(name: string, value: unknown, members: Member[]): void {
   }
 }
 
-const setData = operator('set_data');
-
 /** Gives a tensor other memory; it stays the same object and, for gradients, the same leaf. */
 function replaceData(tensor: Tensor, placement: Placement): void {
   scope(() => {
@@ -259,7 +255,7 @@ function replaceData(tensor: Tensor, placement: Placement): void {
     if (moved === old) return;
     const gradient = tensor.grad;
     if (gradient !== null) tensor.grad = null;
-    setData.call(tensor, moved);
+    tensor.setData(moved);
     if (gradient !== null) tensor.grad = gradient.to(placement);
   });
 }

@@ -69,10 +69,6 @@ export function readJson<T>(name: string): T {
   return JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8')) as T;
 }
 
-// The oneDNN in libtorch 1.13 uses AMX where the processor names it, also in virtual machines that
-// trap on it. It reads this when it is loaded.
-process.env.ONEDNN_MAX_CPU_ISA ??= 'AVX512_CORE_BF16';
-
 /** Whether there is a libtorch at all, and one with CUDA. */
 export const hasTorch = isTorchAvailable();
 export const hasCuda = cudaIsAvailable();

@@ -1,0 +1,328 @@
+/**
+ * Modules as such: what belongs to their state and under which name, loading and moving it, modes,
+ * initialisers, and layers that draw random numbers.
+ */
+import { describe, expect, test } from 'vitest';
+import * as torch from '../../src/torch/index.js';
+import { Generator, init, nn, noGrad, optim, scope, tensor } from '../../src/torch/index.js';
+import type { Tensor } from '../../src/torch/index.js';
+import { hasCuda, hasTorch } from './golden/support.js';
+
+const generator = (seed = 1): Generator => new Generator('cpu', seed);
+
+class Leaf extends nn.Module {
+  readonly scaleFactor = nn.parameter(torch.ones([2]));
+  readonly runningMean = nn.buffer(torch.zeros([2]));
+  readonly cache = nn.buffer(torch.zeros([1]), { persistent: false });
+  readonly plain = torch.zeros([5]);
+  readonly size = 3;
+}
+
+class Tree extends nn.Module {
+  readonly leaves: readonly nn.Module[];
+  readonly outProj = new nn.Linear(2, 2, { generator: generator() });
+  readonly named: Readonly<Record<string, nn.Module>>;
+  readonly offsets = [nn.parameter(torch.zeros([1])), nn.parameter(torch.zeros([1]))];
+
+  constructor() {
+    super();
+    const shared = new Leaf();
+    this.leaves = [shared, new Leaf()];
+    this.named = { first: shared };
+  }
+}
+
+describe.skipIf(!hasTorch)('state', () => {
+  test('names follow fields, lists and objects; order is own parameters, buffers, then modules', () => {
+    const names = [...new Tree().stateDict().keys()];
+    expect(names).toEqual([
+      'offsets.0',
+      'offsets.1',
+      'leaves.0.scale_factor',
+      'leaves.0.running_mean',
+      'leaves.1.scale_factor',
+      'leaves.1.running_mean',
+      'out_proj.weight',
+      'out_proj.bias',
+      'named.first.scale_factor',
+      'named.first.running_mean',
+    ]);
+  });
+
+  test('a shared tensor is one parameter', () => {
+    const tree = new Tree();
+    expect([...tree.namedParameters().keys()]).toEqual([
+      'offsets.0',
+      'offsets.1',
+      'leaves.0.scale_factor',
+      'leaves.1.scale_factor',
+      'out_proj.weight',
+      'out_proj.bias',
+    ]);
+    expect([...tree.namedBuffers().keys()]).toEqual([
+      'leaves.0.running_mean',
+      'leaves.0.cache',
+      'leaves.1.running_mean',
+      'leaves.1.cache',
+    ]);
+    expect(tree.parameterCount()).toBe(1 + 1 + 2 + 2 + 4 + 2);
+  });
+
+  test('loading copies in place and checks everything first', () => {
+    const [source, target] = [new Leaf(), new Leaf()];
+    noGrad(() => source.scaleFactor.fill_(7));
+    const state = source.stateDict();
+    const held = target.scaleFactor;
+    target.loadStateDict(state);
+    expect(held.toArray()).toEqual([7, 7]);
+    expect(held.requiresGrad).toBe(true);
+
+    noGrad(() => source.scaleFactor.fill_(8));
+    const wrong = new Map<string, Tensor>([...state, ['running_mean', torch.zeros([3])]]);
+    expect(() => target.loadStateDict(wrong)).toThrow(
+      'loadStateDict: running_mean has shape [3], expected [2]',
+    );
+    expect(held.toArray()).toEqual([7, 7]);
+  });
+
+  test('missing and unknown names are errors unless not strict', () => {
+    const leaf = new Leaf();
+    const partial = new Map([['scale_factor', torch.full([2], 4)]]);
+    expect(() => leaf.loadStateDict(partial)).toThrow('running_mean [2] is missing');
+    const extra = new Map([...leaf.stateDict(), ['other', torch.zeros([1])] as const]);
+    expect(() => leaf.loadStateDict(extra)).toThrow('other is not known');
+    leaf.loadStateDict(partial, { strict: false });
+    expect(leaf.scaleFactor.toArray()).toEqual([4, 4]);
+  });
+
+  test('parameters survive the scope they were made in, and dispose frees them', () => {
+    const linear = scope(() => new nn.Linear(3, 2, { generator: generator() }));
+    expect(linear.weight.shape).toEqual([2, 3]);
+    linear.dispose();
+    expect(() => linear.weight.shape).toThrow(/freed/);
+  });
+
+  test('moving to another type keeps identity, values and the optimiser', () => {
+    scope(() => {
+      const linear = new nn.Linear(3, 2, { generator: generator() });
+      const before = linear.weight.toArray();
+      const { weight } = linear;
+      const sgd = new optim.SGD(linear.parameters(), { learningRate: 1 });
+      linear
+        .forward(torch.ones([1, 3]))
+        .sum()
+        .backward();
+      linear.to({ dtype: 'f64' });
+      expect(linear.weight).toBe(weight);
+      expect([weight.dtype, weight.grad?.dtype, weight.requiresGrad]).toEqual(['f64', 'f64', true]);
+      expect(weight.toArray()).toEqual(before);
+      sgd.step();
+      expect(weight.toArray()).toEqual(before.map((value) => value - 1));
+      sgd.zeroGrad();
+      linear
+        .forward(torch.ones([1, 3], { dtype: 'f64' }))
+        .sum()
+        .backward();
+      expect(weight.grad?.toArray()).toEqual([1, 1, 1, 1, 1, 1]);
+    });
+  });
+
+  test('only floating state changes its type, only convolutions their layout', () => {
+    const net = new nn.Sequential(
+      new nn.Conv2d(3, 4, 3, { generator: generator() }),
+      new nn.BatchNorm2d(4),
+    );
+    net.to({ dtype: 'f64', memoryFormat: 'channelsLast' });
+    const state = net.stateDict();
+    expect(state.get('1.num_batches_tracked')?.dtype).toBe('i64');
+    expect(state.get('1.running_var')?.dtype).toBe('f64');
+    expect(state.get('0.weight')?.isContiguous('channelsLast')).toBe(true);
+  });
+
+  test.skipIf(!hasCuda)('a module moves to the GPU and back', () => {
+    const linear = new nn.Linear(3, 2, { generator: generator() });
+    const before = linear.weight.toArray();
+    linear.to({ device: 'cuda' });
+    expect(linear.weight.device).toBe('cuda:0');
+    expect(linear.to({ device: 'cpu' }).weight.toArray()).toEqual(before);
+  });
+
+  test('train and eval reach every module', () => {
+    const tree = new Tree().eval();
+    expect(tree.modules().map(({ training }) => training)).toEqual([false, false, false, false]);
+    tree.train();
+    expect(tree.modules().every(({ training }) => training)).toBe(true);
+  });
+
+  test('gradients can be switched off and forgotten', () => {
+    const linear = new nn.Linear(2, 1, { generator: generator() });
+    linear
+      .forward(torch.ones([1, 2]))
+      .sum()
+      .backward();
+    linear.zeroGrad();
+    expect(linear.weight.grad).toBe(null);
+    linear.requiresGrad_(false);
+    expect(linear.forward(torch.ones([1, 2])).requiresGrad).toBe(false);
+  });
+});
+
+describe.skipIf(!hasTorch)('layers', () => {
+  test('batched layers are the layers they stand for, side by side', () => {
+    scope(() => {
+      const batched = new nn.BatchedLinear(3, 4, 2, { generator: generator(5) });
+      const same = generator(5);
+      const singles = Array.from({ length: 3 }, () => new nn.Linear(4, 2, { generator: same }));
+      const x = torch.randn([3, 6, 4], { generator: generator(2) });
+      const together = batched.forward(x);
+      const apart = torch.stack(singles.map((one, m) => one.forward(x.select(0, m))));
+      expect(together.allclose(apart, 1e-5, 1e-6)).toBe(true);
+    });
+  });
+
+  test('running statistics are left alone in use and move in training', () => {
+    const norm = new nn.BatchNorm2d(2, { momentum: 0.5 });
+    const x = tensor([1, 3, 2, 6], { shape: [2, 2, 1, 1] });
+    norm.eval().forward(x);
+    expect(norm.runningMean?.toArray()).toEqual([0, 0]);
+    norm.train().forward(x);
+    expect(norm.runningMean?.toArray()).toEqual([0.75, 2.25]);
+    expect(norm.numBatchesTracked?.item()).toBe(1);
+  });
+
+  test('dropout keeps the mean, follows its generator, and does nothing in use', () => {
+    scope(() => {
+      const x = torch.ones([100, 100]);
+      const run = (seed: number): Tensor =>
+        new nn.Dropout(0.25, { generator: generator(seed) }).forward(x);
+      const values = new Set(
+        run(3)
+          .toArray()
+          .map((value) => value.toFixed(4)),
+      );
+      expect(values).toEqual(new Set(['0.0000', '1.3333']));
+      expect(run(3).mean().item()).toBeCloseTo(1, 1);
+      expect(run(3).equal(run(3))).toBe(true);
+      expect(run(3).equal(run(4))).toBe(false);
+      expect(new nn.Dropout(0.25, { generator: generator() }).eval().forward(x)).toBe(x);
+      expect(new nn.Dropout(1, { generator: generator() }).forward(x).sum().item()).toBe(0);
+      expect(() => new nn.Dropout(2, { generator: generator() })).toThrow('expected 0 to 1');
+    });
+  });
+
+  test('attention ignores masked keys', () => {
+    scope(() => {
+      const attention = new nn.MultiheadAttention(4, 2, { generator: generator() }).eval();
+      const x = torch.randn([1, 3, 4], { generator: generator(2) });
+      const changed = x.clone();
+      changed.select(1, 2).fill_(9);
+      const keyPaddingMask = tensor([[false, false, true]]);
+      const forbidden = tensor([
+        [false, false, true],
+        [false, false, true],
+        [false, false, true],
+      ]);
+      const query = x.narrow(1, 0, 2);
+      const rows = forbidden.narrow(0, 0, 2);
+      for (const masks of [{ keyPaddingMask }, { attentionMask: rows }]) {
+        const one = attention.forward(query, x, x, masks);
+        const other = attention.forward(query, changed, changed, masks);
+        expect(one.allclose(other)).toBe(true);
+      }
+      expect(attention.forward(query, x).allclose(attention.forward(query, changed))).toBe(false);
+      expect(() => new nn.MultiheadAttention(5, 2, { generator: generator() })).toThrow(
+        '5 features do not divide among 2 heads',
+      );
+    });
+  });
+
+  test('an LSTM continues from its state', () => {
+    scope(() => {
+      const lstm = new nn.LSTM(2, 3, { generator: generator(), numLayers: 2 });
+      const x = torch.randn([2, 6, 2], { generator: generator(2) });
+      const whole = lstm.forward(x);
+      const first = lstm.run(x.narrow(1, 0, 4));
+      const rest = lstm.run(x.narrow(1, 4, 2), first);
+      const parts = torch.cat([first.output, rest.output], 1);
+      expect(parts.allclose(whole, 1e-5, 1e-6)).toBe(true);
+    });
+  });
+
+  test('shapes that do not fit name the operation', () => {
+    const linear = new nn.Linear(3, 2, { generator: generator() });
+    expect(() => linear.forward(torch.zeros([1, 4]))).toThrow('linear: input [1, 4], weight [2, 3]: 4 ≠ 3');
+  });
+
+  test('a small network learns', () => {
+    scope(() => {
+      const options = { generator: generator(3) };
+      const net = new nn.Sequential(
+        new nn.Linear(2, 16, options),
+        new nn.Tanh(),
+        new nn.Linear(16, 1, options),
+      );
+      const adam = new optim.Adam(net.parameters(), { learningRate: 0.05 });
+      const x = tensor([
+        [0, 0],
+        [0, 1],
+        [1, 0],
+        [1, 1],
+      ]);
+      const y = tensor([[0], [1], [1], [0]]);
+      let last = Infinity;
+      for (let step = 0; step < 150; step += 1) {
+        scope(() => {
+          const loss = torch.mse(net.forward(x), y);
+          adam.zeroGrad();
+          loss.backward();
+          adam.step();
+          last = loss.item();
+        });
+      }
+      expect(last).toBeLessThan(1e-3);
+    });
+  });
+});
+
+describe.skipIf(!hasTorch)('initialisers', () => {
+  const shape = [64, 32, 3, 3];
+  const fanIn = 32 * 9;
+  const fanOut = 64 * 9;
+  const std = (fill: (weight: Tensor) => void): number => {
+    const weight = torch.zeros(shape);
+    fill(weight);
+    expect(Math.abs(weight.mean().item())).toBeLessThan(0.01);
+    return weight.std().item();
+  };
+  const cases: [string, number, (weight: Tensor) => void][] = [
+    ['xavierUniform', Math.sqrt(2 / (fanIn + fanOut)), (w) => init.xavierUniform(w, generator())],
+    [
+      'xavierNormal',
+      2 * Math.sqrt(2 / (fanIn + fanOut)),
+      (w) => init.xavierNormal(w, generator(), 2),
+    ],
+    [
+      'kaimingUniform',
+      Math.sqrt(2 / fanIn),
+      (w) => init.kaimingUniform(w, generator(), { nonlinearity: 'relu' }),
+    ],
+    [
+      'kaimingNormal',
+      Math.sqrt(2 / fanOut),
+      (w) => init.kaimingNormal(w, generator(), { mode: 'fanOut' }),
+    ],
+    ['layerWeight', Math.sqrt(1 / (3 * fanIn)), (w) => init.layerWeight(w, generator())],
+    ['uniform', 2 / Math.sqrt(12), (w) => init.uniform(w, -1, 1, generator())],
+    ['normal', 0.3, (w) => init.normal(w, 0, 0.3, generator())],
+  ];
+  test.each(cases)('%s has the deviation of its formula', (_, expected, fill) => {
+    expect(std(fill) / expected).toBeCloseTo(1, 1);
+  });
+
+  test('gains are PyTorch’s, and a vector has no fans', () => {
+    expect(init.gain('relu')).toBeCloseTo(Math.SQRT2);
+    expect(init.gain('tanh')).toBeCloseTo(5 / 3);
+    expect(init.gain('leakyRelu', 0.2)).toBeCloseTo(Math.sqrt(2 / 1.04));
+    expect(() => init.xavierUniform(torch.zeros([3]), generator())).toThrow('[3]');
+  });
+});
