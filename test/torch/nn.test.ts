@@ -250,7 +250,9 @@ describe.skipIf(!hasTorch)('layers', () => {
 
   test('shapes that do not fit name the operation', () => {
     const linear = new nn.Linear(3, 2, { generator: generator() });
-    expect(() => linear.forward(torch.zeros([1, 4]))).toThrow('linear: input [1, 4], weight [2, 3]: 4 ≠ 3');
+    expect(() => linear.forward(torch.zeros([1, 4]))).toThrow(
+      'linear: input [1, 4], weight [2, 3]: 4 ≠ 3',
+    );
   });
 
   test('a small network learns', () => {
