@@ -75,6 +75,7 @@ export {
   imagesToBatch,
   MATRIX_PIXELS,
   openSetFrom,
+  problemIntoBatch,
   problemToBatch,
   SELECTION_PIXELS,
   type ProblemSource,
@@ -82,3 +83,22 @@ export {
 } from './set.js';
 export { formatLabel, isComplete, parseLabel, type Label, type LabelRule } from './set-label.js';
 export { blobSource, memorySource, type BlobLike, type ByteSource } from './zip-source.js';
+export { ANSWER_COLUMNS, answerRow, csvLine, itemName, layoutName } from './item.js';
+export { contactSheet, type ContactSheetOptions, type RgbImage } from './render-sheet.js';
+export { escapeXml, panelSvgGroup, problemToSvg, renderSvg, type SvgOptions } from './svg.js';
+export {
+  layOutItem,
+  type Item,
+  type ItemOptions,
+  type PlacedPanel,
+  type PlacedText,
+} from './svg-item.js';
+export {
+  OUTLINE_WIDTH,
+  panelShapes,
+  STRUCTURE_LINE_WIDTH,
+  type CircleShape,
+  type LineShape,
+  type PanelShape,
+  type PolygonShape,
+} from './svg-shapes.js';

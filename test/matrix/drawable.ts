@@ -6,6 +6,7 @@ import type {
   Entity,
   LevelRange,
   Panel,
+  Problem,
 } from '../../src/matrix/index.js';
 
 /** Number of fixed panels for each layout. */
@@ -54,3 +55,17 @@ function arbitraryComponent(layout: ComponentLayout): fc.Arbitrary<Panel['compon
 /** Any drawable panel of a layout, of all sizes, colours and angles, whatever the layout's ranges. */
 export const arbitraryPanel = (layout: ConfigurationLayout): fc.Arbitrary<Panel> =>
   fc.tuple(...layout.components.map(arbitraryComponent)).map((components) => ({ components }));
+
+/** A problem made of the fixed panels; its rules mean nothing. */
+export function fixedProblem(layout: ConfigurationLayout, target: number): Problem {
+  const panels = Array.from({ length: 16 }, (_, step) => fixedPanel(layout, step % FIXED_PANELS));
+  return {
+    configuration: layout.configuration,
+    noisy: layout.noisy,
+    variant: 'raven',
+    context: panels.slice(0, 8),
+    candidates: panels.slice(8).map((panel) => ({ panel, changes: [] })),
+    target,
+    rules: [],
+  };
+}

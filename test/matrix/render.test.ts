@@ -22,9 +22,8 @@ import {
   SMALL_SIZE,
   type ConfigurationLayout,
   type Panel,
-  type Problem,
 } from '../../src/matrix/index.js';
-import { arbitraryPanel, FIXED_PANELS, fixedPanel } from './drawable.js';
+import { arbitraryPanel, fixedPanel, fixedProblem } from './drawable.js';
 import { renderGolden } from './golden/render-golden.js';
 import golden from './golden/render.json' with { type: 'json' };
 
@@ -161,16 +160,8 @@ test.each([
 
 test('problems are drawn in the order of the files: context, then candidates', () => {
   const layout = layoutOf('grid-2x2');
-  const panels = Array.from({ length: 16 }, (_, step) => fixedPanel(layout, step % FIXED_PANELS));
-  const problem: Problem = {
-    configuration: 'grid-2x2',
-    noisy: false,
-    variant: 'raven',
-    context: panels.slice(0, 8),
-    candidates: panels.slice(8).map((panel) => ({ panel, changes: [] })),
-    target: 5,
-    rules: [],
-  };
+  const problem = fixedProblem(layout, 5);
+  const panels = [...problem.context, ...problem.candidates.map(({ panel }) => panel)];
   const { images, small } = renderProblem(problem);
   const nine = new Uint8Array(9 * SMALL_PIXELS);
   renderMatrix64Into(problem, nine);

@@ -1,0 +1,243 @@
+/**
+ * A contact sheet: one picture of a whole problem, the matrix on the left, the eight candidates on
+ * the right, the rules in words below. For a person's eye; panels keep their 160x160 pixels.
+ */
+import { ArgumentError } from './errors.js';
+import { layoutOf } from './layouts.js';
+import type { Panel, Problem } from './problem.js';
+import { CAPITAL_HEIGHT, drawText, GLYPH_HEIGHT, textWidth, wrapText } from './raster-font.js';
+import { IMAGE_SIZE } from './render-entity.js';
+import { renderPanel } from './render-panel.js';
+
+export interface ContactSheetOptions {
+  /** Frame the right candidate; true unless told. */
+  readonly markAnswer?: boolean;
+  /** Show the answer in the ninth cell in place of the question mark. */
+  readonly fillIn?: boolean;
+  /** A line above everything. */
+  readonly title?: string;
+  /** Lines of text below, such as those of `describeRules`. */
+  readonly rules?: readonly string[];
+  /** Whole-number enlargement, 1 to 8; 1 unless told. */
+  readonly scale?: number;
+}
+
+/** An RGB picture: u8 [height, width, 3]. */
+export interface RgbImage {
+  readonly width: number;
+  readonly height: number;
+  readonly channels: 3;
+  readonly data: Uint8Array;
+}
+
+type Rgb = readonly [red: number, green: number, blue: number];
+
+const INK: Rgb = [38, 38, 38];
+const MUTED: Rgb = [128, 128, 128];
+const HAIRLINE: Rgb = [196, 196, 196];
+const ACCENT: Rgb = [0, 122, 94];
+
+const MARGIN = 32;
+const GAP = 12;
+const BLOCK_GAP = 48;
+const ROW_GAP = 28;
+const TEXT_SCALE = 2;
+const LABEL_GAP = 10;
+const LABEL_HEIGHT = CAPITAL_HEIGHT * TEXT_SCALE;
+const LINE_HEIGHT = (GLYPH_HEIGHT + 2) * TEXT_SCALE;
+const ANSWER_FRAME = 3;
+const LARGEST_SCALE = 8;
+const LONGEST_TITLE_LINES = 2;
+
+const PITCH = IMAGE_SIZE + GAP;
+const MATRIX_SIDE = 3 * PITCH - GAP;
+const CANDIDATES_WIDTH = 4 * PITCH - GAP;
+const CANDIDATE_HEIGHT = IMAGE_SIZE + LABEL_GAP + LABEL_HEIGHT;
+const CANDIDATES_HEIGHT = 2 * CANDIDATE_HEIGHT + ROW_GAP;
+const SHEET_WIDTH = MARGIN + MATRIX_SIDE + BLOCK_GAP + CANDIDATES_WIDTH + MARGIN;
+const TEXT_WIDTH = SHEET_WIDTH - 2 * MARGIN;
+
+const HALF_STROKE = 3.5;
+const BOW_RADIUS = 14;
+const BOW_MIDDLE = -13;
+const STEM_END = 13;
+const DOT_MIDDLE = 25;
+const DOT_RADIUS = 4.5;
+
+/**
+ * How far a point lies from a question mark around (0, 0), negative inside it. The bow is three
+ * quarters of a circle, from the left over the top to its lowest point; the stem hangs below it.
+ */
+function distanceToQuestionMark(x: number, y: number): number {
+  const up = y - BOW_MIDDLE;
+  const onBow = x > 0 || up < 0;
+  const bow = onBow ? Math.abs(Math.hypot(x, up) - BOW_RADIUS) : Math.hypot(x + BOW_RADIUS, up);
+  const stemStart = BOW_MIDDLE + BOW_RADIUS;
+  const stem = Math.hypot(x, y - Math.min(Math.max(y, stemStart), STEM_END));
+  const dot = Math.hypot(x, y - DOT_MIDDLE) - DOT_RADIUS;
+  return Math.min(Math.min(bow, stem) - HALF_STROKE, dot);
+}
+
+/** A white RGB board with the few things a sheet is made of. */
+class Board {
+  readonly data: Uint8Array;
+
+  constructor(
+    readonly width: number,
+    readonly height: number,
+  ) {
+    this.data = new Uint8Array(width * height * 3).fill(255);
+  }
+
+  fill(x: number, y: number, width: number, height: number, colour: Rgb): void {
+    for (let row = y; row < y + height; row++) {
+      for (let column = x; column < x + width; column++) {
+        this.data.set(colour, (row * this.width + column) * 3);
+      }
+    }
+  }
+
+  /** A frame just outside a square panel. */
+  frame(x: number, y: number, thickness: number, colour: Rgb): void {
+    const outer = IMAGE_SIZE + 2 * thickness;
+    const [left, top] = [x - thickness, y - thickness];
+    this.fill(left, top, outer, thickness, colour);
+    this.fill(left, y + IMAGE_SIZE, outer, thickness, colour);
+    this.fill(left, top, thickness, outer, colour);
+    this.fill(x + IMAGE_SIZE, top, thickness, outer, colour);
+  }
+
+  panel(image: Uint8Array, x: number, y: number): void {
+    for (let row = 0; row < IMAGE_SIZE; row++) {
+      let write = ((y + row) * this.width + x) * 3;
+      for (let column = 0; column < IMAGE_SIZE; column++, write += 3) {
+        this.data.fill(image[row * IMAGE_SIZE + column], write, write + 3);
+      }
+    }
+  }
+
+  text(text: string, x: number, y: number, scale: number, colour: Rgb): void {
+    drawText(text, x, y, scale, (left, top, side) => this.fill(left, top, side, side, colour));
+  }
+
+  /** A smooth question mark in the middle of a panel. */
+  questionMark(x: number, y: number): void {
+    const middle = IMAGE_SIZE / 2;
+    for (let row = 0; row < IMAGE_SIZE; row++) {
+      for (let column = 0; column < IMAGE_SIZE; column++) {
+        const distance = distanceToQuestionMark(column + 0.5 - middle, row + 0.5 - middle);
+        const cover = Math.min(Math.max(0.5 - distance, 0), 1);
+        const grey = Math.round(255 + (MUTED[0] - 255) * cover);
+        if (cover > 0) this.fill(x + column, y + row, 1, 1, [grey, grey, grey]);
+      }
+    }
+  }
+
+  centredText(text: string, middle: number, y: number, scale: number, colour: Rgb): void {
+    this.text(text, Math.round(middle - textWidth(text, scale) / 2), y, scale, colour);
+  }
+}
+
+/** Enlarges a picture by repeating each pixel. */
+function enlarge(board: Board, scale: number): RgbImage {
+  const width = board.width * scale;
+  const height = board.height * scale;
+  const data = new Uint8Array(width * height * 3);
+  for (let y = 0; y < height; y++) {
+    const source = Math.floor(y / scale) * board.width;
+    for (let x = 0; x < width; x++) {
+      const from = (source + Math.floor(x / scale)) * 3;
+      const to = (y * width + x) * 3;
+      data[to] = board.data[from];
+      data[to + 1] = board.data[from + 1];
+      data[to + 2] = board.data[from + 2];
+    }
+  }
+  return { width, height, channels: 3, data };
+}
+
+function drawMatrix(
+  board: Board,
+  top: number,
+  draw: (panel: Panel) => Uint8Array,
+  problem: Problem,
+  fillIn: boolean,
+): void {
+  for (let cell = 0; cell < 9; cell++) {
+    const x = MARGIN + (cell % 3) * PITCH;
+    const y = top + Math.floor(cell / 3) * PITCH;
+    const panel = cell < 8 ? problem.context[cell] : problem.candidates[problem.target].panel;
+    board.frame(x, y, 1, HAIRLINE);
+    if (cell < 8 || fillIn) {
+      board.panel(draw(panel), x, y);
+    } else {
+      board.questionMark(x, y);
+    }
+  }
+}
+
+function drawCandidates(
+  board: Board,
+  top: number,
+  draw: (panel: Panel) => Uint8Array,
+  problem: Problem,
+  markAnswer: boolean,
+): void {
+  const left = MARGIN + MATRIX_SIDE + BLOCK_GAP;
+  problem.candidates.forEach(({ panel }, index) => {
+    const x = left + (index % 4) * PITCH;
+    const y = top + Math.floor(index / 4) * (CANDIDATE_HEIGHT + ROW_GAP);
+    const marked = markAnswer && index === problem.target;
+    board.panel(draw(panel), x, y);
+    board.frame(x, y, marked ? ANSWER_FRAME : 1, marked ? ACCENT : HAIRLINE);
+    const label = marked ? `${index + 1} ✓` : String(index + 1);
+    const labelTop = y + IMAGE_SIZE + LABEL_GAP;
+    board.centredText(label, x + IMAGE_SIZE / 2, labelTop, TEXT_SCALE, marked ? ACCENT : INK);
+  });
+}
+
+/** Lines of text in one column, or in two where there are more than four. */
+function ruleColumns(rules: readonly string[]): string[][] {
+  if (rules.length === 0) return [];
+  if (rules.length <= 4) return [rules.flatMap((rule) => wrapText(rule, TEXT_WIDTH, TEXT_SCALE))];
+  const width = (TEXT_WIDTH - BLOCK_GAP) / 2;
+  const half = Math.ceil(rules.length / 2);
+  return [rules.slice(0, half), rules.slice(half)].map((part) =>
+    part.flatMap((rule) => wrapText(rule, width, TEXT_SCALE)),
+  );
+}
+
+function assertScale(scale: number): void {
+  if (Number.isInteger(scale) && scale >= 1 && scale <= LARGEST_SCALE) return;
+  throw new ArgumentError(`scale must be a whole number from 1 to ${LARGEST_SCALE}, not ${scale}`);
+}
+
+/** Draws the contact sheet of a problem. */
+export function contactSheet(problem: Problem, options: ContactSheetOptions = {}): RgbImage {
+  const { markAnswer = true, fillIn = false, title = '', rules = [], scale = 1 } = options;
+  assertScale(scale);
+  const titleLines = wrapText(title, TEXT_WIDTH, TEXT_SCALE).slice(0, LONGEST_TITLE_LINES);
+  const columns = ruleColumns(rules);
+  const lines = Math.max(0, ...columns.map((column) => column.length));
+  const top = MARGIN + (titleLines.length > 0 ? titleLines.length * LINE_HEIGHT + GAP : 0);
+  const textTop = top + MATRIX_SIDE + MARGIN;
+  // The last line needs no room for the gap to a next one.
+  const bottom = lines > 0 ? textTop + lines * LINE_HEIGHT - 2 * TEXT_SCALE : top + MATRIX_SIDE;
+  const board = new Board(SHEET_WIDTH, bottom + MARGIN);
+  const layout = layoutOf(problem.configuration, problem.noisy);
+  const draw = (panel: Panel): Uint8Array => renderPanel(layout, panel);
+
+  titleLines.forEach((line, index) => {
+    board.text(line, MARGIN, MARGIN + index * LINE_HEIGHT, TEXT_SCALE, INK);
+  });
+  drawMatrix(board, top, draw, problem, fillIn);
+  const candidatesTop = top + Math.floor((MATRIX_SIDE - CANDIDATES_HEIGHT) / 2);
+  drawCandidates(board, candidatesTop, draw, problem, markAnswer);
+  columns.forEach((column, index) => {
+    const x = MARGIN + index * ((TEXT_WIDTH + BLOCK_GAP) / 2);
+    column.forEach((line, row) => {
+      board.text(line, x, textTop + row * LINE_HEIGHT, TEXT_SCALE, INK);
+    });
+  });
+  return enlarge(board, scale);
+}
