@@ -190,20 +190,18 @@ export function encodeNpyHeader(dtype: string, shape: readonly number[]): Uint8A
 }
 
 /** A complete .npy file. */
-export function encodeNpy(array: NpyArray): Uint8Array {
+export const encodeNpy = (array: NpyArray): Uint8Array => concatenate(encodeNpyParts(array));
+
+/** The same in two parts, header and data; the data may be the array's own memory. */
+export function encodeNpyParts(array: NpyArray): [header: Uint8Array, data: Uint8Array] {
   const { kind, itemSize } = parseType(array.dtype);
-  const { count } = parseShape(
-    array.shape.length === 1 ? `(${array.shape[0]},)` : `(${array.shape.join(', ')})`,
-  );
+  const count = array.shape.reduce((product, size) => product * size, 1);
   if (array.data.length !== count) {
     throw new FormatError(
       `an array of shape (${array.shape.join(', ')}) holds ${count} items, not ${array.data.length}`,
     );
   }
-  return concatenate([
-    encodeNpyHeader(array.dtype, array.shape),
-    encodeItems(kind, itemSize, array.data),
-  ]);
+  return [encodeNpyHeader(array.dtype, array.shape), encodeItems(kind, itemSize, array.data)];
 }
 
 function encodeItems(kind: NpyKind, itemSize: number, data: NpyData): Uint8Array {

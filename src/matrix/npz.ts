@@ -6,7 +6,7 @@
 import { FormatError } from './errors.js';
 import {
   decodeItems,
-  encodeNpy,
+  encodeNpyParts,
   MAX_NPY_HEADER,
   npyDataLength,
   parseNpyHeader,
@@ -243,12 +243,13 @@ export function writeNpz(arrays: Iterable<readonly [string, NpyArray]>): Uint8Ar
   const entries: StoredEntry[] = [];
   let offset = 0;
   for (const [key, array] of arrays) {
-    const bytes = encodeNpy(array);
-    const entry = { name: `${key}.npy`, crc: crc32(bytes), size: bytes.length, offset };
+    const [head, data] = encodeNpyParts(array);
+    const crc = crc32(data, crc32(head));
+    const entry = { name: `${key}.npy`, crc, size: head.length + data.length, offset };
     const header = localHeader(entry);
     entries.push(entry);
-    parts.push(header, bytes);
-    offset += header.length + bytes.length;
+    parts.push(header, head, data);
+    offset += header.length + entry.size;
   }
   return concatenate([...parts, centralDirectory(entries, offset)]);
 }

@@ -1,4 +1,5 @@
 /** Writes the XML description of a problem, byte for byte as the data sets have it. */
+import { ANGLES, SIZES, TYPES } from './attributes.js';
 import { layoutOf, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
 import type { Candidate, ComponentRules, Entity, Panel, Problem } from './problem.js';
 import { formatSlot, formatSlots } from './raven-xml.js';
@@ -32,9 +33,26 @@ function formatPanel(layout: ConfigurationLayout, panel: Panel): string {
 }
 
 function formatEntity(layout: ComponentLayout, entity: Entity): string {
-  const { angle, color, size, type, slot } = entity;
-  const box = realBoundingBox(layout, entity).map(formatFloat).join(', ');
-  return `<Entity Angle="${angle}" Color="${color}" Size="${size}" Type="${type}" bbox="${formatSlot(layout.slots[slot])}" mask="[${entityMask(layout, entity).join(',')}]" real_bbox="[${box}]" />`;
+  const { angle, color, size, type } = entity;
+  return `<Entity Angle="${angle}" Color="${color}" Size="${size}" Type="${type}" ${extentText(layout, entity)} />`;
+}
+
+/** Where figures lie, by layout and figure without its colour: a few thousand short texts at most. */
+const extentTexts = new WeakMap<ComponentLayout, Map<number, string>>();
+
+function extentText(layout: ComponentLayout, entity: Entity): string {
+  let texts = extentTexts.get(layout);
+  if (!texts) extentTexts.set(layout, (texts = new Map<number, string>()));
+  const { slot, type, size, angle } = entity;
+  const key = ((slot * TYPES.length + type) * SIZES.length + size) * ANGLES.length + angle;
+  let text = texts.get(key);
+  if (text === undefined) {
+    const mask = entityMask(layout, entity).join(',');
+    const box = realBoundingBox(layout, entity).map(formatFloat).join(', ');
+    text = `bbox="${formatSlot(layout.slots[slot])}" mask="[${mask}]" real_bbox="[${box}]"`;
+    texts.set(key, text);
+  }
+  return text;
 }
 
 /** As Python prints a float: a whole number keeps its ".0". */

@@ -24,8 +24,8 @@ function makeTables(): Uint32Array[] {
   return tables;
 }
 
-/** The checksum of `bytes`, or of everything before (given by its checksum) followed by `bytes`. */
-export function crc32(bytes: Uint8Array, before = 0): number {
+/** The checksum in plain TypeScript, for browsers. */
+export function portableCrc32(bytes: Uint8Array, before = 0): number {
   const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES;
   let crc = ~before;
   let i = 0;
@@ -45,6 +45,24 @@ export function crc32(bytes: Uint8Array, before = 0): number {
   for (; i < bytes.length; i++) crc = t0[(crc ^ bytes[i]) & 255] ^ (crc >>> 8);
   return ~crc >>> 0;
 }
+
+type Checksum = (bytes: Uint8Array, before?: number) => number;
+
+/** Node's own, many times faster; asked for without an import, which a browser could not resolve. */
+function nativeCrc32(): Checksum | undefined {
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?: (name: string) => { crc32?: Checksum } | undefined };
+  };
+  return process?.getBuiltinModule?.('node:zlib')?.crc32;
+}
+
+/** The checksum of `bytes`, or of everything before (given by its checksum) followed by `bytes`. */
+export function crc32(bytes: Uint8Array, before = 0): number {
+  // zlib takes an empty buffer for none at all and forgets what was before.
+  return bytes.length === 0 ? before : fastestCrc32(bytes, before);
+}
+
+const fastestCrc32 = nativeCrc32() ?? portableCrc32;
 
 /**
  * The checksum of a sequence from those of its two parts. Appending n zero bits is a linear map over

@@ -1,5 +1,6 @@
 /** Files on disk as byte sources, and files that appear under their name only when complete. */
 import { randomBytes } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../errors.js';
@@ -60,8 +61,7 @@ export class PendingFile {
   }
 
   static async create(target: string): Promise<PendingFile> {
-    const suffix = `${process.pid}-${randomBytes(4).toString('hex')}`;
-    const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${suffix}.part`);
+    const temporary = temporaryName(target);
     return new PendingFile(target, temporary, await open(temporary, 'wx+'));
   }
 
@@ -75,12 +75,12 @@ export class PendingFile {
     }
   }
 
-  async commit(sync = true): Promise<void> {
-    if (sync) await this.handle.sync();
+  async commit(): Promise<void> {
+    await this.handle.sync();
     this.#open = false;
     await this.handle.close();
     await rename(this.#temporary, this.target);
-    if (sync) await syncDirectory(path.dirname(this.target));
+    await syncDirectory(path.dirname(this.target));
   }
 
   async abandon(): Promise<void> {
@@ -105,19 +105,39 @@ async function syncDirectory(directory: string): Promise<void> {
 
 /**
  * Writes a small file at once: complete under its name, or not there. Without `sync` that holds
- * against a crash of the program but not of the machine, and thousands of files take seconds less.
+ * against a crash of the program but not of the machine, and the file is written in one go: for
+ * thousands of small files the ways to the thread pool would cost more than the writing.
  */
 export async function writeFileAtomically(
   file: string,
-  bytes: Uint8Array | string,
+  data: Uint8Array | string,
   { sync = true } = {},
 ): Promise<void> {
+  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+  if (!sync) return writeAtOnce(file, bytes);
   const pending = await PendingFile.create(file);
   try {
-    await pending.write(typeof bytes === 'string' ? Buffer.from(bytes) : bytes, 0);
-    await pending.commit(sync);
+    await pending.write(bytes, 0);
+    await pending.commit();
   } catch (error) {
     await pending.abandon();
     throw error;
   }
+}
+
+function writeAtOnce(file: string, bytes: Uint8Array): void {
+  const temporary = temporaryName(file);
+  try {
+    writeFileSync(temporary, bytes, { flag: 'wx' });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** A name beside the file's own that no other writer takes. */
+function temporaryName(file: string): string {
+  const suffix = `${process.pid}-${randomBytes(4).toString('hex')}`;
+  return path.join(path.dirname(file), `.${path.basename(file)}.${suffix}.part`);
 }

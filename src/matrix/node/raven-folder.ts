@@ -3,6 +3,7 @@
  * read one at a time in numeric order, whatever else lies beside them. Of a large folder only the
  * numbers are kept in memory.
  */
+import { existsSync } from 'node:fs';
 import { mkdir, opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../errors.js';
@@ -145,7 +146,7 @@ export async function writeRavenProblem(
   const folder = path.join(root, layoutOf(problem.configuration, problem.noisy).folder);
   const base = path.join(folder, ravenFileName(index, options.part ?? partOf(index)));
   const images = options.images ?? renderProblem(problem).images;
-  await mkdir(folder, { recursive: true });
+  if (!existsSync(folder)) await mkdir(folder, { recursive: true });
   await writeFileAtomically(`${base}.xml`, formatRavenXml(problem), { sync: false });
   await writeFileAtomically(`${base}.npz`, encodeRavenNpz(problem, images), { sync: false });
 }
