@@ -12,6 +12,7 @@ export type {
   TrainingObserver,
   ValidationEvent,
 } from './observer.js';
+export { openRun, type OpenedRun, type TrainedModel, type WhichWeights } from './open-run.js';
 export type { NewRunOptions, ResumeOptions, RuntimeOptions, TrainOptions } from './options.js';
 export type { RulesSnapshot } from './rules-snapshot.js';
 export type { MetricsLine, TrainMetrics, ValidationMetrics } from './run/metrics-log.js';

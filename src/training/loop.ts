@@ -55,8 +55,8 @@ export interface LoopParts {
   checkpoint(state: LoopState): void;
   /** The number of steps has become known. */
   totalFixed(totalSteps: number): void;
-  /** Lets writing go on; never throws. */
-  flush(): void;
+  /** Lets writing go on, and waits for it where that costs nothing; never throws. */
+  flush(): Promise<void>;
   /** Step of the newest checkpoint on disk, or null. */
   checkpointOnDisk(): number | null;
   now(): number;
@@ -95,7 +95,7 @@ export class TrainingLoop {
       if (signal?.aborted) break;
       await this.#block(this.#blockLength(), signal);
       await this.#betweenBlocks();
-      this.#parts.flush();
+      await this.#parts.flush();
     }
     const ended = state.totalSteps !== null && state.step >= state.totalSteps;
     this.#checkpoint();

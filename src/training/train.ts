@@ -16,6 +16,7 @@ import type { TrainingObserver } from './observer.js';
 import {
   absolute,
   DEFAULT_RETRY_SECONDS,
+  isCuda,
   isResume,
   runConfigOf,
   type NewRunOptions,
@@ -23,7 +24,7 @@ import {
   type TrainOptions,
 } from './options.js';
 import { loadCheckpoint, type LoadedCheckpoint } from './run/checkpoint.js';
-import { diskFiles, type RunFiles } from './run/files.js';
+import { diskFiles, isTemporary, type RunFiles } from './run/files.js';
 import { checkpointName, checkpointSteps } from './run/folder.js';
 import { RunStore } from './run/store.js';
 import { TrainingSession } from './session.js';
@@ -64,7 +65,9 @@ function totalStepsOf(config: RunConfig): number | null {
 
 async function beginRun(options: NewRunOptions, files: RunFiles): Promise<Opened> {
   const folder = absolute(options.out);
-  if ((await files.size(folder)) !== null) {
+  // A process killed at its very start may leave an empty folder, which is no run yet.
+  const taken = (await files.list(folder)).some((name) => !isTemporary(name));
+  if (taken) {
     throw new ArgumentError(
       `${options.out} exists already; continue it with --resume or name another`,
     );
@@ -148,7 +151,11 @@ function loopParts(
       store.saveConfig({ ...config, totalSteps });
       observer.note?.({ level: 'info', text: `the time allows ${totalSteps} steps` });
     },
-    flush: () => void store.flush(),
+    // A GPU must not wait for the disk; on a CPU writing could only compete with the next step.
+    flush: () => {
+      const flushed = store.flush();
+      return isCuda(config.device) ? Promise.resolve() : flushed;
+    },
     checkpointOnDisk: () => store.checkpointStep,
     now: () => performance.now() / 1000,
   };

@@ -82,7 +82,7 @@ function world(config: RunConfig, changes: Partial<Stepper> & { accuracy?: numbe
     log: (line) => lines.push(line),
     checkpoint: (state) => events.push(`checkpoint ${state.step}`),
     totalFixed: (total) => events.push(`total ${total}`),
-    flush: () => {},
+    flush: () => Promise.resolve(),
     checkpointOnDisk: () => 20,
     now: () => clock,
   };

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isTorchAvailable } from '../../src/torch/index.js';
+import { openRun, train, type NoteEvent, type TrainOptions } from '../../src/training/index.js';
+import { decodeEventFile } from './event-decoder.js';
+import { contentOf } from './run-files.js';
+import { tinyRun } from './tiny.js';
+
+const STEPS = 40;
+const KILLS = process.env.CRAB_TEST_LONG ? 10 : 2;
+
+let folder: string;
+let whole: string;
+let expected: Record<string, unknown>;
+
+const runtime = { workers: 1 };
+
+/** Trains until `stopAt` steps are done, then stops it as Ctrl-C does. */
+async function trainUntil(options: TrainOptions, stopAt: number): Promise<boolean> {
+  const controller = new AbortController();
+  const { finished } = await train(
+    { ...options, ...runtime },
+    { step: ({ step }) => step >= stopAt && controller.abort() },
+    controller.signal,
+  );
+  return finished;
+}
+
+/** Starts the run in a process of its own and kills it with -9 after `milliseconds`, if still there. */
+function killedAfter(run: string, milliseconds: number): Promise<string> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', new URL('./train-child.ts', import.meta.url).pathname, run],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let output = '';
+  let timer: NodeJS.Timeout | undefined;
+  child.stdout.on('data', (data: Buffer) => {
+    output += data.toString();
+    timer ??= setTimeout(() => child.kill('SIGKILL'), milliseconds);
+  });
+  return new Promise((resolve) => {
+    child.on('close', () => {
+      clearTimeout(timer);
+      resolve(output);
+    });
+  });
+}
+
+describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'crab-resume-'));
+    whole = path.join(folder, 'whole');
+    const outcome = await train({ ...tinyRun(whole), ...runtime });
+    expect(outcome).toMatchObject({ step: STEPS, finished: true });
+    expected = await contentOf(whole);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test('the files of a run', async () => {
+    const names = await readdir(whole);
+    expect(names.filter((name) => /^checkpoint-\d/.test(name))).toHaveLength(2);
+    expect(names.filter((name) => name.startsWith('checkpoint-best'))).not.toHaveLength(0);
+    expect(names).toContain('rules-12.json');
+    expect(names).toContain('rules-40.json');
+    const run = await openRun(whole);
+    expect(run.config).toMatchObject({ seed: 3, totalSteps: STEPS, device: 'cpu' });
+    const lines = await run.metrics();
+    expect(lines.map(({ kind, step }) => `${kind} ${step}`)).toEqual([
+      'train 10',
+      'validation 15',
+      'train 20',
+      'train 30',
+      'validation 30',
+      'train 40',
+      'validation 40',
+    ]);
+    const [events] = names.filter((name) => name.includes('tfevents'));
+    const scalars = decodeEventFile(await readFile(path.join(whole, events)));
+    expect(
+      scalars.filter(({ scalars }) => scalars.has('loss/loss')).map(({ step }) => step),
+    ).toEqual([10, 20, 30, 40]);
+    const snapshots = await run.rules();
+    expect(snapshots.map(({ step, rules }) => [step, rules.length, rules[0].length])).toEqual([
+      [12, 5, 2],
+      [40, 5, 2],
+    ]);
+    const { model, prior, step } = await run.loadModel('latest');
+    expect(step).toBe(STEPS);
+    expect(prior?.isFitted).toBe(true);
+    expect(model.training).toBe(false);
+  });
+
+  test('the same again is the same, bit by bit', async () => {
+    const again = path.join(folder, 'again');
+    await train({ ...tinyRun(again), workers: 2 });
+    expect(await contentOf(again)).toEqual(expected);
+  });
+
+  test('another seed is not', async () => {
+    const other = path.join(folder, 'other');
+    await train({ ...tinyRun(other, { seed: 4 }), ...runtime });
+    expect(await contentOf(other)).not.toEqual(expected);
+  });
+
+  test('stopped in mid-interval, twice', async () => {
+    const run = path.join(folder, 'stopped');
+    expect(await trainUntil(tinyRun(run), 7)).toBe(false);
+    expect(await trainUntil({ resume: run }, 23)).toBe(false);
+    expect(await trainUntil({ resume: run }, Infinity)).toBe(true);
+    expect(await contentOf(run)).toEqual(expected);
+  });
+
+  test(`killed with -9 at ${KILLS} random moments`, { timeout: 600_000 }, async () => {
+    const run = path.join(folder, 'killed');
+    let kills = 0;
+    while (kills < KILLS) {
+      const output = await killedAfter(run, Math.random() * 1_500);
+      if (output.includes('finished')) {
+        expect(await contentOf(run)).toEqual(expected);
+        await rm(run, { recursive: true, force: true });
+      } else {
+        kills++;
+      }
+    }
+    const names = await readdir(run).catch((): string[] => []);
+    const options = names.includes('config.json') ? { resume: run } : tinyRun(run);
+    expect(await train({ ...options, ...runtime })).toMatchObject({ finished: true });
+    expect(await contentOf(run)).toEqual(expected);
+  });
+
+  test('a damaged newest checkpoint is passed over, and said', async () => {
+    const run = path.join(folder, 'damaged');
+    await trainUntil(tinyRun(run), 25);
+    const checkpoints = (await readdir(run)).filter((name) => /^checkpoint-\d/.test(name)).sort();
+    expect(checkpoints).toHaveLength(2);
+    await writeFile(path.join(run, checkpoints[1]), 'not a checkpoint');
+    const notes: NoteEvent[] = [];
+    await train({ resume: run, ...runtime }, { note: (event) => notes.push(event) });
+    expect(notes[0].text).toMatch(/damaged and passed over/);
+    expect(await contentOf(run)).toEqual(expected);
+  });
+
+  test('a folder that is a run already, or none, is refused', async () => {
+    await expect(train({ ...tinyRun(whole), ...runtime })).rejects.toThrow(/exists already/);
+    await expect(train({ resume: folder })).rejects.toThrow(/is not a run/);
+  });
+
+  test('continuing a finished run changes nothing', async () => {
+    expect(await train({ resume: whole, ...runtime })).toMatchObject({ finished: true });
+    expect(await contentOf(whole)).toEqual(expected);
+  });
+});
