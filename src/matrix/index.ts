@@ -84,7 +84,13 @@ export {
 export { formatLabel, isComplete, parseLabel, type Label, type LabelRule } from './set-label.js';
 export { blobSource, memorySource, type BlobLike, type ByteSource } from './zip-source.js';
 export { ANSWER_COLUMNS, answerRow, csvLine, itemName, layoutName } from './item.js';
-export { contactSheet, type ContactSheetOptions, type RgbImage } from './render-sheet.js';
+export {
+  contactSheet,
+  contactSheetOfImages,
+  type ContactSheetOptions,
+  type ProblemPictures,
+  type RgbImage,
+} from './render-sheet.js';
 export { escapeXml, panelSvgGroup, problemToSvg, renderSvg, type SvgOptions } from './svg.js';
 export {
   layOutItem,

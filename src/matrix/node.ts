@@ -17,3 +17,18 @@ export {
 } from './node/raven-folder.js';
 export { SetWriter } from './node/set-writer.js';
 export { startWorker } from './node/worker.js';
+export {
+  generate,
+  GENERATE_FORMATS,
+  type GenerateFormat,
+  type GenerateOptions,
+  type GenerateReport,
+} from './node/generate.js';
+export { runPool, serveTasks, type PoolOptions } from './node/pool.js';
+export {
+  convert,
+  CONVERT_FORMATS,
+  type ConvertFormat,
+  type ConvertOptions,
+  type ConvertReport,
+} from './node/convert.js';

@@ -3,11 +3,10 @@
  * the right, the rules in words below. For a person's eye; panels keep their 160x160 pixels.
  */
 import { ArgumentError } from './errors.js';
-import { layoutOf } from './layouts.js';
-import type { Panel, Problem } from './problem.js';
+import type { Problem } from './problem.js';
 import { CAPITAL_HEIGHT, drawText, GLYPH_HEIGHT, textWidth, wrapText } from './raster-font.js';
 import { IMAGE_SIZE } from './render-entity.js';
-import { renderPanel } from './render-panel.js';
+import { renderProblem } from './render-panel.js';
 
 export interface ContactSheetOptions {
   /** Frame the right candidate; true unless told. */
@@ -156,44 +155,73 @@ function enlarge(board: Board, scale: number): RgbImage {
   return { width, height, channels: 3, data };
 }
 
-function drawMatrix(
-  board: Board,
-  top: number,
-  draw: (panel: Panel) => Uint8Array,
-  problem: Problem,
-  fillIn: boolean,
-): void {
+/** A problem as pictures: the eight context panels, then the eight candidates. */
+export interface ProblemPictures {
+  /** Side of one picture: 160 or 64; small ones are enlarged smoothly to the sheet's cells. */
+  readonly size: number;
+  /** u8 [16, size, size], 255 = white paper. */
+  readonly images: Uint8Array;
+  /** Index of the answer among the candidates. */
+  readonly target: number;
+}
+
+const CONTEXT_PANELS = 8;
+
+/** One picture of a problem, at the size of a cell. */
+function cellImage({ size, images }: ProblemPictures, index: number): Uint8Array {
+  const image = images.subarray(index * size * size, (index + 1) * size * size);
+  return size === IMAGE_SIZE ? image : resizeSmoothly(image, size, IMAGE_SIZE);
+}
+
+/** Bilinear, with half-pixel centres. */
+function resizeSmoothly(image: Uint8Array, from: number, to: number): Uint8Array {
+  const out = new Uint8Array(to * to);
+  const place = (i: number): [low: number, high: number, share: number] => {
+    const at = Math.min(Math.max(((i + 0.5) * from) / to - 0.5, 0), from - 1);
+    const low = Math.floor(at);
+    return [low, Math.min(low + 1, from - 1), at - low];
+  };
+  for (let y = 0; y < to; y++) {
+    const [top, bottom, down] = place(y);
+    for (let x = 0; x < to; x++) {
+      const [left, right, across] = place(x);
+      const above = image[top * from + left] * (1 - across) + image[top * from + right] * across;
+      const below =
+        image[bottom * from + left] * (1 - across) + image[bottom * from + right] * across;
+      out[y * to + x] = Math.round(above * (1 - down) + below * down);
+    }
+  }
+  return out;
+}
+
+function drawMatrix(board: Board, top: number, pictures: ProblemPictures, fillIn: boolean): void {
   for (let cell = 0; cell < 9; cell++) {
     const x = MARGIN + (cell % 3) * PITCH;
     const y = top + Math.floor(cell / 3) * PITCH;
-    const panel = cell < 8 ? problem.context[cell] : problem.candidates[problem.target].panel;
     board.frame(x, y, 1, HAIRLINE);
-    if (cell < 8 || fillIn) {
-      board.panel(draw(panel), x, y);
-    } else {
-      board.questionMark(x, y);
-    }
+    if (cell < CONTEXT_PANELS) board.panel(cellImage(pictures, cell), x, y);
+    else if (fillIn) board.panel(cellImage(pictures, CONTEXT_PANELS + pictures.target), x, y);
+    else board.questionMark(x, y);
   }
 }
 
 function drawCandidates(
   board: Board,
   top: number,
-  draw: (panel: Panel) => Uint8Array,
-  problem: Problem,
+  pictures: ProblemPictures,
   markAnswer: boolean,
 ): void {
   const left = MARGIN + MATRIX_SIDE + BLOCK_GAP;
-  problem.candidates.forEach(({ panel }, index) => {
+  for (let index = 0; index < 8; index++) {
     const x = left + (index % 4) * PITCH;
     const y = top + Math.floor(index / 4) * (CANDIDATE_HEIGHT + ROW_GAP);
-    const marked = markAnswer && index === problem.target;
-    board.panel(draw(panel), x, y);
+    const marked = markAnswer && index === pictures.target;
+    board.panel(cellImage(pictures, CONTEXT_PANELS + index), x, y);
     board.frame(x, y, marked ? ANSWER_FRAME : 1, marked ? ACCENT : HAIRLINE);
     const label = marked ? `${index + 1} ✓` : String(index + 1);
     const labelTop = y + IMAGE_SIZE + LABEL_GAP;
     board.centredText(label, x + IMAGE_SIZE / 2, labelTop, TEXT_SCALE, marked ? ACCENT : INK);
-  });
+  }
 }
 
 /** Lines of text in one column, or in two where there are more than four. */
@@ -212,8 +240,17 @@ function assertScale(scale: number): void {
   throw new ArgumentError(`scale must be a whole number from 1 to ${LARGEST_SCALE}, not ${scale}`);
 }
 
-/** Draws the contact sheet of a problem. */
+/** Draws the contact sheet of a problem from its description. */
 export function contactSheet(problem: Problem, options: ContactSheetOptions = {}): RgbImage {
+  const { images } = renderProblem(problem);
+  return contactSheetOfImages({ size: IMAGE_SIZE, images, target: problem.target }, options);
+}
+
+/** Draws the contact sheet of a problem that is there only as pictures. */
+export function contactSheetOfImages(
+  pictures: ProblemPictures,
+  options: ContactSheetOptions = {},
+): RgbImage {
   const { markAnswer = true, fillIn = false, title = '', rules = [], scale = 1 } = options;
   assertScale(scale);
   const titleLines = wrapText(title, TEXT_WIDTH, TEXT_SCALE).slice(0, LONGEST_TITLE_LINES);
@@ -224,15 +261,13 @@ export function contactSheet(problem: Problem, options: ContactSheetOptions = {}
   // The last line needs no room for the gap to a next one.
   const bottom = lines > 0 ? textTop + lines * LINE_HEIGHT - 2 * TEXT_SCALE : top + MATRIX_SIDE;
   const board = new Board(SHEET_WIDTH, bottom + MARGIN);
-  const layout = layoutOf(problem.configuration, problem.noisy);
-  const draw = (panel: Panel): Uint8Array => renderPanel(layout, panel);
 
   titleLines.forEach((line, index) => {
     board.text(line, MARGIN, MARGIN + index * LINE_HEIGHT, TEXT_SCALE, INK);
   });
-  drawMatrix(board, top, draw, problem, fillIn);
+  drawMatrix(board, top, pictures, fillIn);
   const candidatesTop = top + Math.floor((MATRIX_SIDE - CANDIDATES_HEIGHT) / 2);
-  drawCandidates(board, candidatesTop, draw, problem, markAnswer);
+  drawCandidates(board, candidatesTop, pictures, markAnswer);
   columns.forEach((column, index) => {
     const x = MARGIN + index * ((TEXT_WIDTH + BLOCK_GAP) / 2);
     column.forEach((line, row) => {

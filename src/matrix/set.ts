@@ -127,15 +127,24 @@ export async function* batches(
   }
 }
 
+/** Draws a problem at 64x64 into the arrays of a batch, as its `place`-th problem. */
+export function problemIntoBatch(
+  problem: Problem,
+  { panel, selection }: Pick<SetBatch, 'panel' | 'selection'>,
+  place: number,
+): void {
+  const layout = layoutOf(problem.configuration, problem.noisy);
+  renderMatrix64Into(problem, panel, place * MATRIX_PIXELS);
+  problem.candidates.forEach((candidate, i) =>
+    render64Into(layout, candidate.panel, selection, (place * CANDIDATES + i) * SMALL_PIXELS),
+  );
+}
+
 /** A problem drawn at 64x64, as one problem of a set. */
 export function problemToBatch(problem: Problem): SetBatch {
-  const layout = layoutOf(problem.configuration, problem.noisy);
   const panel = new Uint8Array(MATRIX_PIXELS);
   const selection = new Uint8Array(SELECTION_PIXELS);
-  renderMatrix64Into(problem, panel);
-  problem.candidates.forEach((candidate, i) =>
-    render64Into(layout, candidate.panel, selection, i * SMALL_PIXELS),
-  );
+  problemIntoBatch(problem, { panel, selection }, 0);
   return { count: 1, panel, selection, answer: [problem.target], label: [problem.rules] };
 }
 

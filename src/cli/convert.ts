@@ -1,0 +1,62 @@
+/** `crab convert`: between RAVEN folders, set files, HDF5 caches and contact sheets. */
+import type { Command } from 'commander';
+import { convert, CONVERT_FORMATS, type ConvertFormat } from '../matrix/node.js';
+import { oneOf } from './arguments.js';
+import { startProgress, type Progress } from './progress.js';
+
+interface Options {
+  out: string;
+  format?: ConvertFormat;
+  redraw?: boolean;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+const EXAMPLES = `
+PATH is a RAVEN folder (or a root that holds several), a set file (.npz), or an HDF5 cache of the
+authors' code (.hdf5). Without --format, an --out that ends in .npz is a set file, else a RAVEN folder.
+
+Examples:
+  crab convert RAVEN-10000/center_single --out center.npz
+  crab convert RAVEN-10000 --out sets --format npz           one set for each configuration
+  crab convert center.npz --out sheets --format png`;
+
+export function addConvertCommand(program: Command, signal: AbortSignal): void {
+  program
+    .command('convert')
+    .description('convert problems between formats')
+    .argument('<path>', 'what to read')
+    .requiredOption('--out <path>', 'folder or file to write')
+    .option('--format <name>', CONVERT_FORMATS.join(', '), oneOf(CONVERT_FORMATS))
+    .option('--redraw', 'draw every panel again from its description instead of copying pixels')
+    .option('--json', 'report as JSON on standard output')
+    .option('--quiet', 'no progress')
+    .addHelpText('after', EXAMPLES)
+    .action((input: string, options: Options) => run(input, options, signal));
+}
+
+async function run(input: string, options: Options, signal: AbortSignal): Promise<void> {
+  const format = options.format ?? (options.out.endsWith('.npz') ? 'npz' : 'raven');
+  let progress: Progress | undefined;
+  try {
+    const report = await convert({
+      input,
+      out: options.out,
+      format,
+      redraw: options.redraw,
+      signal,
+      onProgress: (done, total) => {
+        progress ??= startProgress(total, 'problems', options.quiet);
+        progress.update(done);
+      },
+    });
+    progress?.stop();
+    process.stdout.write(
+      options.json
+        ? JSON.stringify(report) + '\n'
+        : `${report.problems} problems: ${report.outputs.join(', ')}\n`,
+    );
+  } finally {
+    progress?.stop();
+  }
+}

@@ -1,0 +1,116 @@
+/** `crab generate`: makes problems as RAVEN folders, sets, contact sheets, or items to print. */
+import type { Command } from 'commander';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import {
+  ALL_LAYOUTS,
+  ArgumentError,
+  CONFIGURATIONS,
+  findLayout,
+  hasGrid,
+  layoutOf,
+  VARIANTS,
+  type Configuration,
+  type ConfigurationLayout,
+  type Variant,
+} from '../matrix/index.js';
+import { generate, GENERATE_FORMATS, type GenerateFormat } from '../matrix/node.js';
+import { oneOf, wholeNumber } from './arguments.js';
+import { formatRate, startProgress } from './progress.js';
+
+interface Options {
+  config: string;
+  variant: Variant;
+  count: number;
+  seed: number;
+  out: string;
+  noisy?: boolean;
+  rules?: string;
+  format: GenerateFormat;
+  answers?: string;
+  workers: number;
+  resume?: boolean;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+const EXAMPLES = `
+Configurations: ${CONFIGURATIONS.join(', ')}, or all.
+The three with grids are noise-free unless --noisy is given; RAVEN's folder names
+(distribute_four, distribute_four_uniform, ...) and the paper's (O-IC, 2x2Grid, ...) work too.
+
+Examples:
+  crab generate --config center --count 10000 --out data                  RAVEN's folder layout
+  crab generate --config grid-2x2 --variant i-raven --count 2000 --format npz --out set.npz
+  crab generate --config all --count 5 --format pdf --out items.pdf --answers key.csv`;
+
+export function addGenerateCommand(program: Command, signal: AbortSignal): void {
+  program
+    .command('generate')
+    .description('make problems')
+    .requiredOption('--config <name>', 'which configuration, or all')
+    .requiredOption('--count <n>', 'how many problems of each', wholeNumber(1, 100_000_000))
+    .requiredOption('--out <path>', 'folder (raven, png, svg) or file (npz, pdf) to write')
+    .option(
+      '--variant <name>',
+      `how wrong candidates are made: ${VARIANTS.join(', ')}`,
+      oneOf(VARIANTS),
+      'raven',
+    )
+    .option('--seed <n>', 'problem i of a seed is always the same', wholeNumber(0), 0)
+    .option('--format <name>', GENERATE_FORMATS.join(', '), oneOf(GENERATE_FORMATS), 'raven')
+    .option('--noisy', "RAVEN's original noise, for the configurations with grids")
+    .option('--rules <file.json>', 'fix rules, values or distractor attributes')
+    .option('--answers <file.csv>', "also write each item's rules, changes and answer")
+    .option('--workers <n>', 'worker threads', wholeNumber(1, 256), availableParallelism())
+    .option('--resume', 'continue an interrupted folder')
+    .option('--json', 'report as JSON on standard output')
+    .option('--quiet', 'no progress')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) => run(options, signal));
+}
+
+function layoutsFor(name: string, noisy: boolean | undefined): ConfigurationLayout[] {
+  if (name !== 'all') return [findLayout(name, noisy)];
+  if (!noisy) return ALL_LAYOUTS.filter((layout) => !layout.noisy);
+  return CONFIGURATIONS.map((c: Configuration) => layoutOf(c, hasGrid(c)));
+}
+
+async function readRules(file: string): Promise<unknown> {
+  const text = await readFile(file, 'utf8');
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new ArgumentError(`--rules ${file} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+async function run(options: Options, signal: AbortSignal): Promise<void> {
+  const layouts = layoutsFor(options.config, options.noisy);
+  const rules = options.rules === undefined ? undefined : await readRules(options.rules);
+  const progress = startProgress(options.count * layouts.length, 'problems', options.quiet);
+  const start = performance.now();
+  try {
+    const report = await generate({
+      ...options,
+      layouts,
+      rules,
+      signal,
+      onProgress: (done) => progress.update(done),
+    });
+    progress.stop();
+    const seconds = (performance.now() - start) / 1000;
+    if (options.json) {
+      process.stdout.write(JSON.stringify({ ...report, seconds }) + '\n');
+      return;
+    }
+    const made = report.problems - report.kept;
+    const kept = report.kept > 0 ? `, ${report.kept} were there already` : '';
+    process.stdout.write(
+      `${made} problems${kept} in ${seconds.toFixed(1)} s (${formatRate(made / seconds)}/s): ` +
+        `${report.outputs.join(', ')}\n`,
+    );
+  } finally {
+    progress.stop();
+  }
+}

@@ -1,0 +1,28 @@
+/** All commands of `crab`, put together. */
+import { Command } from 'commander';
+import { readFileSync } from 'node:fs';
+import { addConvertCommand } from './convert.js';
+import { addGenerateCommand } from './generate.js';
+
+const packageVersion = (): string =>
+  (
+    JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      version: string;
+    }
+  ).version;
+
+/** The program; `signal` aborts when the user presses Ctrl-C. */
+export function buildProgram(signal: AbortSignal): Command {
+  const program = new Command('crab')
+    .description("Raven's progressive matrices: make them, solve them, see the rules.")
+    .version(packageVersion())
+    .option('--debug', 'show a stack trace with an error')
+    .showHelpAfterError('(crab <command> --help explains the options)')
+    .exitOverride();
+  addGenerateCommand(program, signal);
+  addConvertCommand(program, signal);
+  for (const command of program.commands) {
+    command.option('--debug', 'show a stack trace with an error').exitOverride();
+  }
+  return program;
+}

@@ -1,0 +1,53 @@
+/**
+ * Names of problems, and what a test maker keeps of each: the rules in words, the answer, and what
+ * every wrong candidate gets wrong.
+ */
+import { describeChange, describeRules } from './describe.js';
+import { layoutOf, type ConfigurationLayout } from './layouts.js';
+import type { Problem } from './problem.js';
+
+/** The configuration's name with `-noisy` for a noisy one; bundles and items are named so. */
+export const layoutName = (layout: Pick<ConfigurationLayout, 'configuration' | 'noisy'>): string =>
+  layout.noisy ? `${layout.configuration}-noisy` : layout.configuration;
+
+const INDEX_DIGITS = 5;
+
+/** The name of a problem made from a seed, e.g. `center-00042`. */
+export const itemName = (layout: ConfigurationLayout, index: number): string =>
+  `${layoutName(layout)}-${String(index).padStart(INDEX_DIGITS, '0')}`;
+
+export const ANSWER_COLUMNS = [
+  'item',
+  'configuration',
+  'variant',
+  'seed',
+  'index',
+  'answer',
+  'rules',
+  ...Array.from({ length: 8 }, (_, i) => `candidate_${i + 1}`),
+] as const;
+
+/** A problem's line in an answer file; candidates are counted from 1, as people see them. */
+export function answerRow(problem: Problem, seed: number, index: number): string[] {
+  const layout = layoutOf(problem.configuration, problem.noisy);
+  return [
+    itemName(layout, index),
+    layoutName(layout),
+    problem.variant,
+    String(seed),
+    String(index),
+    String(problem.target + 1),
+    describeRules(problem).join('; '),
+    ...problem.candidates.map((candidate, i) =>
+      i === problem.target
+        ? 'answer'
+        : candidate.changes.map((change) => describeChange(layout, change)).join(', '),
+    ),
+  ];
+}
+
+/** One line of a CSV file (RFC 4180), without its end. */
+export const csvLine = (fields: readonly string[]): string =>
+  fields
+    .map((field) => (/[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field))
+    .join(',');
