@@ -35,6 +35,12 @@ function hashWords(basis: number, words: readonly number[]): number {
 /** The upper half of a safe integer in two's complement; `| 0` gives the lower one. */
 const upperHalf = (value: number): number => Math.floor(value / TWO_32) | 0;
 
+function requireSafe(name: string, value: number): void {
+  if (!Number.isSafeInteger(value)) {
+    throw new ArgumentError(`${name} must be an integer within ±2^53, not ${String(value)}`);
+  }
+}
+
 const WARM_UP_ROUNDS = 12;
 
 /** A stream of random numbers; drawing changes its state. */
@@ -50,11 +56,9 @@ export class Random {
    * @param stream which of the independent streams of that problem, an integer of 32 bits
    */
   constructor(seed: number, index = 0, stream = 0) {
-    for (const [name, value] of Object.entries({ seed, index, stream })) {
-      if (!Number.isSafeInteger(value)) {
-        throw new ArgumentError(`${name} must be an integer within ±2^53, not ${String(value)}`);
-      }
-    }
+    requireSafe('seed', seed);
+    requireSafe('index', index);
+    requireSafe('stream', stream);
     const words = [seed | 0, upperHalf(seed), index | 0, upperHalf(index), stream | 0];
     this.#a = hashWords(0x9e3779b9, words);
     this.#b = hashWords(0x243f6a88, words);
