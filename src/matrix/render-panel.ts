@@ -89,6 +89,15 @@ function assertRoom(out: Uint8Array, offset: number, pixels: number): void {
   );
 }
 
+function assertComponents(layout: ConfigurationLayout, panel: Panel): void {
+  const expected = layout.components.length;
+  const given = panel.components.length;
+  if (given === expected) return;
+  throw new ArgumentError(
+    `a panel of ${layout.configuration} has ${expected} component(s), not ${given}`,
+  );
+}
+
 /** Draws panels; holds the sprites it has drawn. */
 export class Renderer {
   readonly #sprites: SpriteStore;
@@ -108,6 +117,7 @@ export class Renderer {
   /** Draws a panel at 160x160. */
   renderInto(layout: ConfigurationLayout, panel: Panel, out: Uint8Array, offset = 0): void {
     assertRoom(out, offset, IMAGE_PIXELS);
+    assertComponents(layout, panel);
     const start = out.byteOffset + offset;
     if (start % 4 !== 0) {
       this.renderInto(layout, panel, this.#scratch);
@@ -128,6 +138,7 @@ export class Renderer {
   /** Draws a panel at 64x64: what scaling down its 160x160 image gives. */
   render64Into(layout: ConfigurationLayout, panel: Panel, out: Uint8Array, offset = 0): void {
     assertRoom(out, offset, SMALL_PIXELS);
+    assertComponents(layout, panel);
     const start = out.byteOffset + offset;
     if (start % 4 === 0 && this.#assembleSmall(layout, panel, out.buffer, start)) return;
     this.renderInto(layout, panel, this.#scratch);

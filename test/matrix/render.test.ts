@@ -158,6 +158,12 @@ test.each([
   expect(() => renderPanel(layoutOf('center'), panel)).toThrow(ArgumentError);
 });
 
+test('refuses a panel of another configuration', () => {
+  const panel = fixedPanel(layoutOf('left-right'), 1);
+  expect(() => renderPanel(layoutOf('center'), panel)).toThrow(ArgumentError);
+  expect(() => renderPanel64(layoutOf('center'), panel)).toThrow(ArgumentError);
+});
+
 test('problems are drawn in the order of the files: context, then candidates', () => {
   const layout = layoutOf('grid-2x2');
   const problem = fixedProblem(layout, 5);
