@@ -88,6 +88,14 @@ function networkStep(name, batch, device) {
     });
 }
 
+/** RMSprop, the paper's optimiser, on the encoder's parameters. */
+function optimizerStep(device, capturable) {
+  const parameters = encoder({ generator: new torch.Generator('cpu', 1), device }).parameters();
+  for (const parameter of parameters) parameter.grad = torch.fullLike(parameter, 1e-3);
+  const optimizer = new torch.optim.RMSprop(parameters, { learningRate: 1e-4, capturable });
+  return () => optimizer.step();
+}
+
 /** The step as a CUDA graph, warmed up first. */
 function captured(step) {
   for (let i = 0; i < 3; i += 1) step();
@@ -96,13 +104,19 @@ function captured(step) {
   return () => graph.replay();
 }
 
+function build({ name, batch, device, mode }) {
+  if (name === 'tiny') return tinyStep(device);
+  if (name === 'rmsprop') return optimizerStep(device, mode === 'graph');
+  return networkStep(name, batch, device);
+}
+
 const steps = new Map();
 
 /** A step by the description of its case, built and warmed up once. */
 export function stepOf({ name, batch, device, mode }) {
   const key = `${name}/${batch}/${device}/${mode}`;
   if (!steps.has(key)) {
-    let step = name === 'tiny' ? tinyStep(device) : networkStep(name, batch, device);
+    let step = build({ name, batch, device, mode });
     if (mode === 'graph') step = captured(step);
     for (let i = 0; i < 3; i += 1) step();
     steps.set(key, step);

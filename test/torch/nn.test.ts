@@ -224,10 +224,21 @@ describe.skipIf(!hasTorch)('layers', () => {
       ]);
       const query = x.narrow(1, 0, 2);
       const rows = forbidden.narrow(0, 0, 2);
-      for (const masks of [{ keyPaddingMask }, { attentionMask: rows }]) {
+      const open = torch.zeros([2, 3]);
+      const perHead = rows.unsqueeze(0).expand([2, 2, 3]);
+      for (const masks of [
+        { keyPaddingMask },
+        { attentionMask: rows },
+        { attentionMask: perHead },
+        { attentionMask: rows, keyPaddingMask },
+        { attentionMask: open, keyPaddingMask },
+      ]) {
         const one = attention.forward(query, x, x, masks);
         const other = attention.forward(query, changed, changed, masks);
         expect(one.allclose(other)).toBe(true);
+        const { output, weights } = attention.attend(query, x, x, masks);
+        expect(output.allclose(one, 1e-5, 1e-6)).toBe(true);
+        expect(weights.select(2, 2).toArray()).toEqual([0, 0]);
       }
       expect(attention.forward(query, x).allclose(attention.forward(query, changed))).toBe(false);
       expect(() => new nn.MultiheadAttention(5, 2, { generator: generator() })).toThrow(

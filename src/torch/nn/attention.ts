@@ -2,9 +2,11 @@
  * Multi-head attention (Vaswani et al., 2017) with PyTorch's parameters and batch-first shapes.
  * Keys and values have the width of the queries.
  */
+import { zerosLike } from '../creation.js';
 import { TorchError } from '../errors.js';
 import { constant, xavierUniform } from '../init.js';
 import { linear, softmax } from '../functional.js';
+import { attention } from '../losses.js';
 import type { Generator } from '../random.js';
 import type { Tensor } from '../tensor.js';
 import { dropoutMask } from './activations.js';
@@ -16,8 +18,10 @@ import type { Parameter } from './module.js';
 
 export interface MultiheadAttentionOptions extends LayerOptions {
   readonly bias?: boolean;
-  /** Probability that an attention weight is dropped in training, from the layer's generator. */
+  /** Probability that an attention weight is dropped in training. */
   readonly dropout?: number;
+  /** What dropout draws from, on the device of the inputs; by default `generator`. */
+  readonly dropoutGenerator?: Generator;
 }
 
 export interface AttentionMasks {
@@ -56,7 +60,7 @@ export class MultiheadAttention extends Module {
     }
     const bias = options.bias ?? true;
     this.dropout = options.dropout ?? 0;
-    this.#generator = options.generator;
+    this.#generator = options.dropoutGenerator ?? options.generator;
     // PyTorch draws the output layer first, then the projections; its own biases start at zero.
     this.outProj = new Linear(embedDim, embedDim, { ...options, bias });
     if (this.outProj.bias !== null) constant(this.outProj.bias, 0);
@@ -64,15 +68,21 @@ export class MultiheadAttention extends Module {
     this.inProjBias = bias ? parameter(drawn([3 * embedDim], options, () => undefined)) : null;
   }
 
-  /** The output alone; faster than `attend`, which also averages the weights. */
+  /** The output alone, by libtorch's fused kernel where it has one and nothing is dropped. */
   forward(query: Tensor, key = query, value = key, masks: AttentionMasks = {}): Tensor {
-    return this.#project(this.#weights(query, key, masks), query, value);
+    if (this.training && this.dropout > 0) return this.attend(query, key, value, masks).output;
+    const [q, k, v] = [this.#heads(query, 0), this.#heads(key, 1), this.#heads(value, 2)];
+    const mask = combined(masks, query.size(0), this.numHeads);
+    // libtorch's boolean masks say what may be looked at.
+    const allowed = mask?.dtype === 'bool' ? mask.logicalNot() : mask;
+    return this.#project(attention(q, k, v, allowed));
   }
 
   /** The output and the attention weights. */
   attend(query: Tensor, key = query, value = key, masks: AttentionMasks = {}): AttentionResult {
-    const weights = this.#weights(query, key, masks);
-    return { output: this.#project(weights, query, value), weights: weights.mean([1]) };
+    const weights = this.#weights(query, key, combined(masks, query.size(0), this.numHeads));
+    const output = this.#project(weights.matmul(this.#heads(value, 2)));
+    return { output, weights: weights.mean([1]) };
   }
 
   /** Part 0 queries, 1 keys, 2 values: [N, S, E] to [N, heads, S, E / heads]. */
@@ -87,32 +97,36 @@ export class MultiheadAttention extends Module {
   }
 
   /** [N, heads, L, S] */
-  #weights(query: Tensor, key: Tensor, { attentionMask, keyPaddingMask }: AttentionMasks): Tensor {
+  #weights(query: Tensor, key: Tensor, mask: Tensor | null): Tensor {
     const scale = 1 / Math.sqrt(this.embedDim / this.numHeads);
     const keys = this.#heads(key, 1);
     let scores = this.#heads(query, 0).mul(scale).matmul(keys.transpose(-1, -2));
-    if (attentionMask !== undefined) {
-      const [batch, heads, length, source] = scores.shape;
-      const mask =
-        attentionMask.shape.length === 3
-          ? attentionMask.reshape([batch, heads, length, source])
-          : attentionMask;
+    if (mask !== null) {
       scores = mask.dtype === 'bool' ? scores.maskedFill(mask, -Infinity) : scores.add(mask);
-    }
-    if (keyPaddingMask !== undefined) {
-      const mask = keyPaddingMask.unsqueeze(1).unsqueeze(1); // [N, 1, 1, S]
-      scores = scores.maskedFill(mask, -Infinity);
     }
     const weights = softmax(scores, -1);
     if (!this.training || this.dropout === 0) return weights;
     return weights.mul(dropoutMask(weights, this.dropout, this.#generator));
   }
 
-  #project(weights: Tensor, query: Tensor, value: Tensor): Tensor {
-    const mixed = weights.matmul(this.#heads(value, 2)); // [N, heads, L, E / heads]
-    const [batch, length] = query.shape;
-    return this.outProj.forward(
-      mixed.transpose(1, 2).reshape([batch, length, this.embedDim]), // [N, L, E]
-    );
+  /** Values mixed by the heads, [N, heads, L, E / heads], to the output [N, L, E]. */
+  #project(mixed: Tensor): Tensor {
+    const [batch, , length] = mixed.shape;
+    return this.outProj.forward(mixed.transpose(1, 2).reshape([batch, length, this.embedDim]));
   }
+}
+
+/** Both masks as one that broadcasts to [N, heads, L, S]: bool, true where forbidden, or added. */
+function combined(masks: AttentionMasks, batch: number, heads: number): Tensor | null {
+  const { attentionMask, keyPaddingMask } = masks;
+  const padding = keyPaddingMask?.unsqueeze(1).unsqueeze(1) ?? null; // [N, 1, 1, S]
+  if (attentionMask === undefined) return padding;
+  const [length, source] = attentionMask.shape.slice(-2);
+  const mask =
+    attentionMask.ndim === 3
+      ? attentionMask.reshape([batch, heads, length, source]) // from [N * heads, L, S]
+      : attentionMask;
+  if (padding === null) return mask;
+  if (mask.dtype === 'bool') return mask.logicalOr(padding);
+  return mask.add(zerosLike(padding, { dtype: mask.dtype }).maskedFill(padding, -Infinity));
 }

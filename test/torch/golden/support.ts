@@ -6,7 +6,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { SafetensorsFile } from '../../../src/torch/safetensors/file.js';
-import { cudaIsAvailable, isTorchAvailable, tensor } from '../../../src/torch/index.js';
+import {
+  cudaIsAvailable,
+  isTorchAvailable,
+  setAllowTf32,
+  tensor,
+} from '../../../src/torch/index.js';
 import type { Device, DType, Tensor } from '../../../src/torch/index.js';
 
 /** A tensor as the golden file holds it. */
@@ -72,6 +77,7 @@ export function readJson<T>(name: string): T {
 /** Whether there is a libtorch at all, and one with CUDA. */
 export const hasTorch = isTorchAvailable();
 export const hasCuda = cudaIsAvailable();
+if (hasCuda) setAllowTf32(false);
 
 /** Every device a suite runs on; those absent here are skipped visibly. */
 export const devices: readonly { device: Device; present: boolean }[] = [
