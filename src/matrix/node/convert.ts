@@ -168,7 +168,7 @@ async function openSink(options: ConvertOptions, folder: string | undefined): Pr
     case 'png':
       return openSheetSink(options, inFolder(''));
     case 'raven':
-      return openRavenSink(options);
+      return openRavenSink(options, inFolder(''));
   }
 }
 
@@ -196,8 +196,9 @@ async function openSetSink(options: ConvertOptions, output: string): Promise<Sin
   };
 }
 
-async function openRavenSink(options: ConvertOptions): Promise<Sink> {
-  await refuseExisting(options.out);
+/** `folder` is what must not be there yet; problems go under `out` by their configuration. */
+async function openRavenSink(options: ConvertOptions, folder: string): Promise<Sink> {
+  await refuseExisting(folder);
   return {
     output: options.out,
     async raven({ problem, arrays, index, part, file }) {

@@ -1,0 +1,214 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sampleProblem } from '../../src/matrix/index.js';
+import { openSet } from '../../src/matrix/node.js';
+import { crab, scratchFolder } from './run-crab.js';
+
+const folder = scratchFolder();
+let used = 0;
+const fresh = (ending = ''): string => path.join(folder, `out-${used++}${ending}`);
+const hashOf = (file: string): string =>
+  createHash('sha256').update(readFileSync(file)).digest('hex');
+
+/** Every file of a folder with its hash. */
+const hashesOf = (root: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(root)
+      .sort()
+      .map((name) => [name, hashOf(path.join(root, name))]),
+  );
+
+const generate = (...args: string[]): ReturnType<typeof crab> =>
+  crab(['generate', '--quiet', ...args]);
+
+describe('crab generate', () => {
+  test('a set does not depend on the number of workers', async () => {
+    const [one, three] = [fresh('.npz'), fresh('.npz')];
+    const common = ['--config', 'grid-2x2', '--count', '100', '--seed', '7', '--format', 'npz'];
+    expect((await generate(...common, '--out', one, '--workers', '1')).code).toBe(0);
+    expect((await generate(...common, '--out', three, '--workers', '3')).code).toBe(0);
+    expect(hashOf(one)).toBe(hashOf(three));
+  });
+
+  test('a smaller count gives the first problems of a larger one', async () => {
+    const [few, many] = [fresh('.npz'), fresh('.npz')];
+    const common = ['--config', 'center', '--seed', '3', '--format', 'npz', '--variant', 'i-raven'];
+    await generate(...common, '--count', '5', '--out', few);
+    await generate(...common, '--count', '70', '--out', many);
+    const [small, large] = [await openSet(few), await openSet(many)];
+    expect(small.count).toBe(5);
+    expect(large.count).toBe(70);
+    expect(await small.read(0, 5)).toEqual(await large.read(0, 5));
+    await Promise.all([small.close(), large.close()]);
+  });
+
+  test('an interrupted folder is resumed to the same files', async () => {
+    const out = fresh();
+    const args = ['--config', 'left-right', '--count', '12', '--seed', '5', '--out', out];
+    expect((await generate(...args)).code).toBe(0);
+    const where = path.join(out, 'left_center_single_right_center_single');
+    const complete = hashesOf(where);
+    rmSync(path.join(where, 'RAVEN_3_train.npz'));
+    rmSync(path.join(where, 'RAVEN_8_test.npz'));
+    rmSync(path.join(where, 'RAVEN_8_test.xml'));
+    const resumed = await generate(...args, '--resume', '--json');
+    expect(JSON.parse(resumed.stdout)).toMatchObject({ problems: 12, kept: 10 });
+    expect(hashesOf(where)).toEqual(complete);
+
+    const other = await generate(...args.with(5, '6'), '--resume');
+    expect(other.code).toBe(2);
+    expect(other.stderr).toMatch(/made with other options/);
+  });
+
+  test('answers name rules, changes and the right candidate', async () => {
+    const answers = fresh('.csv');
+    const out = fresh('.pdf');
+    const args = ['--config', 'up-down', '--count', '4', '--seed', '2', '--format', 'pdf'];
+    expect((await generate(...args, '--out', out, '--answers', answers)).code).toBe(0);
+    const [header, ...rows] = readFileSync(answers, 'utf8').trimEnd().split('\r\n');
+    expect(header.split(',').slice(0, 6)).toEqual([
+      'item',
+      'configuration',
+      'variant',
+      'seed',
+      'index',
+      'answer',
+    ]);
+    expect(rows).toHaveLength(4);
+    rows.forEach((row, index) => {
+      const problem = sampleProblem({ configuration: 'up-down', seed: 2, index });
+      expect(row.startsWith(`up-down-0000${index},up-down,raven,2,${index},`)).toBe(true);
+      expect(row.split(',')[5]).toBe(String(problem.target + 1));
+      expect(row).toContain('Up: Type:');
+    });
+    const pages = readFileSync(out, 'latin1').match(/\/Type \/Page\b(?!s)/g);
+    expect(pages).toHaveLength(4);
+  });
+
+  test.each(['png', 'svg'])('%s writes one file an item', async (format) => {
+    const out = fresh();
+    await generate('--config', 'out-in-grid', '--count', '3', '--format', format, '--out', out);
+    const names = readdirSync(path.join(out, 'out-in-grid'));
+    expect(names.sort()).toEqual([
+      'generate.json',
+      ...[0, 1, 2].map((i) => `out-in-grid-0000${i}.${format}`),
+    ]);
+  });
+
+  test('fixed rules hold in every problem', async () => {
+    const rules = fresh('.json');
+    const out = fresh('.npz');
+    writeFileSync(rules, JSON.stringify({ rules: [{ size: 'arithmetic' }] }));
+    const made = await generate(
+      ...['--config', 'center', '--count', '30', '--format', 'npz', '--rules', rules, '--out', out],
+    );
+    expect(made.stderr).toBe('');
+    const set = await openSet(out);
+    const { label } = await set.read(0, 30);
+    await set.close();
+    for (const [component] of label) {
+      expect(component[2]).toMatchObject({ attribute: 'Size', name: 'Arithmetic' });
+    }
+  });
+});
+
+describe('crab generate refuses', () => {
+  const good = ['--config', 'center', '--count', '1'];
+
+  test.each<[string, string[], RegExp]>([
+    ['an unknown configuration', ['--config', 'centre', '--count', '1'], /unknown configuration/],
+    ['no problems', ['--config', 'center', '--count', '0'], /whole number/],
+    ['half a problem', ['--config', 'center', '--count', '1.5'], /whole number/],
+    ['an unknown variant', [...good, '--variant', 'x-raven'], /expected one of raven, i-raven/],
+    ['an unknown option', [...good, '--colour'], /unknown option/],
+    ['noise where there is none', [...good, '--noisy'], /no noisy form/],
+    ['rules that are not there', [...good, '--rules', 'none.json'], /none\.json: no such file/],
+    ['to resume a single file', [...good, '--format', 'npz', '--resume'], /made in one go/],
+  ])('%s', async (_, args, sentence) => {
+    const out = fresh();
+    const { code, stderr, stdout } = await generate(...args, '--out', out);
+    expect(stderr).toMatch(sentence);
+    expect(code).toBe(stderr.includes('no such file') ? 1 : 2);
+    expect(stdout).toBe('');
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(() => readdirSync(out)).toThrow();
+  });
+
+  test('impossible rules, naming the place', async () => {
+    const rules = fresh('.json');
+    writeFileSync(rules, JSON.stringify({ rules: [{ type: 'arithmetic' }] }));
+    const { code, stderr } = await generate(...good, '--rules', rules, '--out', fresh());
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/type/i);
+  });
+
+  test('an existing folder and an existing file', async () => {
+    const out = fresh();
+    mkdirSync(path.join(out, 'center_single'), { recursive: true });
+    writeFileSync(path.join(out, 'center_single', 'notes.txt'), 'mine');
+    const { code, stderr } = await generate(...good, '--out', out);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/holds files already/);
+
+    const file = fresh('.npz');
+    writeFileSync(file, 'mine');
+    const again = await generate(...good, '--format', 'npz', '--out', file);
+    expect(again.code).toBe(2);
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+  });
+});
+
+describe('crab generate stops cleanly', () => {
+  test.each(['npz', 'raven'])('on Ctrl-C, leaving nothing half-written (%s)', async (format) => {
+    const out = fresh(format === 'npz' ? '.npz' : '');
+    const args = ['--config', 'grid-3x3', '--count', '50000', '--format', format, '--out', out];
+    const { code, stderr } = await crab(['generate', ...args], (child) => {
+      // Plain progress lines appear after some seconds: by then it is in the middle of the work.
+      child.stderr?.once('data', () => child.kill('SIGINT'));
+    });
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/stopped before the end/);
+    const left = readdirSync(folder, { recursive: true }).map(String);
+    expect(left.filter((name) => name.endsWith('.part'))).toEqual([]);
+    if (format === 'npz') expect(left).not.toContain(path.basename(out));
+  });
+
+  const small = path.join(folder, 'small-disk');
+  const mounted = mountSmallDisk(small);
+  test.skipIf(!mounted)('on a full disk, saying so', async () => {
+    try {
+      for (const [format, name] of [
+        ['npz', 'set.npz'],
+        ['raven', 'folder'],
+        ['pdf', 'items.pdf'],
+      ]) {
+        const out = path.join(small, name);
+        const { code, stderr } = await generate(
+          ...['--config', 'center', '--count', '2000', '--format', format, '--out', out],
+        );
+        expect(stderr).toMatch(/no space left on the device/);
+        expect(code).toBe(1);
+        const left = readdirSync(small, { recursive: true }).map(String);
+        expect(left.filter((file) => file.endsWith('.part'))).toEqual([]);
+        rmSync(out, { recursive: true, force: true });
+      }
+    } finally {
+      execFileSync('umount', [small]);
+    }
+  });
+});
+
+/** A disk of one megabyte, where we are allowed to make one. */
+function mountSmallDisk(where: string): boolean {
+  try {
+    mkdirSync(where);
+    const options = ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', where];
+    execFileSync('mount', options, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
