@@ -30,7 +30,7 @@ void holdStorage(napi_env env, TensorHandle& handle) {
   if (!handle.tensor.has_storage()) return;
   const auto& storage = handle.tensor.storage();
   handle.storage = storage.unsafeGetStorageImpl();
-  auto [entry, isNew] = state.storages.try_emplace(handle.storage, EnvState::StorageUse{0, 0});
+  auto [entry, isNew] = state.storages.emplace(handle.storage, EnvState::StorageUse{0, 0});
   entry->second.handles += 1;
   if (!isNew) return;
   entry->second.bytes = static_cast<int64_t>(storage.nbytes());
@@ -209,6 +209,20 @@ napi_value failureToJs(napi_env env, const Failure& failure) {
   Napi::Error error = Napi::Error::New(env, failure.message);
   error.Set("code", Napi::String::New(env, failure.code));
   return error.Value();
+}
+
+void throwCurrentToJs(napi_env env) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const Napi::Error& error) {
+      error.ThrowAsJavaScriptException();
+    } catch (...) {
+      napi_throw(env, failureToJs(env, currentFailure()));
+    }
+  } catch (...) {
+    // The environment is shutting down; its code sees no more results either.
+  }
 }
 
 void defineHandles(Napi::Object exports) {

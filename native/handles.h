@@ -4,13 +4,13 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <c10/util/flat_hash_map.h>
 #include <napi.h>
 #include <torch/version.h>
 
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 // TORCH_AT_LEAST(2, 4): libtorch is 2.4 or newer.
@@ -40,7 +40,7 @@ struct EnvState {
     int64_t handles;
     int64_t bytes;
   };
-  std::unordered_map<const void*, StorageUse> storages;
+  ska::flat_hash_map<const void*, StorageUse> storages;
   int64_t tensors = 0;        // live tensor handles
   int64_t bytes = 0;          // bytes of the storages they hold
   int64_t unreportedBytes = 0;  // change of `bytes` that V8 has not been told yet
@@ -100,22 +100,27 @@ at::Device parseDevice(const std::string& name);
 std::string deviceName(const at::Device& device);
 Optional<at::MemoryFormat> parseMemoryFormat(const std::string& name);
 
+// Throws the exception now handled into JavaScript. Never throws itself: while a worker is being stopped,
+// JavaScript takes no exceptions.
+void throwCurrentToJs(napi_env env) noexcept;
+
 // A function of the addon: exceptions of any kind become JavaScript errors.
 using Body = napi_value (*)(const Napi::CallbackInfo&);
 template <Body body>
-Napi::Value guarded(const Napi::CallbackInfo& info) {
+napi_value guarded(napi_env env, napi_callback_info raw) {
   try {
-    return Napi::Value(info.Env(), body(info));
-  } catch (const Napi::Error&) {
-    throw;
+    return body(Napi::CallbackInfo(env, raw));
   } catch (...) {
-    throw Napi::Error(info.Env(), failureToJs(info.Env(), currentFailure()));
+    throwCurrentToJs(env);
+    return nullptr;
   }
 }
 
 template <Body body>
 void define(Napi::Object exports, const char* name) {
-  exports.Set(name, Napi::Function::New(exports.Env(), guarded<body>, name));
+  napi_value function = nullptr;
+  napi_create_function(exports.Env(), name, NAPI_AUTO_LENGTH, guarded<body>, nullptr, &function);
+  exports.Set(name, Napi::Value(exports.Env(), function));
 }
 
 // Each file adds its functions to the addon.

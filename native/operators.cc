@@ -95,7 +95,7 @@ napi_value call(napi_env env, napi_callback_info info) {
   try {
     return runCall(env, info);
   } catch (...) {
-    napi_throw(env, failureToJs(env, currentFailure()));
+    throwCurrentToJs(env);
     return nullptr;
   }
 }

@@ -164,6 +164,8 @@ function plan(libtorch) {
   ].filter(Boolean);
   const defines = [
     'NAPI_CPP_EXCEPTIONS',
+    // A worker that is being stopped cannot take exceptions; the process must survive that.
+    'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS',
     // Finalisers run inside the collector, so memory is freed even while a program never yields.
     'NAPI_EXPERIMENTAL',
     `_GLIBCXX_USE_CXX11_ABI=${libtorch.cxx11Abi ? 1 : 0}`,

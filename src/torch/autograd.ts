@@ -1,6 +1,7 @@
 /** Gradients of chosen inputs, and whether operations are recorded for them. */
 import { guarded, wrap } from './dispatch.js';
 import { TorchError } from './errors.js';
+import { tensorHandle, tensorHandles } from './handle.js';
 import { native } from './native.js';
 import type { Tensor } from './tensor.js';
 
@@ -37,9 +38,9 @@ export function grad(
   } = options;
   const handles = guarded('grad', (addon) =>
     addon.grad(
-      outputs.map((tensor) => tensor.handleFor('grad')),
-      inputs.map((tensor) => tensor.handleFor('grad')),
-      gradOutputs?.map((tensor) => tensor?.handleFor('grad') ?? null) ?? null,
+      tensorHandles('grad', outputs),
+      tensorHandles('grad', inputs),
+      gradOutputs?.map((tensor) => (tensor === null ? null : tensorHandle('grad', tensor))) ?? null,
       retainGraph,
       createGraph,
       allowUnused,

@@ -55,16 +55,22 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** The first line of libtorch's message: what follows is its source position or a backtrace. */
-function firstLine(message: string): string {
-  return (message.split('\n').find((line) => line.trim() !== '') ?? message).trim();
+/** libtorch's message without source positions, backtraces and a repeated name of the operation. */
+function plainMessage(op: string, message: string): string {
+  const line = (message.split('\n').find((part) => part.trim() !== '') ?? message).trim();
+  const text = line
+    .replace(/^\[enforce fail at [^\]]*\] (\S+ == 0\. )?/, '')
+    .replace(/^DefaultCPUAllocator: /, '');
+  const named = /^(\w+)(\(\))?: /.exec(text);
+  const same = named && named[1].replaceAll('_', '') === op.replaceAll('_', '').toLowerCase();
+  return same ? text.slice(named[0].length) : text;
 }
 
 /** An error of the addon as one of ours; any other error as it is. */
 export function translate(op: string, error: unknown, args: readonly unknown[] = []): unknown {
   const code = codeOf(error);
   if (!(error instanceof Error) || !code.startsWith('CRAB_')) return error;
-  const message = firstLine(error.message);
+  const message = plainMessage(op, error.message);
   if (code === 'CRAB_OOM')
     return new OutOfMemoryError(op, message + shapesOf(args), { cause: error });
   if (code !== 'CRAB_TORCH') return new TorchError(op, message, { cause: error });
@@ -108,7 +114,8 @@ export class Operator {
 
   #run(args: readonly unknown[]): unknown {
     const addon = this.#addon ?? this.#find();
-    const handles = args.map((arg) => toNative(this.label, arg));
+    const handles = new Array<unknown>(args.length);
+    for (let i = 0; i < args.length; i++) handles[i] = toNative(this.label, args[i]);
     try {
       return addon.call(this.#index, ...handles);
     } catch (error) {

@@ -27,3 +27,14 @@ export abstract class Holder<Handle extends TensorHandle | GeneratorHandle> {
     return handle;
   }
 }
+
+/** The native object of an argument that should be a tensor; throws, naming `op`, where it is none. */
+export function tensorHandle(op: string, value: unknown): TensorHandle {
+  if (!(value instanceof Holder)) throw new TorchError(op, 'expected a tensor');
+  return (value as Holder<TensorHandle>).handleFor(op);
+}
+
+export function tensorHandles(op: string, values: unknown): TensorHandle[] {
+  if (!Array.isArray(values)) throw new TorchError(op, 'expected an array of tensors');
+  return values.map((value) => tensorHandle(op, value));
+}

@@ -1,6 +1,6 @@
 /** Random numbers from explicit generators: the same seed gives the same numbers, and a state can be kept. */
 import { guarded, wrap } from './dispatch.js';
-import { Holder } from './handle.js';
+import { Holder, tensorHandle } from './handle.js';
 import { native } from './native.js';
 import type { GeneratorHandle } from './native.js';
 import './tensor.js';
@@ -31,7 +31,10 @@ export class Generator extends Holder<GeneratorHandle> {
 
   setState(state: Tensor): this {
     guarded('Generator.setState', (addon) =>
-      addon.generatorSetState(this.handleFor('Generator'), state.handleFor('Generator.setState')),
+      addon.generatorSetState(
+        this.handleFor('Generator'),
+        tensorHandle('Generator.setState', state),
+      ),
     );
     return this;
   }

@@ -7,7 +7,7 @@
  */
 import { guarded, operator, translate, wrap } from './dispatch.js';
 import { TorchError } from './errors.js';
-import { Holder } from './handle.js';
+import { Holder, tensorHandle, tensorHandles } from './handle.js';
 import { native } from './native.js';
 import type { BackwardArguments, NumberArray, TensorHandle } from './native.js';
 import { track } from './scope.js';
@@ -95,14 +95,16 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
   }
 
   isContiguous(memoryFormat: MemoryFormat = 'contiguous'): boolean {
-    return native().isContiguous(this.handleFor('isContiguous'), memoryFormat);
+    return guarded('isContiguous', (addon) =>
+      addon.isContiguous(this.handleFor('isContiguous'), memoryFormat),
+    );
   }
 
   /** Whether both are views of the same memory from the same first element on. */
   sharesMemoryWith(other: TensorBase): boolean {
     return native().sameMemory(
       this.handleFor('sharesMemoryWith'),
-      other.handleFor('sharesMemoryWith'),
+      tensorHandle('sharesMemoryWith', other),
     );
   }
 
@@ -203,7 +205,7 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
   /** Takes the memory, dtype and device of `source` and stays the same leaf: moves a parameter. */
   setData(source: TensorBase): this {
     guarded('setData', (addon) =>
-      addon.setData(this.handleFor('setData'), source.handleFor('setData')),
+      addon.setData(this.handleFor('setData'), tensorHandle('setData', source)),
     );
     return this;
   }
@@ -233,7 +235,7 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
   }
 
   set grad(value: Tensor | null) {
-    const gradient = value === null ? null : value.handleFor('grad');
+    const gradient = value === null ? null : tensorHandle('grad', value);
     guarded('grad', (addon) => addon.setGradient(this.handleFor('grad'), gradient));
   }
 
@@ -269,8 +271,8 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
   }
 
   #backwardArguments(gradient: Tensor | null, options: BackwardOptions): BackwardArguments {
-    const gradients = gradient === null ? null : [gradient.handleFor('backward')];
-    const inputs = (options.inputs ?? []).map((input) => input.handleFor('backward'));
+    const gradients = gradient === null ? null : [tensorHandle('backward', gradient)];
+    const inputs = tensorHandles('backward', options.inputs ?? []);
     const { retainGraph = null, createGraph = false } = options;
     return [[this.handleFor('backward')], gradients, retainGraph, createGraph, inputs];
   }

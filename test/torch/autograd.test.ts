@@ -1,0 +1,304 @@
+/** Gradients: against central differences in f64, of gradients, of chosen inputs, and off the event loop. */
+import { describe, expect, test } from 'vitest';
+import type { Tensor } from '../../src/torch/index.js';
+import {
+  Generator,
+  TorchError,
+  baddbmm,
+  conv2d,
+  convTranspose2d,
+  crossEntropy,
+  enableGrad,
+  grad,
+  isGradEnabled,
+  isTorchAvailable,
+  layerNorm,
+  linear,
+  mse,
+  noGrad,
+  ones,
+  randn,
+  softplus,
+  tensor,
+  zeros,
+} from '../../src/torch/index.js';
+
+const STEP = 1e-6;
+
+/** The derivative of a scalar function by each element of one input, by central differences. */
+function centralDifferences(fn: (x: Tensor) => Tensor, x: Tensor): number[] {
+  const values = x.toArray();
+  return values.map((value, i) => {
+    const at = (offset: number) => {
+      const moved = Float64Array.from(values);
+      moved[i] = value + offset;
+      return fn(tensor(moved, { shape: x.shape })).item();
+    };
+    return (at(STEP) - at(-STEP)) / (2 * STEP);
+  });
+}
+
+function expectGradient(fn: (x: Tensor) => Tensor, shape: number[]): void {
+  const generator = new Generator('cpu', 11);
+  const x = randn(shape, { dtype: 'f64', generator }).requiresGrad_();
+  fn(x).backward();
+  const expected = noGrad(() => centralDifferences(fn, x));
+  const actual = x.grad!.toArray();
+  expect(actual).toHaveLength(expected.length);
+  actual.forEach((value, i) => expect(value).toBeCloseTo(expected[i], 6));
+}
+
+const fixed = (shape: number[], seed = 5): Tensor =>
+  randn(shape, { dtype: 'f64', generator: new Generator('cpu', seed) });
+
+describe.skipIf(!isTorchAvailable())('gradients', () => {
+  test.each<[string, (x: Tensor) => Tensor, number[]]>([
+    ['a chain of pointwise functions', (x) => x.exp().add(1).log().mul(x).tanh().sum(), [3, 4]],
+    ['softplus', (x) => softplus(x).sum(), [5]],
+    [
+      'reductions',
+      (x) =>
+        x
+          .var([1])
+          .add(x.logsumexp([1]))
+          .mul(x.mean([1]))
+          .sum(),
+      [3, 4],
+    ],
+    [
+      'matrix products',
+      (x) =>
+        x
+          .matmul(fixed([4, 2]))
+          .square()
+          .sum(),
+      [3, 4],
+    ],
+    [
+      'batched product',
+      (x) =>
+        baddbmm(fixed([2, 1, 5]), x, fixed([2, 4, 5]))
+          .square()
+          .mean(),
+      [2, 3, 4],
+    ],
+    [
+      'linear',
+      (x) =>
+        linear(x, fixed([2, 4]), fixed([2]))
+          .sigmoid()
+          .sum(),
+      [3, 4],
+    ],
+    ['views', (x) => x.transpose(0, 1).narrow(0, 1, 2).reshape([-1]).square().sum(), [3, 4]],
+    [
+      'gather',
+      (x) =>
+        x
+          .gather(
+            1,
+            tensor(
+              [
+                [0, 2],
+                [1, 1],
+                [3, 0],
+              ],
+              { dtype: 'i64' },
+            ),
+          )
+          .square()
+          .sum(),
+      [3, 4],
+    ],
+    [
+      'conv2d',
+      (x) =>
+        conv2d(x, fixed([2, 3, 3, 3]), null, { stride: 2, padding: 1 })
+          .square()
+          .sum(),
+      [1, 3, 5, 5],
+    ],
+    [
+      'convTranspose2d',
+      (x) =>
+        convTranspose2d(x, fixed([2, 3, 4, 4]), fixed([3]), { stride: 2, padding: 1 })
+          .square()
+          .sum(),
+      [1, 2, 3, 3],
+    ],
+    [
+      'layerNorm',
+      (x) =>
+        layerNorm(x, [4], fixed([4]), fixed([4]))
+          .pow(3)
+          .sum(),
+      [3, 4],
+    ],
+    ['crossEntropy', (x) => crossEntropy(x, tensor([0, 2, 1], { dtype: 'i64' })), [3, 4]],
+    [
+      'logdet',
+      (x) =>
+        x
+          .matmul(x.transpose(0, 1))
+          .add(fixed([1]).square())
+          .add(
+            tensor(
+              [
+                [3, 0],
+                [0, 3],
+              ],
+              { dtype: 'f64' },
+            ),
+          )
+          .logdet(),
+      [2, 3],
+    ],
+    ['mse', (x) => mse(x, fixed([3, 4])), [3, 4]],
+  ])('%s', (_, fn, shape) => {
+    expectGradient(fn, shape);
+  });
+
+  test('accumulate, reset and set', () => {
+    const x = tensor([1, 2], { requiresGrad: true });
+    expect(x.grad).toBeNull();
+    x.mul(3).sum().backward();
+    x.mul(3).sum().backward();
+    expect(x.grad!.toArray()).toEqual([6, 6]);
+    x.grad!.zero_();
+    expect(x.grad!.toArray()).toEqual([0, 0]);
+    x.grad = null;
+    expect(x.grad).toBeNull();
+    x.grad = tensor([7, 8]);
+    expect(x.grad.toArray()).toEqual([7, 8]);
+    expect(() => (x.grad = tensor([1]))).toThrow('shape');
+    expect(() => (x.grad = tensor([1, 2], { dtype: 'f64' }))).toThrow('dtype');
+  });
+
+  test('grad of chosen inputs leaves grad alone; unused inputs are an error or null', () => {
+    const x = tensor(2, { requiresGrad: true });
+    const y = tensor(3, { requiresGrad: true });
+    const z = tensor(5, { requiresGrad: true });
+    const product = x.mul(y);
+    const [dx, dy] = grad([product], [x, y], { retainGraph: true });
+    expect([dx.item(), dy.item()]).toEqual([3, 2]);
+    expect(x.grad).toBeNull();
+    expect(() => grad([product], [z], { retainGraph: true })).toThrow(TorchError);
+    expect(grad([product], [z], { allowUnused: true })).toEqual([null]);
+  });
+
+  test('gradients of gradients', () => {
+    const x = tensor(3, { dtype: 'f64', requiresGrad: true });
+    const [first] = grad([x.pow(4)], [x], { createGraph: true });
+    const [second] = grad([first], [x], { createGraph: true });
+    const [third] = grad([second], [x]);
+    expect([first.item(), second.item(), third.item()]).toEqual([108, 108, 72]);
+  });
+
+  test('weighted outputs, retained and inner gradients', () => {
+    const x = tensor([1, 2], { requiresGrad: true });
+    const y = x.mul(2).retainGrad();
+    y.square().backward(tensor([1, 10]), { retainGraph: true });
+    expect(y.grad!.toArray()).toEqual([4, 80]);
+    expect(x.grad!.toArray()).toEqual([8, 160]);
+    expect(x.mul(2).grad).toBeNull();
+    const z = tensor([1, 1], { requiresGrad: true });
+    x.grad = null;
+    x.mul(z)
+      .sum()
+      .backward(null, { inputs: [z] });
+    expect([x.grad, z.grad!.toArray()]).toEqual([null, [1, 2]]);
+  });
+
+  test('noGrad, enableGrad and detach', () => {
+    const x = ones([1], { requiresGrad: true });
+    expect(noGrad(() => x.mul(2)).requiresGrad).toBe(false);
+    expect(noGrad(() => enableGrad(() => x.mul(2))).requiresGrad).toBe(true);
+    expect(noGrad(() => isGradEnabled())).toBe(false);
+    expect(isGradEnabled()).toBe(true);
+    expect(x.mul(2).detach().requiresGrad).toBe(false);
+    expect(() =>
+      noGrad(() => {
+        throw new RangeError('mine');
+      }),
+    ).toThrow(RangeError);
+    expect(isGradEnabled()).toBe(true);
+    expect(() => noGrad(async () => Promise.resolve(1))).toThrow(TorchError);
+    expect(isGradEnabled()).toBe(true);
+  });
+
+  test('a second pass through a freed graph, and a leaf changed in place, are errors', () => {
+    const x = ones([2], { requiresGrad: true });
+    const y = x.square().sum();
+    y.backward();
+    expect(() => y.backward()).toThrow(TorchError);
+    expect(() => x.add_(1)).toThrow(TorchError);
+    expect(noGrad(() => x.add_(1)).toArray()).toEqual([2, 2]);
+    expect(() => zeros([2], { requiresGrad: true }).backward()).toThrow(TorchError);
+    expect(() => zeros([]).backward()).toThrow(TorchError);
+  });
+});
+
+describe.skipIf(!isTorchAvailable())('backwardAsync', () => {
+  function slowLoss(): { x: Tensor; loss: Tensor } {
+    const x = randn([200, 200], { generator: new Generator('cpu', 3), requiresGrad: true });
+    let y: Tensor = x;
+    for (let i = 0; i < 12; i++) y = y.matmul(x).mul(0.05).tanh();
+    return { x, loss: y.square().sum() };
+  }
+
+  test('gives the gradients of backward while the event loop runs', async () => {
+    const slow = slowLoss();
+    const reference = slowLoss();
+    reference.loss.backward();
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    await slow.loss.backwardAsync();
+    clearImmediate(timer);
+    expect(slow.x.grad!.equal(reference.x.grad!)).toBe(true);
+    expect(turns).toBeGreaterThan(0);
+  });
+
+  test('until it settles, writing and gradients are refused, reading is not', async () => {
+    const { x, loss } = slowLoss();
+    const running = loss.backwardAsync(null, { retainGraph: true });
+    const busy = /backwardAsync\(\) is running; await it first/;
+    expect(() => x.grad).toThrow(busy);
+    expect(() => (x.grad = null)).toThrow(busy);
+    expect(() => noGrad(() => x.mul_(0))).toThrow(busy);
+    expect(() => x.copyFrom_(new Float32Array(40_000))).toThrow(busy);
+    expect(() => loss.backward()).toThrow(busy);
+    expect(() => grad([loss], [x])).toThrow(busy);
+    await expect(loss.backwardAsync()).rejects.toThrow(busy);
+    expect(x.mul(2).add(1).shape).toEqual([200, 200]);
+    await running;
+    expect(x.grad!.shape).toEqual([200, 200]);
+    noGrad(() => x.mul_(0.5));
+  });
+
+  test('freeing its tensors meanwhile is safe', async () => {
+    const { x, loss } = slowLoss();
+    const running = loss.backwardAsync();
+    loss.dispose();
+    x.dispose();
+    await running;
+  });
+
+  test('its failure is a TorchError, and the lock is released', async () => {
+    const x = ones([2], { requiresGrad: true });
+    const y = x.square().sum();
+    await y.backwardAsync();
+    await expect(y.backwardAsync()).rejects.toThrow(TorchError);
+    await expect(ones([2]).backwardAsync()).rejects.toThrow(TorchError);
+    expect(x.grad!.toArray()).toEqual([2, 2]);
+  });
+
+  test('noGrad around it does not change the gradients', async () => {
+    const { x, loss } = slowLoss();
+    await noGrad(() => [loss.backwardAsync()])[0];
+    expect(x.grad!.requiresGrad).toBe(false);
+  });
+});
