@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addConvertCommand } from './convert.js';
 import { addGenerateCommand } from './generate.js';
+import { addTrainCommand } from './train.js';
 
 const packageVersion = (): string =>
   (
@@ -21,6 +22,7 @@ export function buildProgram(signal: AbortSignal): Command {
     .exitOverride();
   addGenerateCommand(program, signal);
   addConvertCommand(program, signal);
+  addTrainCommand(program, signal);
   for (const command of program.commands) {
     command.option('--debug', 'show a stack trace with an error').exitOverride();
   }

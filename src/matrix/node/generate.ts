@@ -16,7 +16,6 @@ import { writeFileAtomically } from './file-source.js';
 import type { GenerateResult, GenerateTask, WorkerSetting } from './generate-worker.js';
 import { runPool } from './pool.js';
 import { SetWriter } from './set-writer.js';
-import { writePdf } from './print.js';
 
 export const GENERATE_FORMATS = ['raven', 'npz', 'png', 'svg', 'pdf'] as const;
 export type GenerateFormat = (typeof GENERATE_FORMATS)[number];
@@ -74,6 +73,8 @@ export async function generate(options: GenerateOptions): Promise<GenerateReport
     options.onProgress?.(done, total);
   };
   if (options.format === 'pdf') {
+    // Loaded only here: a PDF library is large, and everything else starts faster without it.
+    const { writePdf } = await import('./print.js');
     await writePdf(options, onChunk);
   } else {
     for (const { layout, output } of targets) await makeOne(options, layout, output, onChunk);
