@@ -134,6 +134,7 @@ export const runtime = {
   describe() {
     const { info, reason } = torch.torchInfo();
     if (info === null) throw new Error(reason);
-    return { version: info.version, blas: info.blas, cuda: info.devices[0]?.name ?? null };
+    const { version, blas, blasLibraries, devices } = info;
+    return { version, blas, blasLibraries, cuda: devices[0]?.name ?? null };
   },
 };

@@ -12,6 +12,7 @@
  */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { stepOf, runtime } from './torch-steps.mjs';
@@ -56,12 +57,16 @@ function cases(hasCuda) {
 }
 
 /** The Python half as a process that answers one request at a time. */
-function startTwin() {
+function startTwin({ blasLibraries }) {
   const script = new URL('./torch_twin.py', import.meta.url).pathname;
-  // Loading libtorch has chosen BLAS kernels by environment variables; Python gets the same ones.
+  // Loading libtorch has chosen BLAS kernels by environment variables; Python gets the same ones, and
+  // the same BLAS library where the system has several.
+  const folders = blasLibraries.map((path) => dirname(path));
+  const { LD_LIBRARY_PATH: given } = process.env;
+  const LD_LIBRARY_PATH = [...(given ? [given] : []), ...new Set(folders)].join(':');
   const child = spawn(options.python, ['-u', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: process.env,
+    env: { ...process.env, LD_LIBRARY_PATH },
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
@@ -149,9 +154,10 @@ function row({ name, batch, device, mode, threads, ours, python, ratio, cpuRatio
 
 async function main() {
   const info = runtime.describe();
-  const twin = startTwin();
+  const twin = startTwin(info);
   const { version, cuda } = await twin.ask({ describe: true });
   console.log(`libtorch ${info.version}, Node ${process.version}; Python's PyTorch ${version}`);
+  console.log(`BLAS: ${info.blas}`);
   if (info.cuda !== null) console.log(`GPU: ${info.cuda}`);
   console.log(
     '\n| step (batch) | on | ours | Python | ratio | of processor time | bar |\n|---|---|---|---|---|---|---|',

@@ -151,6 +151,22 @@ describe.skipIf(!hasTorch)('optimiser', () => {
     });
   });
 
+  test.skipIf(!hasCuda)('the state follows a module to another device', () => {
+    scope(() => {
+      const linear = new torch.nn.Linear(3, 1, { generator: new torch.Generator('cpu', 1) });
+      const adam = new optim.Adam(linear.parameters(), { learningRate: 0.1 });
+      for (const device of ['cpu', 'cuda', 'cpu'] as const) {
+        linear.to({ device });
+        linear
+          .forward(torch.ones([1, 3], { device }))
+          .sum()
+          .backward();
+        adam.step();
+        expect(adam.stateTensors().get('0.exp_avg')?.device.startsWith(device)).toBe(true);
+      }
+    });
+  });
+
   test('zeroGrad forgets or zeroes', () => {
     scope(() => {
       const p = parameter();

@@ -11,6 +11,7 @@ import { full, tensor, zerosLike } from '../creation.js';
 import { TorchError } from '../errors.js';
 import { keep, scope } from '../scope.js';
 import type { Tensor } from '../tensor.js';
+import type { Device } from '../types.js';
 import { foreach, perTensor } from './kernels.js';
 import type { Factor, Kernels } from './kernels.js';
 
@@ -68,6 +69,7 @@ export abstract class Optimizer<StateName extends string = string> {
   #learningRate: number;
   #step = 0;
   #state: Record<StateName, Tensor[]> | undefined;
+  #groups: { readonly device: Device; readonly list: readonly Group<StateName>[] } | undefined;
   #deviceScalars: { readonly learningRate: Tensor; readonly step: Tensor } | undefined;
 
   /** State kept for each parameter, by PyTorch's names. */
@@ -114,17 +116,13 @@ export abstract class Optimizer<StateName extends string = string> {
   step(): void {
     noGrad(() =>
       scope(() => {
-        const state = this.#ensureState();
+        const groups = this.#ensureGroups();
         const scalars = this.#nextScalars();
-        const active = this.parameters.flatMap((parameter, index) => {
-          const gradient = parameter.grad;
-          return gradient === null ? [] : [{ index, parameter, gradient }];
-        });
-        const together = active.filter(({ parameter }) => parameter.device !== 'cpu');
-        const batches = active.filter(({ parameter }) => parameter.device === 'cpu');
-        if (together.length > 0) this.update(foreach, batchOf(together, state), scalars);
-        for (const one of batches) {
-          scope(() => this.update(perTensor, batchOf([one], state), scalars));
+        for (const group of groups) {
+          scope(() => {
+            const batch = withGradients(group);
+            if (batch !== undefined) this.update(group.kernels, batch, scalars);
+          });
         }
       }),
     );
@@ -181,6 +179,7 @@ export abstract class Optimizer<StateName extends string = string> {
     this.#deviceScalars?.learningRate.dispose();
     this.#deviceScalars?.step.dispose();
     this.#state = undefined;
+    this.#groups = undefined;
     this.#deviceScalars = undefined;
   }
 
@@ -189,6 +188,36 @@ export abstract class Optimizer<StateName extends string = string> {
       this.stateNames.map((name) => [name, this.parameters.map((p) => keep(zerosLike(p)))]),
     ) as Record<StateName, Tensor[]>;
     return this.#state;
+  }
+
+  /**
+   * On the CPU every parameter by itself, else all together. Where the parameters are is asked
+   * of the first alone: a wrong guess for others costs time, not correctness. State follows
+   * parameters that were moved to another device.
+   */
+  #ensureGroups(): readonly Group<StateName>[] {
+    const { device } = this.parameters[0];
+    if (this.#groups?.device === device) return this.#groups.list;
+    const state = this.#ensureState();
+    for (const tensors of Object.values<Tensor[]>(state)) {
+      tensors.forEach((held, i) => held.setData(held.to({ device: this.parameters[i].device })));
+    }
+    const indices = [...this.parameters.keys()];
+    const list =
+      device === 'cpu'
+        ? indices.map((index) => this.#group([index], perTensor, state))
+        : [this.#group(indices, foreach, state)];
+    this.#groups = { device, list };
+    return list;
+  }
+
+  #group(
+    indices: readonly number[],
+    kernels: Kernels,
+    state: Readonly<Record<StateName, readonly Tensor[]>>,
+  ): Group<StateName> {
+    const parameters = indices.map((index) => this.parameters[index]);
+    return { kernels, parameters, state: chosenState(state, indices) };
   }
 
   #nextScalars(): StepScalars {
@@ -209,24 +238,38 @@ export abstract class Optimizer<StateName extends string = string> {
   }
 }
 
-interface Active {
-  readonly index: number;
-  readonly parameter: Tensor;
-  readonly gradient: Tensor;
+/** Parameters that are updated by one call, with their state. */
+interface Group<StateName extends string> {
+  readonly kernels: Kernels;
+  readonly parameters: readonly Tensor[];
+  readonly state: Readonly<Record<StateName, readonly Tensor[]>>;
 }
 
-function batchOf<StateName extends string>(
-  active: readonly Active[],
+function chosenState<StateName extends string>(
   state: Readonly<Record<StateName, readonly Tensor[]>>,
-): Batch<StateName> {
+  indices: readonly number[],
+): Record<StateName, readonly Tensor[]> {
   const chosen = Object.entries<readonly Tensor[]>(state).map(([name, tensors]) => [
     name,
-    active.map(({ index }) => tensors[index]),
+    indices.map((index) => tensors[index]),
   ]);
+  return Object.fromEntries(chosen) as Record<StateName, readonly Tensor[]>;
+}
+
+/** Those of a group that have a gradient; undefined if none has. */
+function withGradients<StateName extends string>({
+  parameters,
+  state,
+}: Group<StateName>): Batch<StateName> | undefined {
+  const all = parameters.map((parameter) => parameter.grad);
+  const gradients = all.filter((gradient) => gradient !== null);
+  if (gradients.length === 0) return undefined;
+  if (gradients.length === all.length) return { parameters, gradients, state };
+  const indices = [...all.keys()].filter((index) => all[index] !== null);
   return {
-    parameters: active.map(({ parameter }) => parameter),
-    gradients: active.map(({ gradient }) => gradient),
-    state: Object.fromEntries(chosen) as Record<StateName, Tensor[]>,
+    parameters: indices.map((index) => parameters[index]),
+    gradients,
+    state: chosenState(state, indices),
   };
 }
 
