@@ -1,0 +1,341 @@
+/**
+ * CRAB's three graphs: encoder, reasoner (rule parser and target predictor) and decoder. The networks
+ * of each concept stand side by side as plain matrix products, whose weights ONNX Runtime packs once
+ * when a file is loaded; batched products it would pack again at every call.
+ *
+ * `probe` makes extra outputs of pre-activations, from which layers are factored (export-compact.ts).
+ */
+import { GraphBuilder, type Value, type Weight, type WeightFormat } from '../onnx/graph.js';
+import type { ConceptNetworks, CrabNetworks, Layer } from './export-networks.js';
+
+/** Called with the name of every layer and its pre-activation. */
+export type Probe = (name: string, value: Value) => void;
+
+export interface GraphOptions {
+  readonly format: WeightFormat;
+  /** Names of layers whose pre-activations become outputs as well. */
+  readonly probed?: ReadonlySet<string>;
+}
+
+const PANELS = 9;
+const PAIRS = 81;
+const SIDE = 3;
+const TAPS = 9;
+
+/** For each position and tap of a 3x3 kernel the neighbour it meets; 9 is the zero border. */
+const NEIGHBOURS = Array.from({ length: PANELS * TAPS }, (_, i) => {
+  const [position, tap] = [Math.floor(i / TAPS), i % TAPS];
+  const row = Math.floor(position / SIDE) + Math.floor(tap / SIDE) - 1;
+  const column = (position % SIDE) + (tap % SIDE) - 1;
+  const inside = row >= 0 && row < SIDE && column >= 0 && column < SIDE;
+  return inside ? row * SIDE + column : PANELS;
+});
+
+class NetworkGraph extends GraphBuilder {
+  readonly #probed: ReadonlySet<string>;
+  readonly #found: [string, Value][] = [];
+
+  constructor(name: string, { format, probed = new Set() }: GraphOptions) {
+    super(name, format);
+    this.#probed = probed;
+  }
+
+  probe(name: string, value: Value): Value {
+    if (this.#probed.has(name)) this.#found.push([name, value]);
+    return value;
+  }
+
+  /** A linear layer, factored or not: x [rows, in] to [rows, out]. */
+  layer(name: string, x: Value, { weights, bias }: Layer, { withBias = true } = {}): Value {
+    let y = x;
+    weights.forEach((weight, i) => {
+      const last = i === weights.length - 1;
+      y = this.linear(last ? name : `${name}.inner`, y, weight, last && withBias ? bias : null);
+    });
+    return this.probe(name, y);
+  }
+
+  /** A convolution by 4x4 of stride 2, factored or not. */
+  convolution(name: string, x: Value, { weights, bias }: Layer): Value {
+    let y = x;
+    weights.forEach((weight, i) => {
+      const last = i === weights.length - 1;
+      y = this.#convolve(last ? name : `${name}.inner`, y, weight, last ? bias : null);
+    });
+    return this.probe(name, y);
+  }
+
+  #convolve(name: string, x: Value, weight: Weight, bias: Float32Array | null): Value {
+    const [out, , kernel] = weight.shape;
+    const operands = [x, this.weight(`${name}.weight`, weight)];
+    if (bias !== null) operands.push(this.constant(`${name}.bias`, bias, [out]));
+    const halves = kernel === 4;
+    const side = Number(x.shape[2]) / (halves ? 2 : 1);
+    return this.node('Conv', name, operands, [x.shape[0], out, side, side], {
+      kernel_shape: [kernel, kernel],
+      strides: halves ? [2, 2] : [1, 1],
+      pads: halves ? [1, 1, 1, 1] : [0, 0, 0, 0],
+    });
+  }
+
+  finish(documentation: string): Uint8Array {
+    for (const [name, value] of this.#found) this.output(`probe:${name}`, value);
+    return this.encode(documentation);
+  }
+}
+
+/** Names of the layers that can be probed and factored, as the graphs use them. */
+export const layerName = {
+  convolution: (i: number): string => `conv${i}`,
+  whole: 'whole',
+  head: 'head',
+  concept: (m: number, part: string): string => `concept${m}.${part}`,
+};
+
+/** images [N, 1, 64, 64] in [0, 1] to concepts [N, M, d_z]. */
+export function encoderGraph({ config, encoder }: CrabNetworks, options: GraphOptions): Uint8Array {
+  const graph = new NetworkGraph('encoder', options);
+  let x = graph.input('images', ['N', 1, 64, 64]);
+  encoder.convolutions.forEach((layer, i) => {
+    x = graph.relu(graph.convolution(layerName.convolution(i), x, layer));
+  });
+  const features = x.shape.slice(1).reduce<number>((product, size) => product * Number(size), 1);
+  x = graph.reshape('flat', x, [0, features], ['N', features]); // [N, C, 4, 4] → [N, C * 16]
+  x = graph.relu(graph.layer(layerName.whole, x, encoder.whole));
+  x = graph.layer(layerName.head, x, encoder.head); // [N, M * d_z]
+  const { concepts, conceptSize } = config;
+  const shape = ['N', concepts, conceptSize];
+  graph.output('concepts', graph.reshape('means', x, [0, concepts, conceptSize], shape));
+  return graph.finish('Panels to the means of their concepts.');
+}
+
+/** concepts [N, M, d_z] to images [N, 1, 64, 64] in (0, 1). */
+export function decoderGraph({ config, decoder }: CrabNetworks, options: GraphOptions): Uint8Array {
+  const graph = new NetworkGraph('decoder', options);
+  const { concepts, conceptSize, decoderSlope } = config;
+  const leaky = (value: Value): Value =>
+    graph.node('LeakyRelu', `${value.name}.leaky`, [value], value.shape, {
+      alpha: { float: decoderSlope },
+    });
+  const input = graph.input('concepts', ['N', concepts, conceptSize]);
+  const row = [0, concepts * conceptSize];
+  let x = graph.reshape('row', input, row, ['N', row[1]]); // [N, M * d_z]
+  decoder.dense.forEach((layer, i) => {
+    x = leaky(graph.layer(`dense${i}`, x, layer));
+  });
+  const channels = Number(x.shape[1]) / 16;
+  x = graph.reshape('map', x, [0, channels, 4, 4], ['N', channels, 4, 4]);
+  decoder.transposed.forEach(({ weights: [weight], bias }, i) => {
+    const name = `transposed${i}`;
+    const out = weight.shape[1];
+    const operands = [
+      x,
+      graph.weight(`${name}.weight`, weight, 1),
+      graph.constant(`${name}.bias`, bias, [out]),
+    ];
+    const side = Number(x.shape[2]) * 2;
+    const drawn = graph.node('ConvTranspose', name, operands, ['N', out, side, side], {
+      kernel_shape: [4, 4],
+      strides: [2, 2],
+      pads: [1, 1, 1, 1],
+    });
+    const last = i === decoder.transposed.length - 1;
+    x = last ? graph.node('Sigmoid', 'pixels', [drawn], drawn.shape) : leaky(drawn);
+  });
+  graph.output('images', x);
+  return graph.finish('Concepts to the mean pixel values of their panels.');
+}
+
+/** What all concepts' networks of a reasoner share. */
+interface ReasonerInputs {
+  /** [N, 9, M, d_z] */
+  readonly concepts: Value;
+  /** 1 at context panels, [N, 9, 1]. */
+  readonly context: Value;
+  /** 1 for pairs of context panels, [N, 81, 1]. */
+  readonly gates: Value;
+  /** [N, M, d_r] */
+  readonly rules: Value;
+  /** bool [N, M, 1] */
+  readonly useRules: Value;
+  /** [1, 9, 1] */
+  readonly nineOnes: Value;
+}
+
+/**
+ * Inputs: concepts [N, 9, M, d_z] (anything finite at missing panels), mask [N, 9] (1 = missing), rules
+ * [N, M, d_r] and use_rules [N, M] (1 = take that rule instead of the parsed one). Outputs: the parsed
+ * rule_mean and rule_deviation [N, M, d_r], and predicted [N, 9, M, d_z].
+ */
+export function reasonerGraph(networks: CrabNetworks, options: GraphOptions): Uint8Array {
+  const { config } = networks;
+  const { concepts: m, conceptSize, ruleSize } = config;
+  const graph = new NetworkGraph('reasoner', options);
+  const inputs = reasonerInputs(graph, m, conceptSize, ruleSize);
+  const parts = networks.concepts.map((concept, index) =>
+    conceptReasoner(graph, networks, concept, index, inputs),
+  );
+  const joined = (name: string, choose: (part: ConceptResult) => Value, axis: number): void => {
+    const apart = parts.map((part, i) => {
+      const value = choose(part);
+      const shape = [...value.shape.slice(0, axis), 1, ...value.shape.slice(axis)];
+      const sizes = shape.map((size) => (typeof size === 'number' ? size : -1));
+      return graph.reshape(`concept${i}.${name}`, value, sizes, shape);
+    });
+    graph.output(name, graph.concat(`${name}.all`, apart, axis));
+  };
+  joined('rule_mean', ({ mean }) => mean, 1);
+  joined('rule_deviation', ({ deviation }) => deviation, 1);
+  joined('predicted', ({ predicted }) => predicted, 2);
+  return graph.finish('Concepts of the context to rules and the concepts of missing panels.');
+}
+
+function reasonerInputs(
+  graph: NetworkGraph,
+  m: number,
+  conceptSize: number,
+  ruleSize: number,
+): ReasonerInputs {
+  const concepts = graph.input('concepts', ['N', PANELS, m, conceptSize]);
+  const mask = graph.input('mask', ['N', PANELS]);
+  const rules = graph.input('rules', ['N', m, ruleSize]);
+  const use = graph.input('use_rules', ['N', m]);
+  const one = graph.constant('one', new Float32Array([1]), [1]);
+  const half = graph.constant('half', new Float32Array([0.5]), [1]);
+  const open = graph.node('Sub', 'context', [one, mask], ['N', PANELS]);
+  const column = graph.reshape('context.column', open, [0, PANELS, 1], ['N', PANELS, 1]);
+  const row = graph.reshape('context.row', open, [0, 1, PANELS], ['N', 1, PANELS]);
+  const square = graph.node('Mul', 'gates.square', [column, row], ['N', PANELS, PANELS]);
+  const chosen = graph.node('Greater', 'use', [use, half], ['N', m], {}, 'bool');
+  const axis = graph.integers('last', [2]);
+  return {
+    concepts,
+    rules,
+    context: column,
+    gates: graph.reshape('gates', square, [0, PAIRS, 1], ['N', PAIRS, 1]),
+    useRules: graph.node('Unsqueeze', 'use.last', [chosen, axis], ['N', m, 1], {}, 'bool'),
+    nineOnes: graph.constant('nine', new Float32Array(PANELS).fill(1), [1, PANELS, 1]),
+  };
+}
+
+interface ConceptResult {
+  /** [N, d_r] */
+  readonly mean: Value;
+  /** [N, d_r] */
+  readonly deviation: Value;
+  /** [N, 9, d_z] */
+  readonly predicted: Value;
+}
+
+function conceptReasoner(
+  graph: NetworkGraph,
+  { config }: CrabNetworks,
+  networks: ConceptNetworks,
+  m: number,
+  inputs: ReasonerInputs,
+): ConceptResult {
+  const { conceptSize, ruleSize, ruleDeviationMax } = config;
+  const name = (part: string): string => layerName.concept(m, part);
+  const own = graph.gather(name('z'), inputs.concepts, m, 2); // [N, 9, d_z]
+  const parsed = parseRule(graph, networks, m, own, inputs); // [N, 2 d_r]
+  const mean = graph.slice(name('mean'), parsed, 1, 0, ruleSize);
+  const raw = graph.slice(name('raw'), parsed, 1, ruleSize, 2 * ruleSize);
+  const deviation = ruleDeviation(graph, name('deviation'), raw, ruleDeviationMax);
+  const given = graph.gather(name('given'), inputs.rules, m, 1); // [N, d_r]
+  const use = graph.node(
+    'Gather',
+    name('use'),
+    [inputs.useRules, graph.integers(name('use.index'), [m], [])],
+    ['N', 1],
+    { axis: 1 },
+    'bool',
+  );
+  const rule = graph.node('Where', name('rule'), [use, given, mean], ['N', ruleSize]);
+  const known = graph.node('Mul', name('known'), [own, inputs.context], ['N', PANELS, conceptSize]);
+  const apart = graph.reshape(name('rule.apart'), rule, [0, 1, ruleSize], ['N', 1, ruleSize]);
+  const beside = graph.node(
+    'Mul',
+    name('rule.beside'),
+    [apart, inputs.nineOnes],
+    ['N', PANELS, ruleSize],
+  );
+  const start = graph.concat(name('target.start'), [known, beside], 2); // [N, 9, d_z + d_r]
+  const predicted = predictTarget(graph, networks, m, start, config.targetOutputRelu);
+  return { mean, deviation, predicted };
+}
+
+function ruleDeviation(
+  graph: NetworkGraph,
+  name: string,
+  raw: Value,
+  largest: number | null,
+): Value {
+  if (largest === null) return graph.node('Softplus', name, [raw], raw.shape);
+  const share = graph.node('Sigmoid', `${name}.share`, [raw], raw.shape);
+  const factor = graph.constant(`${name}.largest`, new Float32Array([largest]), [1]);
+  return graph.node('Mul', name, [share, factor], raw.shape);
+}
+
+/** f_pair of all pairs and f_relation of those that are context: own [N, 9, d_z] to [N, 2 d_r]. */
+function parseRule(
+  graph: NetworkGraph,
+  { pairFirst, pairSecond, pairHidden, pairOut, relation }: ConceptNetworks,
+  m: number,
+  own: Value,
+  { gates }: ReasonerInputs,
+): Value {
+  const name = (part: string): string => layerName.concept(m, part);
+  const width = Number(own.shape[2]);
+  const hidden = pairFirst.weights[pairFirst.weights.length - 1].shape[0];
+  const features = pairOut.weights[pairOut.weights.length - 1].shape[0];
+  const rows = graph.reshape(name('rows'), own, [-1, width], ['N*9', width]);
+  const spread = (part: string, value: Value, sizes: readonly number[]): Value =>
+    graph.reshape(name(part), value, [-1, ...sizes], ['N', ...sizes]);
+  const first = graph.layer(name('pairFirst'), rows, pairFirst);
+  const second = graph.layer(name('pairSecond'), rows, pairSecond, { withBias: false });
+  const sum = graph.node(
+    'Add',
+    name('pairs'),
+    [
+      spread('pairFirst.apart', first, [PANELS, 1, hidden]),
+      spread('pairSecond.apart', second, [1, PANELS, hidden]),
+    ],
+    ['N', PANELS, PANELS, hidden],
+  );
+  const all = graph.reshape(name('pairs.rows'), graph.relu(sum), [-1, hidden], ['N*81', hidden]);
+  const deeper = graph.relu(graph.layer(name('pairHidden'), all, pairHidden));
+  const out = graph.layer(name('pairOut'), deeper, pairOut); // [N * 81, features]
+  const pairs = spread('pairOut.apart', out, [PAIRS, features]);
+  const gated = graph.node('Mul', name('gated'), [pairs, gates], ['N', PAIRS, features]);
+  let x = graph.reshape(name('relation.in'), gated, [0, PAIRS * features], ['N', PAIRS * features]);
+  relation.forEach((layer, i) => {
+    x = graph.layer(name(`relation${i}`), x, layer);
+    if (i < relation.length - 1) x = graph.relu(x);
+  });
+  return x;
+}
+
+/** f_target, its convolutions as products with gathered neighbourhoods: [N, 9, in] to [N, 9, d_z]. */
+function predictTarget(
+  graph: NetworkGraph,
+  { target }: ConceptNetworks,
+  m: number,
+  start: Value,
+  outputRelu: boolean,
+): Value {
+  const name = (part: string): string => layerName.concept(m, part);
+  let x = start;
+  target.forEach((layer, i) => {
+    const part = name(`target${i}`);
+    const width = Number(x.shape[2]);
+    const pads = graph.integers(`${part}.pads`, [0, 0, 0, 0, 1, 0]);
+    const bordered = graph.node('Pad', `${part}.border`, [x, pads], ['N', PANELS + 1, width]);
+    const around = graph.gather(`${part}.around`, bordered, NEIGHBOURS, 1); // [N, 81, width]
+    const rows = graph.reshape(`${part}.rows`, around, [-1, TAPS * width], ['N*9', TAPS * width]);
+    let y = graph.layer(part, rows, layer);
+    if (i < target.length - 1 || outputRelu) y = graph.relu(y);
+    const out = Number(y.shape[1]);
+    x = graph.reshape(`${part}.panels`, y, [-1, PANELS, out], ['N', PANELS, out]);
+  });
+  return x;
+}
