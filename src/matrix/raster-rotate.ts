@@ -49,6 +49,9 @@ const STEPS = 1 << STEP_BITS;
 /** From ten fractional bits to five. */
 const DROPPED_BITS = 5;
 const ROUNDING = POSITION_SCALE / STEPS / 2;
+/** Sum of the weights of the four neighbours of a position. */
+export const FULL_WEIGHT_BITS = 2 * STEP_BITS;
+export const FULL_WEIGHT = 1 << FULL_WEIGHT_BITS;
 
 /** Rows of [x factor, y factor, constant]: where in the source a target pixel comes from. */
 type InverseMap = readonly [readonly number[], readonly number[]];
@@ -70,26 +73,60 @@ function inverseMap(centreX: number, centreY: number, angle: number): InverseMap
   ];
 }
 
+/** Where the pixels of a region come from: column and row parts, with ten fractional bits. */
+interface SourcePositions {
+  readonly columnX: Int32Array;
+  readonly columnY: Int32Array;
+  readonly rowX: Int32Array;
+  readonly rowY: Int32Array;
+}
+
+/** A position is the sum of a column's part and a row's; each is rounded alone, as OpenCV does. */
+function sourcePositions(
+  centre: readonly [x: number, y: number],
+  angle: number,
+  region: Region,
+): SourcePositions {
+  const [[xx, xy, x0], [yx, yy, y0]] = inverseMap(centre[0], centre[1], angle);
+  const width = region.right - region.left + 1;
+  const height = region.bottom - region.top + 1;
+  const columnX = new Int32Array(width);
+  const columnY = new Int32Array(width);
+  const rowX = new Int32Array(height);
+  const rowY = new Int32Array(height);
+  for (let i = 0; i < width; i++) {
+    columnX[i] = roundHalfEven(xx * (region.left + i) * POSITION_SCALE);
+    columnY[i] = roundHalfEven(yx * (region.left + i) * POSITION_SCALE);
+  }
+  for (let i = 0; i < height; i++) {
+    const y = region.top + i;
+    rowX[i] = roundHalfEven((xy * y + x0) * POSITION_SCALE) + ROUNDING;
+    rowY[i] = roundHalfEven((yy * y + y0) * POSITION_SCALE) + ROUNDING;
+  }
+  return { columnX, columnY, rowX, rowY };
+}
+
+/** The four neighbours of a position in 32nds of a pixel, weighted; the weights sum to 1024. */
+function blend(a: number, b: number, c: number, d: number, x32: number, y32: number): number {
+  const right = x32 & (STEPS - 1);
+  const below = y32 & (STEPS - 1);
+  const upper = a * (STEPS - right) + b * right;
+  const lower = c * (STEPS - right) + d * right;
+  return upper * (STEPS - below) + lower * below;
+}
+
 const inkAt = (source: Raster, x: number, y: number): number =>
   x >= 0 && x < source.width && y >= 0 && y < source.height ? source.data[y * source.width + x] : 0;
 
 /** Ink at a position in 32nds of a pixel. */
 function interpolate(source: Raster, x32: number, y32: number): number {
-  const { data, width, height } = source;
   const x = x32 >> STEP_BITS;
   const y = y32 >> STEP_BITS;
-  const inside = x >= 0 && x < width - 1 && y >= 0 && y < height - 1;
-  const at = y * width + x;
-  const a = inside ? data[at] : inkAt(source, x, y);
-  const b = inside ? data[at + 1] : inkAt(source, x + 1, y);
-  const c = inside ? data[at + width] : inkAt(source, x, y + 1);
-  const d = inside ? data[at + width + 1] : inkAt(source, x + 1, y + 1);
-  if (a === b && a === c && a === d) return a;
-  const right = x32 & (STEPS - 1);
-  const below = y32 & (STEPS - 1);
-  const upper = a * (STEPS - right) + b * right;
-  const lower = c * (STEPS - right) + d * right;
-  return (upper * (STEPS - below) + lower * below + (STEPS * STEPS) / 2) >> (2 * STEP_BITS);
+  const a = inkAt(source, x, y);
+  const b = inkAt(source, x + 1, y);
+  const c = inkAt(source, x, y + 1);
+  const d = inkAt(source, x + 1, y + 1);
+  return (blend(a, b, c, d, x32, y32) + FULL_WEIGHT / 2) >> FULL_WEIGHT_BITS;
 }
 
 /**
@@ -103,22 +140,58 @@ export function rotate(
   angle: number,
   region: Region,
 ): void {
-  const [[xx, xy, x0], [yx, yy, y0]] = inverseMap(centre[0], centre[1], angle);
-  const width = region.right - region.left + 1;
-  const columnX = new Int32Array(width);
-  const columnY = new Int32Array(width);
-  for (let i = 0; i < width; i++) {
-    columnX[i] = roundHalfEven(xx * (region.left + i) * POSITION_SCALE);
-    columnY[i] = roundHalfEven(yx * (region.left + i) * POSITION_SCALE);
-  }
+  const { columnX, columnY, rowX, rowY } = sourcePositions(centre, angle, region);
   for (let y = region.top; y <= region.bottom; y++) {
-    const rowX = roundHalfEven((xy * y + x0) * POSITION_SCALE) + ROUNDING;
-    const rowY = roundHalfEven((yy * y + y0) * POSITION_SCALE) + ROUNDING;
+    const row = y - region.top;
     const start = y * target.width + region.left;
-    for (let i = 0; i < width; i++) {
-      const x32 = (rowX + columnX[i]) >> DROPPED_BITS;
-      const y32 = (rowY + columnY[i]) >> DROPPED_BITS;
+    for (let i = 0; i < columnX.length; i++) {
+      const x32 = (rowX[row] + columnX[i]) >> DROPPED_BITS;
+      const y32 = (rowY[row] + columnY[i]) >> DROPPED_BITS;
       target.data[start + i] = interpolate(source, x32, y32);
+    }
+  }
+}
+
+/** What is rotated by weights: any small numbers, row by row, nothing beyond `reach` of the centre. */
+export interface Stencil {
+  readonly width: number;
+  readonly data: Uint16Array;
+  readonly centre: readonly [x: number, y: number];
+  /** Pixels around the centre; there must be this many and two more to every side. */
+  readonly reach: number;
+}
+
+/**
+ * As `rotate`, for a stencil whose centre comes to lie on `centre`: writes the weighted sums
+ * themselves, 1024 times the value where four neighbours are equal. Only pixels of `region` within
+ * the stencil's reach are written.
+ */
+export function rotateWeights(
+  stencil: Stencil,
+  target: Int32Array,
+  targetWidth: number,
+  centre: readonly [x: number, y: number],
+  angle: number,
+  region: Region,
+): void {
+  const { data, width, reach } = stencil;
+  const { columnX, columnY, rowX, rowY } = sourcePositions(centre, angle, region);
+  const shift = (stencil.centre[1] - centre[1]) * width + stencil.centre[0] - centre[0];
+  for (let y = region.top; y <= region.bottom; y++) {
+    const row = y - region.top;
+    const half = Math.floor(Math.sqrt(Math.max(reach * reach - (y - centre[1]) ** 2, 0)));
+    const first = Math.max(centre[0] - half, region.left);
+    const last = Math.min(centre[0] + half, region.right);
+    for (let x = first; x <= last; x++) {
+      const x32 = (rowX[row] + columnX[x - region.left]) >> DROPPED_BITS;
+      const y32 = (rowY[row] + columnY[x - region.left]) >> DROPPED_BITS;
+      const at = (y32 >> STEP_BITS) * width + (x32 >> STEP_BITS) + shift;
+      const a = data[at];
+      const b = data[at + 1];
+      const c = data[at + width];
+      const d = data[at + width + 1];
+      const same = a === b && a === c && a === d;
+      target[y * targetWidth + x] = same ? a * FULL_WEIGHT : blend(a, b, c, d, x32, y32);
     }
   }
 }

@@ -135,9 +135,12 @@ export function drawUpright(raster: Raster, figure: Figure, ink: number): void {
   outlinePolygon(raster, vertices, BLACK_INK);
 }
 
-/** The part of an image that a figure can reach at any angle, with its outline. */
+/** How far from its centre a figure can reach at any angle, with its outline and some room. */
+export const farthestReach = (figure: Figure): number => Math.ceil(radiusOf(figure)) + 4;
+
+/** The part of an image that a figure can reach at any angle. */
 export function reachOf(figure: Figure): Region {
-  const reach = Math.ceil(radiusOf(figure)) + 4;
+  const reach = farthestReach(figure);
   const [x, y] = figure.centre;
   return {
     left: Math.max(x - reach, 0),

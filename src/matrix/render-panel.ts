@@ -6,7 +6,8 @@
 import { ArgumentError } from './errors.js';
 import { layoutOf, type ConfigurationLayout } from './layouts.js';
 import type { Panel, Problem } from './problem.js';
-import { SpriteStore, type Runs, type Sprite } from './render-sprites.js';
+import type { Runs, Sprite } from './render-forms.js';
+import { SpriteStore } from './render-sprites.js';
 import {
   downscale,
   drawStructureLine,
