@@ -4,7 +4,16 @@
  */
 import { describe, expect, test } from 'vitest';
 import * as torch from '../../src/torch/index.js';
-import { Generator, init, nn, noGrad, optim, scope, tensor } from '../../src/torch/index.js';
+import {
+  Generator,
+  init,
+  liveTensors,
+  nn,
+  noGrad,
+  optim,
+  scope,
+  tensor,
+} from '../../src/torch/index.js';
 import type { Tensor } from '../../src/torch/index.js';
 import { hasCuda, hasTorch } from './golden/support.js';
 
@@ -256,6 +265,19 @@ describe.skipIf(!hasTorch)('layers', () => {
       const rest = lstm.run(x.narrow(1, 4, 2), first);
       const parts = torch.cat([first.output, rest.output], 1);
       expect(parts.allclose(whole, 1e-5, 1e-6)).toBe(true);
+    });
+  });
+
+  test('a sequence frees what passes between its layers, and gradients still flow', () => {
+    scope(() => {
+      const net = new nn.Sequential(new nn.Tanh(), new nn.Identity(), new nn.Sigmoid());
+      const x = torch.ones([4]).requiresGrad_();
+      const { tensors } = liveTensors();
+      const y = net.forward(x);
+      expect(liveTensors().tensors).toBe(tensors + 1);
+      y.sum().backward();
+      expect(x.grad?.select(0, 0).item()).toBeCloseTo(0.0913, 3);
+      expect(new nn.Sequential().forward(x)).toBe(x);
     });
   });
 

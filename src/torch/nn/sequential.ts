@@ -1,6 +1,7 @@
 /**
  * Layers one after the other.
  */
+import { scope } from '../scope.js';
 import type { Tensor } from '../tensor.js';
 import { Module } from './module.js';
 
@@ -9,7 +10,11 @@ export interface Layer extends Module {
   forward(x: Tensor): Tensor;
 }
 
-/** Applies its layers in turn; their state is named `0`, `1`, ... as in PyTorch. */
+/**
+ * Applies its layers in turn; their state is named `0`, `1`, ... as in PyTorch. What passes between
+ * the layers is freed at once, as far as the backward pass does not need it; a layer that wants to
+ * hold on to it calls `keep`.
+ */
 export class Sequential extends Module implements Layer {
   readonly layers: readonly Layer[];
 
@@ -23,6 +28,6 @@ export class Sequential extends Module implements Layer {
   }
 
   forward(x: Tensor): Tensor {
-    return this.layers.reduce((value, layer) => layer.forward(value), x);
+    return scope(() => this.layers.reduce((value, layer) => layer.forward(value), x));
   }
 }
