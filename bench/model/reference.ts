@@ -23,6 +23,36 @@ class Relu extends nn.Module {
   }
 }
 
+/** The encoder as a plain list of layers; every convolution has a bias, though a BatchNorm follows. */
+class PlainEncoder extends nn.Module {
+  readonly convs: readonly nn.Conv2d[];
+  readonly norms: readonly nn.BatchNorm2d[];
+  readonly head: nn.Linear;
+  readonly relu = new Relu();
+
+  constructor(
+    { encoder, concepts, conceptSize }: NetworkConfig,
+    options: { generator: Generator },
+  ) {
+    super();
+    this.convs = encoder.map((out, i) => {
+      const geometry = i < encoder.length - 1 ? { stride: 2, padding: 1 } : {};
+      return new nn.Conv2d(i === 0 ? 1 : encoder[i - 1], out, 4, { ...options, ...geometry });
+    });
+    this.norms = encoder.map((out) => new nn.BatchNorm2d(out));
+    this.head = new nn.Linear(encoder[encoder.length - 1], concepts * conceptSize, options);
+  }
+
+  /** [B, 1, 64, 64] to [B, M * d_z]. */
+  forward(images: Tensor): Tensor {
+    let x = images;
+    this.convs.forEach((conv, i) => {
+      x = this.relu.forward(this.norms[i].forward(conv.forward(x)));
+    });
+    return this.head.forward(x.flatten(1));
+  }
+}
+
 /** The rule parser of one concept. */
 class ConceptRuleParser extends nn.Module {
   readonly pair: readonly nn.Linear[];
@@ -87,9 +117,9 @@ class ConceptTargetPredictor extends nn.Module {
   }
 }
 
-/** The authors' structure around the encoder and decoder of a model. */
+/** The authors' structure around the decoder of a model. */
 export class ReferenceCrab extends nn.Module {
-  readonly encoder: CrabModel['encoder'];
+  readonly encoder: PlainEncoder;
   readonly decoder: CrabModel['decoder'];
   readonly parsers: readonly ConceptRuleParser[];
   readonly predictors: readonly ConceptTargetPredictor[];
@@ -100,24 +130,34 @@ export class ReferenceCrab extends nn.Module {
   ) {
     super();
     const { config } = model;
-    this.encoder = model.encoder;
+    this.encoder = new PlainEncoder(config, options);
     this.decoder = model.decoder;
     const concepts = Array.from({ length: config.concepts });
     this.parsers = concepts.map(() => new ConceptRuleParser(config, options));
     this.predictors = concepts.map(() => new ConceptTargetPredictor(config, options));
   }
 
-  /** Everything but the model it shares its encoder and decoder with. */
+  /** Everything but the model it shares its decoder with. */
   override stateFields(): Iterable<[string, unknown]> {
     return Object.entries(this).filter(([name]) => name !== 'model');
   }
 
-  /** Its own tensors beside those of the batched model that must hold the same values. */
-  correspondence(): { own: Tensor; batched: (model: CrabModel) => Tensor }[] {
-    return this.parsers.flatMap((parser, m) => [
-      ...parserWeights(parser, m),
-      ...predictorWeights(this.predictors[m], m),
-    ]);
+  /**
+   * Its parameters beside the parts of the batched model's that stand for the same: what `of` gives for
+   * them, the values or for instance the gradients.
+   */
+  correspondence(of: Of = (parameter) => parameter.detach()): Pairing[] {
+    const { model } = this;
+    return [
+      ...encoderPairings(this.encoder, model, of),
+      ...this.parsers.flatMap((parser, m) => parserPairings(parser, model, m, of)),
+      ...this.predictors.flatMap((predictor, m) => predictorPairings(predictor, model, m, of)),
+    ];
+  }
+
+  /** Takes over the weights of the batched model. */
+  copyWeights(): void {
+    for (const { own, batched } of this.correspondence()) own.copy_(batched);
   }
 
   /** The terms of the objective for one target set. */
@@ -171,59 +211,67 @@ export class ReferenceCrab extends nn.Module {
   }
 }
 
-type Correspondence = ReturnType<ReferenceCrab['correspondence']>;
+type Of = (parameter: Tensor) => Tensor;
 
-function bias(layer: nn.Linear | nn.Conv2d): Tensor {
-  if (layer.bias === null) throw new Error('the layers of the reference have biases');
+interface Pairing {
+  readonly own: Tensor;
+  readonly batched: Tensor;
+}
+
+function bias(layer: { readonly bias: Tensor | null }): Tensor {
+  if (layer.bias === null) throw new Error('the layer has no bias');
   return layer.bias;
 }
 
-function parserWeights(parser: ConceptRuleParser, m: number): Correspondence {
-  const [first, hidden, out] = parser.pair;
-  const { conceptSize } = parser.config;
-  const half = (tensor: Tensor): Tensor => tensor.select(0, m).transpose(0, 1); // [in, out] → [out, in]
-  const rest = [
-    { layer: hidden, of: (model: CrabModel) => model.ruleParser.pairHidden },
-    { layer: out, of: (model: CrabModel) => model.ruleParser.pairOut },
-    ...parser.relation.map((layer, i) => ({
-      layer,
-      of: (model: CrabModel) => model.ruleParser.relation[i],
-    })),
-  ];
-  const biasOf = (tensor: Tensor | null): Tensor => {
-    if (tensor === null) throw new Error('the batched layers have biases');
-    return tensor.select(0, m).squeeze(0);
-  };
+/** The batched model's encoder has no biases before its norms, where they change nothing. */
+function encoderPairings(encoder: PlainEncoder, { encoder: other }: CrabModel, of: Of): Pairing[] {
   return [
-    {
-      own: first.weight.narrow(1, 0, conceptSize),
-      batched: (model) => half(model.ruleParser.pairFirst.weight),
-    },
-    {
-      own: first.weight.narrow(1, conceptSize, conceptSize),
-      batched: (model) => half(model.ruleParser.pairSecond.weight),
-    },
-    { own: bias(first), batched: (model) => biasOf(model.ruleParser.pairFirst.bias) },
-    ...rest.flatMap(({ layer, of }) => [
-      { own: layer.weight, batched: (model: CrabModel) => half(of(model).weight) },
-      { own: bias(layer), batched: (model: CrabModel) => biasOf(of(model).bias) },
+    ...encoder.convs.map((conv, i) => ({
+      own: of(conv.weight),
+      batched: of(other.stages[i].conv.weight),
+    })),
+    { own: of(encoder.head.weight), batched: of(other.head.weight) },
+    { own: of(bias(encoder.head)), batched: of(bias(other.head)) },
+  ];
+}
+
+function parserPairings(
+  parser: ConceptRuleParser,
+  { ruleParser }: CrabModel,
+  m: number,
+  of: Of,
+): Pairing[] {
+  const { conceptSize } = parser.config;
+  const turned = (weight: Tensor): Tensor => of(weight).select(0, m).transpose(0, 1); // [out, in]
+  const biasOf = (layer: { readonly bias: Tensor | null }): Tensor =>
+    of(bias(layer)).select(0, m).squeeze(0);
+  const [first, ...deeper] = [...parser.pair, ...parser.relation];
+  const { pairFirst, pairSecond, pairHidden, pairOut, relation } = ruleParser;
+  const weight = of(first.weight); // [out, 2 d_z]
+  return [
+    { own: weight.narrow(1, 0, conceptSize), batched: turned(pairFirst.weight) },
+    { own: weight.narrow(1, conceptSize, conceptSize), batched: turned(pairSecond.weight) },
+    { own: of(bias(first)), batched: biasOf(pairFirst) },
+    ...[pairHidden, pairOut, ...relation].flatMap((layer, i) => [
+      { own: of(deeper[i].weight), batched: turned(layer.weight) },
+      { own: of(bias(deeper[i])), batched: biasOf(layer) },
     ]),
   ];
 }
 
-function predictorWeights(predictor: ConceptTargetPredictor, m: number): Correspondence {
+function predictorPairings(
+  predictor: ConceptTargetPredictor,
+  { targetPredictor }: CrabModel,
+  m: number,
+  of: Of,
+): Pairing[] {
   return predictor.layers.flatMap((layer, i) => {
+    const { weight, bias: biases } = targetPredictor.layers[i];
     const part = (tensor: Tensor): Tensor =>
-      tensor.narrow(0, m * layer.outChannels, layer.outChannels);
+      of(tensor).narrow(0, m * layer.outChannels, layer.outChannels);
     return [
-      {
-        own: layer.weight,
-        batched: (model: CrabModel) => part(model.targetPredictor.layers[i].weight),
-      },
-      {
-        own: bias(layer),
-        batched: (model: CrabModel) => part(model.targetPredictor.layers[i].bias),
-      },
+      { own: of(layer.weight), batched: part(weight) },
+      { own: of(bias(layer)), batched: part(biases) },
     ];
   });
 }

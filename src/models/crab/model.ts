@@ -6,6 +6,7 @@
 import { nn, type Device, type Generator, type Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
 import type { NetworkConfig } from './config.js';
+import { atLeastSingle } from './distributions.js';
 import { Decoder, Encoder, IMAGE_SIZE } from './networks.js';
 import { RuleParser } from './rule-parser.js';
 import { TargetPredictor } from './target-predictor.js';
@@ -43,9 +44,7 @@ export class CrabModel extends nn.Module {
     }
     const { concepts, conceptSize } = this.config;
     const images = panels.reshape([n * p, 1, IMAGE_SIZE, IMAGE_SIZE]);
-    return this.encoder
-      .forward(images) // [N * P, M * d_z]
-      .to({ dtype: 'f32' })
+    return atLeastSingle(this.encoder.forward(images)) // [N * P, M * d_z]
       .reshape([n, p, concepts, conceptSize])
       .permute([2, 0, 1, 3]) // [M, N, P, d_z]
       .contiguous();

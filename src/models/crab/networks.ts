@@ -2,8 +2,9 @@
  * The encoder f_enc and the decoder f_dec (Appendix C): images to the means of their concepts and
  * back. A convolution in front of a BatchNorm has no bias: the normalisation would take it out again.
  */
-import { leakyRelu, nn, type Tensor } from '../../torch/index.js';
+import { leakyRelu, linear, nn, type Tensor } from '../../torch/index.js';
 import type { NetworkConfig } from './config.js';
+import { atLeastSingle } from './distributions.js';
 
 /** Side of an image. */
 export const IMAGE_SIZE = 64;
@@ -29,7 +30,10 @@ class Stage extends nn.Module {
 const HALVING = { stride: 2, padding: 1 } as const;
 const WHOLE = { stride: 1, padding: 0 } as const;
 
-/** Input images [B, 1, 64, 64]; output means of concepts [B, M * d_z]. */
+/**
+ * Input images [B, 1, 64, 64]; output means of concepts [B, M * d_z]. Weights and maps are held
+ * channels-last, the order that convolutions on CPUs and GPUs are fastest in.
+ */
 export class Encoder extends nn.Module {
   readonly stages: readonly Stage[];
   readonly head: nn.Linear;
@@ -45,14 +49,21 @@ export class Encoder extends nn.Module {
       return new Stage(conv, out, options.device);
     });
     this.head = new nn.Linear(channels[channels.length - 1], concepts * conceptSize, options);
+    this.to({ memoryFormat: 'channelsLast' });
   }
 
   forward(images: Tensor): Tensor {
     let x = images;
-    for (const stage of this.stages) x = stage.forward(x).relu_();
-    return this.head.forward(x.flatten(1)); // [B, channels, 1, 1] → [B, channels] → [B, M * d_z]
+    for (const stage of this.stages.slice(0, -1)) x = stage.forward(x).relu_();
+    // A kernel as large as its map is one product; convolution kernels are several times slower at it.
+    const { conv, norm } = this.stages[this.stages.length - 1];
+    const flat = linear(flattened(x), flattened(conv.weight)); // [B, channels]
+    return this.head.forward(norm.forward(flat).relu_());
   }
 }
+
+/** [B, C, H, W] to [B, H * W * C]: no copy if it is channels-last. */
+const flattened = (x: Tensor): Tensor => x.permute([0, 2, 3, 1]).flatten(1);
 
 /** Input concepts [B, M * d_z]; output mean pixel values [B, 1, 64, 64] in (0, 1), f32. */
 export class Decoder extends nn.Module {
@@ -79,12 +90,13 @@ export class Decoder extends nn.Module {
       ...options,
       ...HALVING,
     });
+    this.to({ memoryFormat: 'channelsLast' });
   }
 
   forward(concepts: Tensor): Tensor {
     let x = concepts.unsqueeze(-1).unsqueeze(-1); // [B, M * d_z, 1, 1]
     for (const stage of this.stages) x = leakyRelu(stage.forward(x), this.slope);
     // The likelihood of pixels needs more digits than a half-precision sigmoid has.
-    return this.last.forward(x).to({ dtype: 'f32' }).sigmoid();
+    return atLeastSingle(this.last.forward(x)).sigmoid();
   }
 }

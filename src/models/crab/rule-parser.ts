@@ -11,6 +11,7 @@
 import { nn, softplus, type Tensor } from '../../torch/index.js';
 import { ConceptLinear } from './concept-linear.js';
 import type { NetworkConfig } from './config.js';
+import { atLeastSingle } from './distributions.js';
 import { PANELS } from './gates.js';
 
 /** Independent Gaussians; both tensors have the same shape, f32. */
@@ -81,7 +82,7 @@ export class RuleParser extends nn.Module {
       if (i < this.relation.length - 1) x = x.relu_();
     });
     const { ruleSize } = this.#config;
-    const parameters = x.to({ dtype: 'f32' }).reshape([m, g, n, 2 * ruleSize]);
+    const parameters = atLeastSingle(x).reshape([m, g, n, 2 * ruleSize]);
     return {
       mean: parameters.narrow(3, 0, ruleSize),
       deviation: this.#deviation(parameters.narrow(3, ruleSize, ruleSize)),

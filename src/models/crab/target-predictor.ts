@@ -8,6 +8,7 @@
 import { bmm, cat, conv2d, nn, pad, tensor, type Tensor } from '../../torch/index.js';
 import { uniformParameter } from './concept-linear.js';
 import type { NetworkConfig } from './config.js';
+import { atLeastSingle } from './distributions.js';
 import { PANELS } from './gates.js';
 
 const SIDE = 3;
@@ -90,7 +91,7 @@ export class TargetPredictor extends nn.Module {
     const beside = rules.unsqueeze(3).expand([m, s, n, PANELS, rules.shape[3]]); // [M, S, N, 9, d_r]
     const x = cat([known, beside], 4).flatten(1, 2); // [M, S * N, 9, d_z + d_r]
     const y = x.device === 'cpu' ? this.#grouped(x) : this.#gathered(x);
-    return y.to({ dtype: 'f32' }).reshape([m, s, n, PANELS, size]);
+    return atLeastSingle(y).reshape([m, s, n, PANELS, size]);
   }
 
   #activated(x: Tensor, layer: number): Tensor {

@@ -127,5 +127,5 @@ const modelType = protobuf.Root.fromJSON({ nested: { onnx: { nested: ONNX } } })
 
 /** The bytes of a model. */
 export function encodeModel(model: ModelMessage): Uint8Array {
-  return modelType.encode(model as unknown as Record<string, unknown>).finish();
+  return modelType.encode(model).finish();
 }
