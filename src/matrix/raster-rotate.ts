@@ -152,19 +152,41 @@ export function rotate(
   }
 }
 
-/** What is rotated by weights: any small numbers, row by row, nothing beyond `reach` of the centre. */
+/** Marks a value of a stencil that its right, lower and lower right neighbours have too. */
+const LEVEL = 1 << 15;
+const VALUE = LEVEL - 1;
+
+/** What is rotated by weights, row by row; nothing lies beyond `reach` of the centre. */
 export interface Stencil {
   readonly width: number;
+  /** Values below 2^15, with LEVEL where it holds. */
   readonly data: Uint16Array;
   readonly centre: readonly [x: number, y: number];
-  /** Pixels around the centre; there must be this many and two more to every side. */
+  /** Pixels around the centre; there are this many and two more to every side. */
   readonly reach: number;
+}
+
+/** A stencil of values below 2^15; there must be two pixels beyond `reach` to every side. */
+export function makeStencil(
+  values: Uint16Array,
+  width: number,
+  centre: readonly [x: number, y: number],
+  reach: number,
+): Stencil {
+  const data = values.slice();
+  for (let i = 0; i + width + 1 < values.length; i++) {
+    const value = values[i];
+    const level =
+      value === values[i + 1] && value === values[i + width] && value === values[i + width + 1];
+    if (level) data[i] = value | LEVEL;
+  }
+  return { width, data, centre, reach };
 }
 
 /**
  * As `rotate`, for a stencil whose centre comes to lie on `centre`: writes the weighted sums
  * themselves, 1024 times the value where four neighbours are equal. Only pixels of `region` within
- * the stencil's reach are written.
+ * the stencil's reach are written, and of those only what is not 0.
  */
 export function rotateWeights(
   stencil: Stencil,
@@ -186,12 +208,20 @@ export function rotateWeights(
       const x32 = (rowX[row] + columnX[x - region.left]) >> DROPPED_BITS;
       const y32 = (rowY[row] + columnY[x - region.left]) >> DROPPED_BITS;
       const at = (y32 >> STEP_BITS) * width + (x32 >> STEP_BITS) + shift;
-      const a = data[at];
-      const b = data[at + 1];
-      const c = data[at + width];
-      const d = data[at + width + 1];
-      const same = a === b && a === c && a === d;
-      target[y * targetWidth + x] = same ? a * FULL_WEIGHT : blend(a, b, c, d, x32, y32);
+      const value = data[at];
+      if (value === LEVEL) continue;
+      const sum =
+        value & LEVEL
+          ? (value & VALUE) * FULL_WEIGHT
+          : blend(
+              value,
+              data[at + 1] & VALUE,
+              data[at + width] & VALUE,
+              data[at + width + 1] & VALUE,
+              x32,
+              y32,
+            );
+      target[y * targetWidth + x] = sum;
     }
   }
 }

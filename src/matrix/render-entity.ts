@@ -13,7 +13,7 @@ import {
   type Point,
   type Raster,
 } from './raster.js';
-import { rotate, type Region } from './raster-rotate.js';
+import { cosineOf, rotate, sineOf, type Region } from './raster-rotate.js';
 
 /** Side of a full image in pixels. */
 export const IMAGE_SIZE = 160;
@@ -147,6 +147,27 @@ export function reachOf(figure: Figure): Region {
     top: Math.max(y - reach, 0),
     right: Math.min(x + reach, IMAGE_SIZE - 1),
     bottom: Math.min(y + reach, IMAGE_SIZE - 1),
+  };
+}
+
+/** Room around the vertices for half of the outline, its round caps and what rotation spreads. */
+const OUTLINE_ROOM = 3;
+
+/** The part of an image where a figure at its angle has ink; less than its reach. */
+export function inkRegionOf(figure: Figure): Region {
+  const { type, angle, centre } = figure;
+  const radius = Math.trunc(radiusOf(figure));
+  const cosine = cosineOf(angle);
+  const sine = sineOf(angle);
+  const circle = type === 'circle';
+  const vertices = pixelVertices(figure);
+  const xs = circle ? [-radius, radius] : vertices.map(([x, y]) => cosine * x + sine * y);
+  const ys = circle ? [-radius, radius] : vertices.map(([x, y]) => cosine * y - sine * x);
+  return {
+    left: Math.max(Math.floor(centre[0] + Math.min(...xs)) - OUTLINE_ROOM, 0),
+    top: Math.max(Math.floor(centre[1] + Math.min(...ys)) - OUTLINE_ROOM, 0),
+    right: Math.min(Math.ceil(centre[0] + Math.max(...xs)) + OUTLINE_ROOM, IMAGE_SIZE - 1),
+    bottom: Math.min(Math.ceil(centre[1] + Math.max(...ys)) + OUTLINE_ROOM, IMAGE_SIZE - 1),
   };
 }
 

@@ -8,6 +8,7 @@ import type { Point } from './raster.js';
 import {
   FULL_WEIGHT,
   FULL_WEIGHT_BITS,
+  makeStencil,
   rotateWeights,
   type Region,
   type Stencil,
@@ -18,21 +19,19 @@ import {
   drawUpright,
   farthestReach,
   IMAGE_SIZE,
-  reachOf,
+  inkRegionOf,
   type Figure,
 } from './render-entity.js';
 
-/**
- * Runs of words that are not all paper, one after the other: the place of the first word in the
- * image, the number of words, the words. A word is four pixels of a row, 255 paper.
- */
-export type Runs = Int32Array;
-
 export interface Sprite {
-  /** Runs of the 160x160 image. */
-  readonly image: Runs;
-  /** Runs of the 64x64 image. */
-  readonly small: Runs;
+  /**
+   * The image's runs, one word of paper, the small image's runs. A run is words that are not all
+   * paper: the place of its first word in the image, the number of words, the words. A word is four
+   * pixels of a row, 255 paper.
+   */
+  readonly words: Int32Array;
+  /** Where the runs of the small image start. */
+  readonly smallStart: number;
   /** First row of the small image that has ink. */
   readonly smallTop: number;
   /**
@@ -42,21 +41,22 @@ export interface Sprite {
   readonly support: Int32Array;
 }
 
-/** A figure in black, and what differs in another colour; words and bytes are those of its runs. */
+/** A figure in black, and what differs in another colour; words and bytes are those of its sprite. */
 export interface Form {
   readonly black: Sprite;
-  /** Int32 [n, 2]: first and last word of each stretch of the image that is inside. */
+  /** Int32 [n, 2]: first and last word of each stretch that is inside, at both sizes. */
   readonly inside: Int32Array;
   /** Int32 [n, 2]: byte of the image, and the weights that make its ink. */
   readonly mixed: Int32Array;
-  /** As `inside`, of the small image. */
-  readonly smallInside: Int32Array;
   /**
-   * Uint16 [n, 6]: byte of the small image, the four bytes of the image that it is made of (the byte
-   * after the last stands for paper), and their weights as an index into SMALL_WEIGHTS.
+   * Int32 [n, 6]: byte of the small image, the four bytes of the image that it is made of, and
+   * whether its row (2) and column (1) are odd, which decides their weights.
    */
-  readonly smallMixed: Uint16Array;
+  readonly smallMixed: Int32Array;
 }
+
+/** So many rows of the image make two of the small one. */
+const SMALL_STEP = 5;
 
 const WORD = 4;
 const IMAGE_WORDS = IMAGE_SIZE / WORD;
@@ -76,14 +76,6 @@ function greyOf(weights: number, ink: number): number {
   return PAPER - ((sum + FULL_WEIGHT / 2) >> FULL_WEIGHT_BITS);
 }
 
-/** Weights in 16ths of the four pixels that make a small one, by whether its row and column are odd. */
-const SMALL_WEIGHTS = [
-  [1, 3, 3, 9],
-  [3, 1, 9, 3],
-  [3, 9, 1, 3],
-  [9, 3, 3, 1],
-] as const;
-
 /** First of the two full-size columns or rows that a small one is made of. */
 const sourceOf = (small: number): number => (small >> 1) * 5 + (small & 1) * 3;
 
@@ -91,20 +83,18 @@ const sourceOf = (small: number): number => (small >> 1) * 5 + (small & 1) * 3;
 const smallRegion = (region: Region): Region => ({
   // Five full-size rows make two small ones; ten columns make one word of four.
   left: Math.floor(region.left / 10) * 4,
-  top: Math.floor(region.top / 5) * 2,
+  top: Math.floor(region.top / SMALL_STEP) * 2,
   right: Math.floor(region.right / 10) * 4 + 3,
-  bottom: Math.floor(region.bottom / 5) * 2 + 1,
+  bottom: Math.floor(region.bottom / SMALL_STEP) * 2 + 1,
 });
 
-/** Room for the runs of any image (at worst every other word, with place and count), and one word. */
-const scratch = new Int32Array((IMAGE_PIXELS / WORD / 2) * 3 + 1);
+/** Room for any sprite: at worst every other word is a run, with its place and length. */
+const scratch = new Int32Array(((IMAGE_PIXELS + SMALL_PIXELS) / WORD / 2) * 3 + 1);
 const scratchBytes = new Uint8Array(scratch.buffer);
-const smallScratch = new Int32Array((SMALL_PIXELS / WORD / 2) * 3);
-const smallScratchBytes = new Uint8Array(smallScratch.buffer);
 
-/** The runs of an image within a region whose columns are whole words. */
-function runsIn(words: Int32Array, stride: number, region: Region): Runs {
-  let length = 0;
+/** Writes the runs of a region of an image into `scratch` from `start` on; returns their end. */
+function writeRuns(start: number, words: Int32Array, stride: number, region: Region): number {
+  let length = start;
   for (let y = region.top; y <= region.bottom; y++) {
     const end = y * stride + (region.right >> 2);
     let at = y * stride + (region.left >> 2);
@@ -113,31 +103,48 @@ function runsIn(words: Int32Array, stride: number, region: Region): Runs {
         at += 1;
         continue;
       }
-      const start = at;
+      const first = at;
       const head = length;
       length += 2;
       while (at <= end && words[at] !== FOUR_PAPER) scratch[length++] = words[at++];
-      scratch[head] = start;
-      scratch[head + 1] = at - start;
+      scratch[head] = first;
+      scratch[head + 1] = at - first;
     }
   }
-  return scratch.slice(0, length);
+  return length;
 }
 
-/** Calls `visit` with each word of runs: its place in the runs and in the image. */
-function forEachWord(runs: Runs, visit: (place: number, word: number) => void): void {
-  let read = 0;
-  while (read < runs.length) {
-    const first = runs[read] - read - 2;
-    const end = read + 2 + runs[read + 1];
-    for (read += 2; read < end; read++) visit(read, first + read);
+/** A list of numbers that keeps its room from one use to the next. */
+class NumberList {
+  #numbers = new Int32Array(1024);
+  #length = 0;
+
+  clear(): void {
+    this.#length = 0;
   }
-}
 
-/** Collects words into stretches of [first, last]. */
-function addToStretch(stretches: number[], word: number): void {
-  if (stretches.at(-1) === word - 1) stretches[stretches.length - 1] = word;
-  else stretches.push(word, word);
+  push(value: number): void {
+    if (this.#length === this.#numbers.length) {
+      const more = new Int32Array(2 * this.#length);
+      more.set(this.#numbers);
+      this.#numbers = more;
+    }
+    this.#numbers[this.#length++] = value;
+  }
+
+  /** Adds a word to stretches of [first, last]. */
+  pushToStretch(word: number): void {
+    if (this.#length > 0 && this.#numbers[this.#length - 1] === word - 1) {
+      this.#numbers[this.#length - 1] = word;
+    } else {
+      this.push(word);
+      this.push(word);
+    }
+  }
+
+  toInt32Array(): Int32Array {
+    return this.#numbers.slice(0, this.#length);
+  }
 }
 
 /** Draws figures on boards of its own, which are blank again after each. */
@@ -148,20 +155,23 @@ export class FormMaker {
   readonly #small = new Uint8Array(SMALL_PIXELS).fill(PAPER);
   readonly #imageWords = new Int32Array(this.#image.buffer);
   readonly #smallWords = new Int32Array(this.#small.buffer);
-  /** Where each word of the image is in the runs at hand. */
+  /** Where each word of the image is in the sprite at hand. */
   readonly #places = new Uint16Array(IMAGE_PIXELS / WORD);
+  readonly #stretches = new NumberList();
+  readonly #mixed = new NumberList();
 
   /** The sprite of a white figure, which is nothing but its outline. */
   outline(figure: Figure): Sprite {
-    this.#weigh(figure);
-    return this.#draw(reachOf(figure), 0);
+    return this.#draw(this.#weigh(figure), 0);
   }
 
   /** The form of a figure of any other colour. */
   form(figure: Figure): Form {
-    this.#weigh(figure);
-    const black = this.#draw(reachOf(figure), BLACK_INK);
-    return { black, ...this.#imageParts(black.image), ...this.#smallParts(black) };
+    const black = this.#draw(this.#weigh(figure), BLACK_INK);
+    this.#stretches.clear();
+    const mixed = this.#imageParts(black);
+    const smallMixed = this.#smallParts(black);
+    return { black, inside: this.#stretches.toInt32Array(), mixed, smallMixed };
   }
 
   /** Upright figures differ between slots by whole pixels only, so each is drawn once. */
@@ -176,35 +186,42 @@ export class FormMaker {
       { ...figure, centre },
       INSIDE,
     );
-    const data = Uint16Array.from(codes, (code) => (code > INSIDE ? OUTLINE : code));
-    const stencil = { width: IMAGE_SIZE, data, centre, reach: farthestReach(figure) };
+    const values = new Uint16Array(codes);
+    for (let i = 0; i < values.length; i++) if (values[i] > INSIDE) values[i] = OUTLINE;
+    const stencil = makeStencil(values, IMAGE_SIZE, centre, farthestReach(figure));
     this.#stencils.set(key, stencil);
     return stencil;
   }
 
-  #weigh(figure: Figure): void {
-    const region = reachOf(figure);
-    this.#weights.fill(0, region.top * IMAGE_SIZE, (region.bottom + 1) * IMAGE_SIZE);
+  /** Writes the weights of a figure's pixels; returns where they are. */
+  #weigh(figure: Figure): Region {
+    const region = inkRegionOf(figure);
+    // Scaling down looks at most four rows beyond.
+    const first = Math.max(region.top - SMALL_STEP, 0) * IMAGE_SIZE;
+    this.#weights.fill(0, first, (region.bottom + 1 + SMALL_STEP) * IMAGE_SIZE);
     const stencil = this.#stencil(figure);
     rotateWeights(stencil, this.#weights, IMAGE_SIZE, figure.centre, figure.angle, region);
+    return region;
   }
 
-  #draw(reach: Region, ink: number): Sprite {
+  #draw(part: Region, ink: number): Sprite {
     const weights = this.#weights;
     const board = this.#image;
-    for (let y = reach.top; y <= reach.bottom; y++) {
-      const end = y * IMAGE_SIZE + reach.right;
-      for (let i = y * IMAGE_SIZE + reach.left; i <= end; i++) {
+    for (let y = part.top; y <= part.bottom; y++) {
+      const end = y * IMAGE_SIZE + part.right;
+      for (let i = y * IMAGE_SIZE + part.left; i <= end; i++) {
         if (weights[i] !== 0) board[i] = greyOf(weights[i], ink);
       }
     }
-    const image = runsIn(this.#imageWords, IMAGE_WORDS, reach);
-    const region = smallRegion(reach);
+    const region = smallRegion(part);
     downscaleRegion(board, 0, this.#small, 0, region);
-    const small = runsIn(this.#smallWords, SMALL_WORDS, region);
     const support = this.#support(region);
-    board.fill(PAPER, reach.top * IMAGE_SIZE, (reach.bottom + 1) * IMAGE_SIZE);
-    return { image, small, smallTop: region.top, support };
+    const imageEnd = writeRuns(0, this.#imageWords, IMAGE_WORDS, part);
+    scratch[imageEnd] = FOUR_PAPER;
+    const end = writeRuns(imageEnd + 1, this.#smallWords, SMALL_WORDS, region);
+    board.fill(PAPER, part.top * IMAGE_SIZE, (part.bottom + 1) * IMAGE_SIZE);
+    const words = scratch.slice(0, end);
+    return { words, smallStart: imageEnd + 1, smallTop: region.top, support };
   }
 
   #support(region: Region): Int32Array {
@@ -223,99 +240,112 @@ export class FormMaker {
     return support;
   }
 
-  #imageParts(runs: Runs): Pick<Form, 'inside' | 'mixed'> {
-    const weights = this.#weights;
-    const inside: number[] = [];
-    const mixed: number[] = [];
-    forEachWord(runs, (place, word) => {
-      let full = 0;
-      for (let i = 0; i < WORD; i++) if (weights[word * WORD + i] === ALL_INSIDE) full += 1;
-      if (full === WORD) {
-        addToStretch(inside, place);
-        return;
+  #imageParts({ words, smallStart }: Sprite): Int32Array {
+    this.#mixed.clear();
+    // What is in no run is paper, as the word after the last run is.
+    const end = smallStart - 1;
+    this.#places.fill(end);
+    let place = 0;
+    while (place < end) {
+      let word = words[place];
+      const endOfRun = place + 2 + words[place + 1];
+      for (place += 2; place < endOfRun; place++, word++) {
+        this.#places[word] = place;
+        this.#addImageWord(place, word * WORD);
       }
-      for (let i = 0; i < WORD; i++) {
-        const weight = weights[word * WORD + i];
-        if (insideWeight(weight) > 0) mixed.push(place * WORD + i, weight);
-      }
-    });
-    return { inside: Int32Array.from(inside), mixed: Int32Array.from(mixed) };
+    }
+    return this.#mixed.toInt32Array();
   }
 
-  #smallParts({ image, small }: Sprite): Pick<Form, 'smallInside' | 'smallMixed'> {
-    this.#places.fill(image.length);
-    forEachWord(image, (place, word) => (this.#places[word] = place));
-    const smallInside: number[] = [];
-    const smallMixed: number[] = [];
-    forEachWord(small, (place, word) => {
-      const y = Math.floor(word / SMALL_WORDS);
-      const x = (word % SMALL_WORDS) * WORD;
-      const shares = [0, 1, 2, 3].map((i) => this.#insideOfSmall(x + i, y));
-      if (shares.every((share) => share === 4 * FULL_WEIGHT)) {
-        addToStretch(smallInside, place);
-        return;
-      }
-      shares.forEach((share, i) => {
-        if (share > 0) smallMixed.push(place * WORD + i, ...this.#smallRecipe(x + i, y));
-      });
-    });
-    return {
-      smallInside: Int32Array.from(smallInside),
-      smallMixed: Uint16Array.from(smallMixed),
-    };
+  #addImageWord(place: number, pixel: number): void {
+    const weights = this.#weights;
+    let full = 0;
+    for (let i = 0; i < WORD; i++) if (weights[pixel + i] === ALL_INSIDE) full += 1;
+    if (full === WORD) {
+      this.#stretches.pushToStretch(place);
+      return;
+    }
+    for (let i = 0; i < WORD; i++) {
+      const weight = weights[pixel + i];
+      if (insideWeight(weight) === 0) continue;
+      this.#mixed.push(place * WORD + i);
+      this.#mixed.push(weight);
+    }
+  }
+
+  /** Must follow `#imageParts`, which notes where the words of the image are. */
+  #smallParts({ words, smallStart }: Sprite): Int32Array {
+    this.#mixed.clear();
+    let place = smallStart;
+    while (place < words.length) {
+      let word = words[place];
+      const endOfRun = place + 2 + words[place + 1];
+      for (place += 2; place < endOfRun; place++, word++) this.#addSmallWord(place, word);
+    }
+    return this.#mixed.toInt32Array();
+  }
+
+  #addSmallWord(place: number, word: number): void {
+    const y = Math.floor(word / SMALL_WORDS);
+    const x = (word % SMALL_WORDS) * WORD;
+    let full = 0;
+    for (let i = 0; i < WORD; i++) if (this.#insideOf(x + i, y) === 4 * FULL_WEIGHT) full += 1;
+    if (full === WORD) {
+      this.#stretches.pushToStretch(place);
+      return;
+    }
+    for (let i = 0; i < WORD; i++) {
+      if (this.#insideOf(x + i, y) > 0) this.#addSmallPixel(place * WORD + i, x + i, y);
+    }
   }
 
   /** Sum of the inside's weights over the four pixels that a small one is made of. */
-  #insideOfSmall(x: number, y: number): number {
+  #insideOf(x: number, y: number): number {
+    const weights = this.#weights;
     const pixel = sourceOf(y) * IMAGE_SIZE + sourceOf(x);
-    let sum = 0;
-    for (const at of [pixel, pixel + 1, pixel + IMAGE_SIZE, pixel + IMAGE_SIZE + 1]) {
-      sum += insideWeight(this.#weights[at]);
-    }
-    return sum;
-  }
-
-  /** The four bytes of the runs that a small pixel is made of, and the index of their weights. */
-  #smallRecipe(x: number, y: number): number[] {
-    const pixel = sourceOf(y) * IMAGE_SIZE + sourceOf(x);
-    const bytes = [pixel, pixel + 1, pixel + IMAGE_SIZE, pixel + IMAGE_SIZE + 1].map(
-      (at) => this.#places[at >> 2] * WORD + (at & 3),
+    const below = pixel + IMAGE_SIZE;
+    return (
+      insideWeight(weights[pixel]) +
+      insideWeight(weights[pixel + 1]) +
+      insideWeight(weights[below]) +
+      insideWeight(weights[below + 1])
     );
-    return [...bytes, (y & 1) * 2 + (x & 1)];
   }
-}
 
-/** Fills stretches of words with one word. */
-function fillStretches(words: Int32Array, stretches: Int32Array, word: number): void {
-  for (let i = 0; i < stretches.length; i += 2) {
-    const last = stretches[i + 1];
-    for (let at = stretches[i]; at <= last; at++) words[at] = word;
+  #addSmallPixel(byte: number, x: number, y: number): void {
+    const pixel = sourceOf(y) * IMAGE_SIZE + sourceOf(x);
+    const below = pixel + IMAGE_SIZE;
+    this.#mixed.push(byte);
+    this.#mixed.push(this.#byteOf(pixel));
+    this.#mixed.push(this.#byteOf(pixel + 1));
+    this.#mixed.push(this.#byteOf(below));
+    this.#mixed.push(this.#byteOf(below + 1));
+    this.#mixed.push((y & 1) * 2 + (x & 1));
+  }
+
+  /** Where a pixel of the image is in the sprite. */
+  #byteOf(pixel: number): number {
+    return this.#places[pixel >> 2] * WORD + (pixel & 3);
   }
 }
 
 /** The sprite of a form whose inside has some ink. */
-export function colourForm(form: Form, ink: number): Sprite {
-  const { black, inside, mixed, smallInside, smallMixed } = form;
+export function colourForm({ black, inside, mixed, smallMixed }: Form, ink: number): Sprite {
   const fourPixels = (PAPER - ink) * 0x01010101;
-  scratch.set(black.image);
-  scratch[black.image.length] = FOUR_PAPER;
-  fillStretches(scratch, inside, fourPixels);
-  for (let i = 0; i < mixed.length; i += 2) scratchBytes[mixed[i]] = greyOf(mixed[i + 1], ink);
-  smallScratch.set(black.small);
-  fillStretches(smallScratch, smallInside, fourPixels);
-  for (let i = 0; i < smallMixed.length; i += 6) {
-    const [a, b, c, d] = SMALL_WEIGHTS[smallMixed[i + 5]];
-    const sum =
-      a * scratchBytes[smallMixed[i + 1]] +
-      b * scratchBytes[smallMixed[i + 2]] +
-      c * scratchBytes[smallMixed[i + 3]] +
-      d * scratchBytes[smallMixed[i + 4]];
-    smallScratchBytes[smallMixed[i]] = (sum + 8) >> 4;
+  scratch.set(black.words);
+  for (let i = 0; i < inside.length; i += 2) {
+    const last = inside[i + 1];
+    for (let at = inside[i]; at <= last; at++) scratch[at] = fourPixels;
   }
-  return {
-    image: scratch.slice(0, black.image.length),
-    small: smallScratch.slice(0, black.small.length),
-    smallTop: black.smallTop,
-    support: black.support,
-  };
+  for (let i = 0; i < mixed.length; i += 2) scratchBytes[mixed[i]] = greyOf(mixed[i + 1], ink);
+  for (let i = 0; i < smallMixed.length; i += 6) {
+    const upper = smallMixed[i + 5] & 2 ? 3 : 1;
+    const left = smallMixed[i + 5] & 1 ? 3 : 1;
+    const right = 4 - left;
+    const above = left * scratchBytes[smallMixed[i + 1]] + right * scratchBytes[smallMixed[i + 2]];
+    const below = left * scratchBytes[smallMixed[i + 3]] + right * scratchBytes[smallMixed[i + 4]];
+    scratchBytes[smallMixed[i]] = (upper * above + (4 - upper) * below + 8) >> 4;
+  }
+  const { smallStart, smallTop, support } = black;
+  return { words: scratch.slice(0, black.words.length), smallStart, smallTop, support };
 }

@@ -6,7 +6,7 @@
 import { ArgumentError } from './errors.js';
 import { layoutOf, type ConfigurationLayout } from './layouts.js';
 import type { Panel, Problem } from './problem.js';
-import type { Runs, Sprite } from './render-forms.js';
+import type { Sprite } from './render-forms.js';
 import { SpriteStore } from './render-sprites.js';
 import {
   downscale,
@@ -49,25 +49,26 @@ function mergeWords(lower: number, upper: number): number {
 }
 
 /** Puts a sprite over what is there: its ink hides what lies below. */
-function cover(target: Int32Array, runs: Runs): void {
+function cover(target: Int32Array, { words, smallStart }: Sprite): void {
+  const end = smallStart - 1;
   let read = 0;
-  while (read < runs.length) {
-    let write = runs[read];
-    const end = read + 2 + runs[read + 1];
-    for (read += 2; read < end; read++, write++) {
+  while (read < end) {
+    let write = words[read];
+    const endOfRun = read + 2 + words[read + 1];
+    for (read += 2; read < endOfRun; read++, write++) {
       const lower = target[write];
-      target[write] = lower === FOUR_PAPER ? runs[read] : mergeWords(lower, runs[read]);
+      target[write] = lower === FOUR_PAPER ? words[read] : mergeWords(lower, words[read]);
     }
   }
 }
 
 /** Adds a sprite to a small image where it shares no pixel with what is there. */
-function addSmall(target: Int32Array, runs: Runs): void {
-  let read = 0;
-  while (read < runs.length) {
-    let write = runs[read];
-    const end = read + 2 + runs[read + 1];
-    for (read += 2; read < end; read++, write++) target[write] &= runs[read];
+function addSmall(target: Int32Array, { words, smallStart }: Sprite): void {
+  let read = smallStart;
+  while (read < words.length) {
+    let write = words[read];
+    const endOfRun = read + 2 + words[read + 1];
+    for (read += 2; read < endOfRun; read++, write++) target[write] &= words[read];
   }
 }
 
@@ -130,7 +131,7 @@ export class Renderer {
     for (let index = 0; index < components.length; index++) {
       for (const entity of components[index].entities) {
         const sprite = this.#sprites.sprite(layout.components[index], entity);
-        cover(words, sprite.image);
+        cover(words, sprite);
       }
     }
     drawStructureLine(layout, out, offset);
@@ -166,7 +167,7 @@ export class Renderer {
       for (const entity of components[index].entities) {
         const sprite = this.#sprites.sprite(layout.components[index], entity);
         if (!occupy(occupied, sprite)) return false;
-        addSmall(words, sprite.small);
+        addSmall(words, sprite);
       }
     }
     return true;

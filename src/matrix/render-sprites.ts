@@ -41,11 +41,11 @@ function assertDrawable(layout: ComponentLayout, entity: Entity): void {
   );
 }
 
-const bytesOf = (...arrays: readonly (Int32Array | Uint16Array)[]): number =>
-  arrays.reduce((sum, { byteLength }) => sum + byteLength, OVERHEAD);
+const bytesOfSprite = ({ words, support }: Sprite): number =>
+  OVERHEAD + words.byteLength + support.byteLength;
 
-const bytesOfForm = ({ black, inside, mixed, smallInside, smallMixed }: Form): number =>
-  bytesOf(black.image, black.small, black.support, inside, mixed, smallInside, smallMixed);
+const bytesOfForm = ({ black, inside, mixed, smallMixed }: Form): number =>
+  bytesOfSprite(black) + inside.byteLength + mixed.byteLength + smallMixed.byteLength;
 
 /** What is kept of one slot, by levels. */
 interface SlotTables {
@@ -113,8 +113,7 @@ export class SpriteStore {
     const index = spriteIndex(entity);
     tables.sprites[index] = sprite;
     // The support of a coloured sprite is its form's; counting it twice keeps this simple.
-    const bytes = bytesOf(sprite.image, sprite.small, sprite.support);
-    this.#keep({ table: tables.sprites, index, bytes });
+    this.#keep({ table: tables.sprites, index, bytes: bytesOfSprite(sprite) });
     return sprite;
   }
 
