@@ -1,0 +1,15 @@
+/**
+ * The errors of this layer. What is wrong with a question (panels, missing sets, rules) is an
+ * `ArgumentError`, with an image or data file a `FormatError`, both of `matrix`; here is the rest.
+ */
+import { FormatError, MatrixError } from '../matrix/index.js';
+
+/** A solver that cannot work: disposed, or its runtime failed. */
+export class SolverError extends MatrixError {
+  override name = 'SolverError';
+}
+
+/** A bundle that is damaged, of another version, or not a bundle at all. */
+export class BundleError extends FormatError {
+  override name = 'BundleError';
+}

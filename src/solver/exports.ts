@@ -1,0 +1,53 @@
+/** What both entry points of this folder give; each adds its own `Solver`. */
+export {
+  BUNDLE_FILES,
+  formatManifest,
+  MANIFEST_FILE,
+  openBundle,
+  parseManifest,
+  type Bundle,
+  type BundleAccuracy,
+  type BundleFile,
+  type BundleFileName,
+  type BundleManifest,
+  type BundleSizes,
+  type BundleSource,
+  type ConceptName,
+  type ExpectedFile,
+} from './bundle.js';
+export { softmax } from './choose.js';
+export * from './errors.js';
+export { parseHistory, type HistoryCurve } from './history.js';
+export { invertPositive } from './linear-algebra.js';
+export { greyToPanel, imageToPanel, toPanel } from './panels.js';
+export type { Panel, PanelInput, PixelImage } from './panels.js';
+export { readMatrixPicture, type MatrixPicture } from './matrix-picture.js';
+export type {
+  Answer,
+  CandidateInput,
+  CandidateReport,
+  Choice,
+  ChooseOptions,
+  ConceptMeans,
+  ImposedRules,
+  MatrixInput,
+  Question,
+  RuleReading,
+  SampleOptions,
+  SolveOptions,
+} from './questions.js';
+export { parseRuleMap, RuleClassifier } from './rule-map.js';
+export type { RuleCategories, RuleMap, RuleMixture, RuleSnapshot } from './rule-map.js';
+export {
+  COVARIANCE_FORMS,
+  formatSelection,
+  Metric,
+  packTriangle,
+  parseSelection,
+  type CovarianceForm,
+  type ResidualStatistics,
+  type SelectionStatistics,
+  type StatisticsKey,
+} from './selection.js';
+export { PANEL_PIXELS, PANEL_SIZE } from './solver.js';
+export type { LoadOptions } from './web.js';

@@ -1,0 +1,27 @@
+/** A trained model in Node: the same `Solver`, loaded from a folder too, on onnxruntime-node. */
+import { openBundle, type Bundle, type BundleSource } from './bundle.js';
+import { nodeBackend } from './node/backend.js';
+import { locateBundle } from './node/files.js';
+import { SolverCore } from './solver.js';
+import type { LoadOptions } from './web.js';
+
+export * from './exports.js';
+export { nodeBackend } from './node/backend.js';
+export { folderSource, listZoo, memoryBundle, writeBundle, zooFolder } from './node/files.js';
+
+export class Solver extends SolverCore {
+  /** Loads a bundle by its name in the zoo, the path of its folder, or its URL. */
+  static async load(nameOrPathOrUrl: string, options: LoadOptions = {}): Promise<Solver> {
+    return Solver.open(await locateBundle(nameOrPathOrUrl, options), options);
+  }
+
+  /** Loads a bundle from anywhere its files can be read. */
+  static async open(source: BundleSource, options: LoadOptions = {}): Promise<Solver> {
+    return Solver.of(await openBundle(source, options.signal), options);
+  }
+
+  /** A solver of a bundle already verified. */
+  static async of(bundle: Bundle, options: Pick<LoadOptions, 'threads'> = {}): Promise<Solver> {
+    return new Solver(await SolverCore.parts(bundle, nodeBackend(options.threads)));
+  }
+}

@@ -1,0 +1,121 @@
+/** What a solver can be asked, and what it answers. Panels and concepts are counted from 1. */
+import { ArgumentError } from '../matrix/index.js';
+import type { BundleManifest } from './bundle.js';
+import type { Panel, PanelInput } from './panels.js';
+
+/** Panels of a matrix: nine, of which those at missing positions are ignored, or only the others. */
+export type MatrixInput = readonly (PanelInput | null | undefined)[];
+
+/** Rules to use in place of the parsed ones, by the number (1..M) or the name of their concept. */
+export type ImposedRules = Readonly<Record<string | number, readonly number[]>>;
+
+export interface SolveOptions {
+  /** Positions 1..9, row by row; [9] unless told. */
+  readonly missing?: readonly number[];
+  readonly rules?: ImposedRules;
+  /** Whether to draw the missing panels; without, only concepts and rules are worked out. */
+  readonly images?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** One of several problems solved together. */
+export interface Question extends Pick<SolveOptions, 'missing' | 'rules'> {
+  readonly panels: MatrixInput;
+}
+
+export interface SampleOptions extends SolveOptions {
+  /** How many answers. */
+  readonly count: number;
+  /** The same seed gives the same answers. */
+  readonly seed: number;
+}
+
+/** Means of the concepts of one panel: M arrays of d_z values. */
+export type ConceptMeans = readonly Float32Array[];
+
+/** The rule of one concept. */
+export interface RuleReading {
+  /** 1..M */
+  readonly concept: number;
+  readonly name: string | null;
+  /** The rule that was used: d_r values. */
+  readonly vector: readonly number[];
+  /** What was parsed from the context, and its standard deviation. */
+  readonly parsed: readonly number[];
+  readonly deviation: readonly number[];
+  readonly imposed: boolean;
+  /** Probability of each of the model's global rules; null where the bundle knows none. */
+  readonly categories: readonly number[] | null;
+}
+
+export interface Answer {
+  /** Positions that were missing, rising. */
+  readonly missing: readonly number[];
+  /** The imagined panels, one for each missing position; empty with `images: false`. */
+  readonly images: readonly Panel[];
+  /** For all nine panels: encoded where present, predicted where missing. */
+  readonly concepts: readonly ConceptMeans[];
+  readonly rules: readonly RuleReading[];
+}
+
+/** What is offered: a panel for one missing position, or as many panels as are missing. */
+export type CandidateInput = PanelInput | readonly PanelInput[];
+
+export interface ChooseOptions {
+  /** The bundle's own (calibrated where it can) unless told. */
+  readonly distance?: 'l2' | 'calibrated';
+  readonly signal?: AbortSignal;
+}
+
+/** How a candidate lies from the answer. */
+export interface CandidateReport {
+  /** Squared distance of concept means, and the share of each concept. */
+  readonly l2: number;
+  readonly l2Shares: readonly number[];
+  /** Null where the bundle has no statistics. */
+  readonly calibrated: number | null;
+  readonly calibratedShares: readonly number[] | null;
+  /** Among the candidates offered. */
+  readonly probability: number;
+}
+
+export interface Choice {
+  /** The chosen candidate, counted from 0. */
+  readonly index: number;
+  /** Its probability among the candidates. */
+  readonly confidence: number;
+  readonly distance: 'l2' | 'calibrated';
+  readonly candidates: readonly CandidateReport[];
+}
+
+export const PANELS = 9;
+
+/** A missing set in rising order; anything but 1 to 8 different positions of 1..9 is an error. */
+export function checkMissing(missing: readonly number[]): number[] {
+  const list = Array.isArray(missing) ? (missing as readonly number[]) : [];
+  const sound =
+    list.every((at) => Number.isInteger(at) && at >= 1 && at <= PANELS) &&
+    new Set(list).size === list.length &&
+    list.length >= 1 &&
+    list.length < PANELS;
+  if (!sound) {
+    throw new ArgumentError(
+      `missing [${list.join(', ')}]: expected 1 to 8 different positions of 1..9`,
+    );
+  }
+  return [...list].sort((a, b) => a - b);
+}
+
+/** The index (0..M-1) of a concept by its number (from 1) or name. */
+export function conceptIndex(concept: number | string, manifest: BundleManifest): number {
+  const { conceptNames, sizes } = manifest;
+  const byName = conceptNames.findIndex((known) => known?.name === concept);
+  const index = byName >= 0 ? byName : Number(concept) - 1;
+  if (!Number.isInteger(index) || index < 0 || index >= sizes.concepts) {
+    const names = conceptNames.flatMap((known) => (known === null ? [] : [known.name]));
+    throw new ArgumentError(
+      `concept ${JSON.stringify(concept)}: expected 1 to ${sizes.concepts}${names.length > 0 ? ` or one of ${names.join(', ')}` : ''}`,
+    );
+  }
+  return index;
+}

@@ -1,0 +1,238 @@
+/**
+ * Distances between imagined and offered panels in the space of concepts. L2, as in the paper; and
+ * calibrated: with the mean and covariance C of the residuals d (encoded minus predicted concepts) of
+ * problems not trained on, d' C^-1 d. The share of concept m is d_m . (C^-1 d)_m; shares add up to the
+ * distance, and one may be negative. C is stored with its shrinkage applied, in one of four forms.
+ */
+import { BundleError } from './errors.js';
+import { JsonValue } from './json.js';
+import { invertPositive } from './linear-algebra.js';
+import { formatSafetensors, parseSafetensors, type StoredArray } from './safetensors.js';
+
+/** From none to all of the relations between values that are taken into account. */
+export const COVARIANCE_FORMS = ['identity', 'diagonal', 'blocks', 'full'] as const;
+export type CovarianceForm = (typeof COVARIANCE_FORMS)[number];
+
+export interface ResidualStatistics {
+  readonly form: CovarianceForm;
+  /** Weight of the mean variance in C that was mixed in. */
+  readonly shrinkage: number;
+  /** Divides distances so that exp(-distance / 2) ranks candidates by their probability. */
+  readonly temperature: number;
+  /** [D], D = M d_z */
+  readonly mean: Float32Array;
+  /**
+   * identity: [1], the common variance; diagonal: [D]; blocks: [M, d_z, d_z]; full: [D (D + 1) / 2], the
+   * lower triangle row by row.
+   */
+  readonly covariance: Float32Array;
+}
+
+/** `last`: panel 9 missing. `targets<n>`: n panels missing anywhere. */
+export type StatisticsKey = 'last' | `targets${number}`;
+
+export type SelectionStatistics = ReadonlyMap<StatisticsKey, ResidualStatistics>;
+
+const LARGEST_TARGETS = 8;
+
+/** Keys from the most to the least fitting for a missing set (1..9). */
+function keysFor(missing: readonly number[]): StatisticsKey[] {
+  const fewer = Array.from(
+    { length: missing.length },
+    (_, i): StatisticsKey => `targets${missing.length - i}`,
+  );
+  return missing.length === 1 && missing[0] === 9 ? ['last', ...fewer] : [...fewer, 'last'];
+}
+
+/** Distances by one set of statistics. */
+export class Metric {
+  readonly #precision: Float64Array;
+
+  constructor(
+    readonly statistics: ResidualStatistics,
+    readonly concepts: number,
+    readonly conceptSize: number,
+  ) {
+    this.#precision = this.#invert();
+  }
+
+  #invert(): Float64Array {
+    const { form, covariance } = this.statistics;
+    const { concepts, conceptSize } = this;
+    switch (form) {
+      case 'identity':
+      case 'diagonal':
+        return Float64Array.from(covariance, (variance) => 1 / variance);
+      case 'blocks': {
+        const area = conceptSize * conceptSize;
+        const all = new Float64Array(concepts * area);
+        for (let m = 0; m < concepts; m++) {
+          const block = Float64Array.from(covariance.subarray(m * area, (m + 1) * area));
+          all.set(invertPositive(block, conceptSize), m * area);
+        }
+        return all;
+      }
+      case 'full':
+        return invertPositive(
+          unpackTriangle(covariance, concepts * conceptSize),
+          concepts * conceptSize,
+        );
+    }
+  }
+
+  /** Shares of the concepts [M] in the distance of a residual [D]; they add up to it. */
+  shares(residual: ArrayLike<number>): Float64Array {
+    const { concepts, conceptSize } = this;
+    const { mean } = this.statistics;
+    const size = concepts * conceptSize;
+    const d = Float64Array.from({ length: size }, (_, i) => residual[i] - mean[i]);
+    const shares = new Float64Array(concepts);
+    for (let i = 0; i < size; i++) shares[Math.floor(i / conceptSize)] += d[i] * this.#row(i, d);
+    return shares;
+  }
+
+  /** (C^-1 d)_i */
+  #row(i: number, d: Float64Array): number {
+    const precision = this.#precision;
+    const { conceptSize } = this;
+    switch (this.statistics.form) {
+      case 'identity':
+        return precision[0] * d[i];
+      case 'diagonal':
+        return precision[i] * d[i];
+      case 'blocks': {
+        const from = Math.floor(i / conceptSize) * conceptSize;
+        let sum = 0;
+        for (let j = 0, at = i * conceptSize; j < conceptSize; j++, at++) {
+          sum += precision[at] * d[from + j];
+        }
+        return sum;
+      }
+      case 'full': {
+        let sum = 0;
+        for (let j = 0, at = i * d.length; j < d.length; j++, at++) sum += precision[at] * d[j];
+        return sum;
+      }
+    }
+  }
+}
+
+function unpackTriangle(packed: Float32Array, size: number): Float64Array {
+  const matrix = new Float64Array(size * size);
+  for (let i = 0, at = 0; i < size; i++) {
+    for (let j = 0; j <= i; j++, at++) {
+      matrix[i * size + j] = packed[at];
+      matrix[j * size + i] = packed[at];
+    }
+  }
+  return matrix;
+}
+
+/** The lower triangle of a symmetric matrix, row by row. */
+export function packTriangle(matrix: ArrayLike<number>, size: number): Float32Array {
+  const packed = new Float32Array((size * (size + 1)) / 2);
+  for (let i = 0, at = 0; i < size; i++) {
+    for (let j = 0; j <= i; j++, at++) packed[at] = matrix[i * size + j];
+  }
+  return packed;
+}
+
+/** Squared L2 distance of each concept [M] of a residual [D]. */
+export function squaredShares(
+  residual: ArrayLike<number>,
+  concepts: number,
+  conceptSize: number,
+): Float64Array {
+  const shares = new Float64Array(concepts);
+  for (let i = 0; i < residual.length; i++) shares[Math.floor(i / conceptSize)] += residual[i] ** 2;
+  return shares;
+}
+
+/** The statistics of a bundle; inverses are worked out when first needed. */
+export class Metrics {
+  readonly #made = new Map<StatisticsKey, Metric>();
+
+  constructor(
+    readonly statistics: SelectionStatistics,
+    readonly concepts: number,
+    readonly conceptSize: number,
+  ) {}
+
+  /** What fits a missing set best, or null where the bundle has no statistics. */
+  for(missing: readonly number[]): Metric | null {
+    const key = keysFor(missing).find((each) => this.statistics.has(each));
+    const found = key === undefined ? undefined : this.statistics.get(key);
+    if (key === undefined || found === undefined) return null;
+    let metric = this.#made.get(key);
+    if (metric === undefined) {
+      metric = new Metric(found, this.concepts, this.conceptSize);
+      this.#made.set(key, metric);
+    }
+    return metric;
+  }
+}
+
+function expectedLength(form: CovarianceForm, concepts: number, conceptSize: number): number {
+  const size = concepts * conceptSize;
+  switch (form) {
+    case 'identity':
+      return 1;
+    case 'diagonal':
+      return size;
+    case 'blocks':
+      return size * conceptSize;
+    case 'full':
+      return (size * (size + 1)) / 2;
+  }
+}
+
+const METADATA_KEY = 'selection';
+
+/** Reads `selection.safetensors`. */
+export function parseSelection(
+  bytes: Uint8Array,
+  concepts: number,
+  conceptSize: number,
+): SelectionStatistics {
+  const { tensors, metadata } = parseSafetensors(bytes);
+  const json = JsonValue.parse(
+    new TextEncoder().encode(metadata[METADATA_KEY] ?? ''),
+    'selection.safetensors',
+  );
+  const statistics = new Map<StatisticsKey, ResidualStatistics>();
+  for (const key of json.keys()) {
+    if (!/^(last|targets[1-8])$/.test(key)) json.fail(`last or targets1 to ${LARGEST_TARGETS}`);
+    const entry = json.get(key);
+    const form = entry.get('form').oneOf(COVARIANCE_FORMS);
+    const temperature = entry.get('temperature').number();
+    if (!(temperature > 0)) entry.fail('a temperature above 0');
+    const length = expectedLength(form, concepts, conceptSize);
+    statistics.set(key as StatisticsKey, {
+      form,
+      temperature,
+      shrinkage: entry.get('shrinkage').number(),
+      mean: valuesOf(tensors.get(`${key}.mean`), concepts * conceptSize, `${key}.mean`),
+      covariance: valuesOf(tensors.get(`${key}.covariance`), length, `${key}.covariance`),
+    });
+  }
+  return statistics;
+}
+
+function valuesOf(array: StoredArray | undefined, length: number, name: string): Float32Array {
+  if (array?.data.length !== length || !array.data.every(Number.isFinite)) {
+    throw new BundleError(`selection.safetensors: ${name} is not ${length} numbers`);
+  }
+  return array.data;
+}
+
+/** The bytes of `selection.safetensors`. */
+export function formatSelection(statistics: SelectionStatistics): Uint8Array {
+  const tensors = new Map<string, StoredArray>();
+  const facts: Record<string, unknown> = {};
+  for (const [key, { form, shrinkage, temperature, mean, covariance }] of statistics) {
+    facts[key] = { form, shrinkage, temperature };
+    tensors.set(`${key}.mean`, { shape: [mean.length], data: mean });
+    tensors.set(`${key}.covariance`, { shape: [covariance.length], data: covariance });
+  }
+  return formatSafetensors({ tensors, metadata: { [METADATA_KEY]: JSON.stringify(facts) } });
+}

@@ -1,0 +1,176 @@
+/**
+ * Loading in a browser: files by fetch, kept in the Cache API so that a second visit downloads nothing,
+ * and ONNX Runtime's web build, on WebGPU where there is one, else on wasm. Files are kept under their
+ * hashes, so that a changed bundle is never mixed with an old one.
+ */
+import { ArgumentError } from '../matrix/index.js';
+import { ortBackend, type Backend } from './backend.js';
+import type { BundleFile, BundleSource, ExpectedFile } from './bundle.js';
+import { BundleError } from './errors.js';
+import { sha256 } from './sha256.js';
+
+export interface LoadOptions {
+  readonly signal?: AbortSignal;
+  /** In browsers: `auto`, the default, is WebGPU where there is one, else wasm. Ignored in Node. */
+  readonly backend?: 'auto' | 'wasm' | 'webgpu';
+  /** Threads of one operation; in a browser more than one needs a cross-origin isolated page. */
+  readonly threads?: number;
+  /** Where bundles are looked up by name: in a browser `zoo/` beside the page unless told. */
+  readonly zoo?: string;
+  /** Where ONNX Runtime's own files are served from, if not beside the script. */
+  readonly wasmPaths?: string;
+  /** Whether files from URLs are kept for the next time; true unless told. */
+  readonly cache?: boolean;
+}
+
+/** Keeps the files of bundles between visits. */
+export interface FileCache {
+  get(url: URL, file: BundleFile): Promise<Uint8Array | null>;
+  put(url: URL, file: BundleFile, bytes: Uint8Array): Promise<void>;
+}
+
+/** The browser's own things, which the types of Node do not know. */
+interface Page {
+  readonly location?: { readonly href: string };
+  readonly caches?: { open(name: string): Promise<PageCache> };
+  readonly navigator?: { readonly gpu?: { requestAdapter(): Promise<unknown> } };
+  readonly crossOriginIsolated?: boolean;
+}
+
+interface PageCache {
+  match(key: string): Promise<Response | undefined>;
+  put(key: string, response: Response): Promise<void>;
+  delete(key: string, options: { ignoreSearch: boolean }): Promise<boolean>;
+}
+
+const page = globalThis as Page;
+const CACHE_NAME = 'crab-bundles-1';
+
+/** The browser's Cache API, or null where it is absent or refuses, as in private windows. */
+export async function pageCache(): Promise<FileCache | null> {
+  let cache: PageCache;
+  try {
+    if (page.caches === undefined) return null;
+    cache = await page.caches.open(CACHE_NAME);
+  } catch {
+    return null;
+  }
+  const keyOf = (url: URL, file: BundleFile): string => `${url.href}?sha256=${file.sha256}`;
+  return {
+    get: async (url, file) => {
+      const found = await cache.match(keyOf(url, file));
+      return found === undefined ? null : new Uint8Array(await found.arrayBuffer());
+    },
+    put: async (url, file, bytes) => {
+      await cache.delete(url.href, { ignoreSearch: true });
+      await cache.put(keyOf(url, file), new Response(bytes as Uint8Array<ArrayBuffer>));
+    },
+  };
+}
+
+/** Reads a response whose size is checked while it comes in. */
+async function readResponse(response: Response, what: string, most: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
+  for (;;) {
+    const piece = await reader?.read();
+    if (piece?.value === undefined) break;
+    length += piece.value.length;
+    if (length > most) {
+      await reader?.cancel();
+      throw new BundleError(`${what} is longer than the ${most} bytes expected`);
+    }
+    pieces.push(piece.value);
+  }
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+async function download(url: URL, most: number, signal?: AbortSignal): Promise<Uint8Array> {
+  try {
+    const always: object = { cache: 'no-cache', signal };
+    const response = await fetch(url, always);
+    if (!response.ok) throw new BundleError(`${url.href}: the server answers ${response.status}`);
+    return await readResponse(response, url.href, most);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof BundleError) throw cause;
+    throw new BundleError(`${url.href} cannot be loaded`, { cause });
+  }
+}
+
+/** Files of a bundle below a URL. The manifest is always asked for anew, the rest kept. */
+export function urlSource(base: URL, cache: FileCache | null, signal?: AbortSignal): BundleSource {
+  const folder = base.href.endsWith('/') ? base : new URL(`${base.href}/`);
+  return {
+    name: base.href,
+    read: async (name, { most, file }: ExpectedFile) => {
+      const url = new URL(name, folder);
+      if (file === undefined || cache === null) return download(url, most, signal);
+      const kept = await cache.get(url, file).catch(() => null);
+      if (kept !== null && (await sha256(kept)) === file.sha256) return kept;
+      const bytes = await download(url, most, signal);
+      // What is kept is right; a full disk or a refused quota only costs the next visit a download.
+      if ((await sha256(bytes)) === file.sha256) {
+        await cache.put(url, file, bytes).catch(() => undefined);
+      }
+      return bytes;
+    },
+  };
+}
+
+/** Names of bundles, as opposed to paths and URLs. */
+export const isBundleName = (location: string): boolean => /^[a-z0-9][a-z0-9-]*$/.test(location);
+
+/** Where a name, path or URL points to from a page. */
+export function bundleUrl(location: string, zoo = 'zoo/'): URL {
+  const here = page.location?.href;
+  try {
+    if (!isBundleName(location)) return new URL(location, here);
+    const folder = new URL(zoo, here).href.replace(/\/?$/, '/');
+    return new URL(`${location}/`, folder);
+  } catch {
+    throw new ArgumentError(`${location}: expected the name or the address of a bundle`);
+  }
+}
+
+/** ONNX Runtime for browsers. */
+export async function webBackend(options: LoadOptions): Promise<Backend> {
+  const wanted = options.backend ?? 'auto';
+  const hasGpu = wanted !== 'wasm' && (await hasWebGpu());
+  if (wanted === 'webgpu' && !hasGpu) throw new ArgumentError('this browser has no WebGPU');
+  if (hasGpu) {
+    const ort = await import('onnxruntime-web/webgpu');
+    configure(ort.env, options);
+    return ortBackend('webgpu', ort, { executionProviders: ['webgpu', 'wasm'] });
+  }
+  const ort = await import('onnxruntime-web/wasm');
+  configure(ort.env, options);
+  return ortBackend('wasm', ort, { executionProviders: ['wasm'] });
+}
+
+interface OrtEnvironment {
+  readonly wasm: { numThreads?: number; wasmPaths?: string | object };
+  logLevel?: string;
+}
+
+function configure(environment: OrtEnvironment, { threads, wasmPaths }: LoadOptions): void {
+  environment.logLevel = 'error';
+  environment.wasm.numThreads = page.crossOriginIsolated ? (threads ?? 0) : 1;
+  if (wasmPaths !== undefined) environment.wasm.wasmPaths = wasmPaths;
+}
+
+async function hasWebGpu(): Promise<boolean> {
+  try {
+    const adapter = await page.navigator?.gpu?.requestAdapter();
+    return adapter !== null && adapter !== undefined;
+  } catch {
+    return false;
+  }
+}
