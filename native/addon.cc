@@ -6,6 +6,7 @@ namespace {
 
 Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   crab::installState(env);
+  crab::dropWarnings();
   crab::defineHandles(exports);
   crab::defineTensor(exports);
   crab::defineData(exports);

@@ -7,6 +7,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ThreadLocalState.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 namespace crab {
@@ -125,6 +126,7 @@ class BackwardWorker : public Napi::AsyncWorker {
     try {
       at::ThreadLocalStateGuard guard(modes_);
       at::init_num_threads();
+      dropWarnings();
       runBackward(arguments_);
     } catch (...) {
       failure_ = currentFailure();
@@ -166,13 +168,13 @@ napi_value backwardAsync(const Napi::CallbackInfo& info) {
 
 // setGradEnabled(flag): whether operations record a graph, on this thread; returns what it was.
 napi_value setGradEnabled(const Napi::CallbackInfo& info) {
-  const bool before = at::GradMode::is_enabled();
-  at::GradMode::set_enabled(flag(info[0]));
+  const bool before = c10::GradMode::is_enabled();
+  c10::GradMode::set_enabled(flag(info[0]));
   return Napi::Boolean::New(info.Env(), before);
 }
 
 napi_value isGradEnabled(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), at::GradMode::is_enabled());
+  return Napi::Boolean::New(info.Env(), c10::GradMode::is_enabled());
 }
 
 }  // namespace

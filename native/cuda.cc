@@ -21,7 +21,13 @@ struct GraphHandle {
   Optional<c10::cuda::CUDAStream> outside;  // the stream to return to, while capturing
 };
 
+// The first tensor on a device sets CUDA up, in every version; the allocator must not be asked before.
+void initialize() {
+  [[maybe_unused]] static const bool done = at::empty({0}, at::TensorOptions().device(at::kCUDA)).defined();
+}
+
 c10::DeviceIndex deviceIndex(Napi::Value value) {
+  initialize();
   if (!value.IsString()) return c10::cuda::current_device();
   const at::Device device = parseDevice(value.As<Napi::String>());
   if (!device.is_cuda()) fail("expected a CUDA device");
@@ -64,6 +70,7 @@ napi_value cudaResetPeak(const Napi::CallbackInfo& info) {
 }
 
 napi_value cudaEmptyCache(const Napi::CallbackInfo&) {
+  initialize();
   allocator::emptyCache();
   return nullptr;
 }
@@ -77,23 +84,31 @@ GraphHandle& graphOf(Napi::Value value) {
 void finalizeGraph(FinalizerEnv, void* data, void*) { delete static_cast<GraphHandle*>(data); }
 
 napi_value graphCreate(const Napi::CallbackInfo& info) {
-  at::globalContext().lazyInitDevice(at::kCUDA);
+  initialize();
   napi_value result = nullptr;
   napi_create_external(info.Env(), new GraphHandle(), finalizeGraph, nullptr, &result);
   return result;
 }
 
-void registerGenerators(GraphHandle& handle, Napi::Value generators) {
+// Makes replays draw new numbers from a generator. Versions from about 2.4 on must be told of it; later
+// ones (2.14) notice it themselves and have no such function; the first ones know the default one only.
+template <typename Graph>
+auto followGenerator(Graph& graph, const at::Generator& generator, int)
+    -> decltype(graph.register_generator_state(generator)) {
+  graph.register_generator_state(generator);
+}
+template <typename Graph>
+void followGenerator(Graph&, const at::Generator&, long) {
+  if (TORCH_AT_LEAST(2, 14)) return;
+  fail("this libtorch captures only the default CUDA generator", "CRAB_TORCH");
+}
+
+void followGenerators(GraphHandle& handle, Napi::Value generators) {
   Napi::Array array = generators.As<Napi::Array>();
   for (uint32_t i = 0; i < array.Length(); ++i) {
     const at::Generator& generator = generatorOf(array.Get(i));
     if (generator.device().type() != at::kCUDA) fail("a captured generator must be on a CUDA device");
-#if TORCH_AT_LEAST(2, 4)
-    handle.graph.register_generator_state(generator);
-#else
-    (void)handle;
-    fail("this libtorch captures only the default CUDA generator", "CRAB_TORCH");
-#endif
+    followGenerator(handle.graph, generator, 0);
   }
 }
 
@@ -108,7 +123,7 @@ napi_value graphBegin(const Napi::CallbackInfo& info) {
   c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool());
   handle.outside = outside;
   try {
-    registerGenerators(handle, info[1]);
+    followGenerators(handle, info[1]);
     handle.graph.capture_begin();
   } catch (...) {
     c10::cuda::setCurrentCUDAStream(outside);
@@ -146,6 +161,7 @@ napi_value graphReset(const Napi::CallbackInfo& info) {
 }  // namespace
 
 at::Generator newCudaGenerator(c10::DeviceIndex device) {
+  initialize();
   return at::cuda::detail::createCUDAGenerator(device);
 }
 

@@ -93,6 +93,9 @@ napi_value failureToJs(napi_env env, const Failure& failure);
 // Refuses what would race with a backward pass now running off the event loop.
 void requireNoAsyncBackward(napi_env env, const char* what);
 
+// libtorch's warnings are not printed, on the thread that calls this.
+void dropWarnings();
+
 // Names as TypeScript spells them.
 Optional<at::ScalarType> parseDtype(const std::string& name);
 const char* dtypeName(at::ScalarType type);

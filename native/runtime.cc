@@ -109,7 +109,26 @@ napi_value runtimeInfo(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// A library does not print: libtorch's warnings (about slow kernels and coming changes) are dropped.
+class QuietWarnings : public c10::WarningHandler {
+ public:
+#if TORCH_AT_LEAST(2, 0)
+  void process(const c10::Warning&) override {}
+#else
+  void process(const c10::SourceLocation&, const std::string&, bool) override {}
+#endif
+};
+
 }  // namespace
+
+void dropWarnings() {
+  static QuietWarnings quiet;
+#if TORCH_AT_LEAST(2, 0)
+  c10::WarningUtils::set_warning_handler(&quiet);
+#else
+  c10::Warning::set_warning_handler(&quiet);
+#endif
+}
 
 void defineRuntime(Napi::Object exports) {
   define<setNumThreads>(exports, "setNumThreads");

@@ -142,15 +142,21 @@ function nodeHeaders() {
   return found;
 }
 
-function cudaHome() {
-  const candidates = [process.env.CUDA_HOME, process.env.CUDA_PATH, '/usr/local/cuda'].filter(
-    Boolean,
-  );
-  const found = candidates.find((folder) => existsSync(join(folder, 'include/cuda_runtime_api.h')));
-  if (!found) {
-    throw new SetupError(`libtorch has CUDA, but cuda_runtime_api.h was not found: set CUDA_HOME`);
+/** Folders with CUDA's headers: of the toolkit, or of the packages that PyTorch's wheels bring along. */
+function cudaHeaders(libtorch) {
+  const homes = [process.env.CUDA_HOME, process.env.CUDA_PATH, '/usr/local/cuda'].filter(Boolean);
+  const packages = resolve(libtorch.libraries, '../../nvidia');
+  const fromPackages = existsSync(packages)
+    ? readdirSync(packages).map((name) => join(packages, name))
+    : [];
+  const folders = [...homes, ...fromPackages].map((folder) => join(folder, 'include'));
+  const runtime = folders.find((folder) => existsSync(join(folder, 'cuda_runtime_api.h')));
+  if (!runtime) {
+    throw new SetupError('libtorch has CUDA, but cuda_runtime_api.h was not found: set CUDA_HOME');
   }
-  return found;
+  // The headers of cuBLAS and its kin are beside the runtime's, or in folders of their own.
+  if (existsSync(join(runtime, 'cublas_v2.h'))) return [runtime];
+  return folders.filter((folder) => existsSync(folder));
 }
 
 /** Everything that decides what the compiler does. */
@@ -178,14 +184,10 @@ function plan(libtorch) {
   ];
   const libraries = ['-ltorch', '-ltorch_cpu', '-lc10', '-ldl'];
   if (libtorch.cuda) {
-    const home = cudaHome();
-    system.push(join(home, 'include'));
+    system.push(...cudaHeaders(libtorch));
     defines.push('CRAB_CUDA');
-    const folder = ['lib64', 'lib', 'targets/x86_64-linux/lib']
-      .map((name) => join(home, name))
-      .find(existsSync);
-    if (folder) link.push(`-L${folder}`, `-Wl,-rpath,${folder}`);
-    libraries.push('-ltorch_cuda', '-lc10_cuda', '-lcudart');
+    // CUDA's own libraries are found through these two.
+    libraries.push('-ltorch_cuda', '-lc10_cuda');
   }
   // Debian's libtorch takes whichever libblas.so.3 the system prefers. Naming OpenBLAS (OpenMP) as a
   // library of the addon loads it first, and libtorch then shares it.
