@@ -155,19 +155,25 @@ const OUTLINE_ROOM = 3;
 
 /** The part of an image where a figure at its angle has ink; less than its reach. */
 export function inkRegionOf(figure: Figure): Region {
-  const { type, angle, centre } = figure;
-  const radius = Math.trunc(radiusOf(figure));
-  const cosine = cosineOf(angle);
-  const sine = sineOf(angle);
-  const circle = type === 'circle';
-  const vertices = pixelVertices(figure);
-  const xs = circle ? [-radius, radius] : vertices.map(([x, y]) => cosine * x + sine * y);
-  const ys = circle ? [-radius, radius] : vertices.map(([x, y]) => cosine * y - sine * x);
+  const cosine = cosineOf(figure.angle);
+  const sine = sineOf(figure.angle);
+  const radius = figure.type === 'circle' ? Math.trunc(radiusOf(figure)) : 0;
+  let left = -radius;
+  let right = radius;
+  let top = -radius;
+  let bottom = radius;
+  for (const [x, y] of pixelVertices(figure)) {
+    left = Math.min(left, cosine * x + sine * y);
+    right = Math.max(right, cosine * x + sine * y);
+    top = Math.min(top, cosine * y - sine * x);
+    bottom = Math.max(bottom, cosine * y - sine * x);
+  }
+  const [centreX, centreY] = figure.centre;
   return {
-    left: Math.max(Math.floor(centre[0] + Math.min(...xs)) - OUTLINE_ROOM, 0),
-    top: Math.max(Math.floor(centre[1] + Math.min(...ys)) - OUTLINE_ROOM, 0),
-    right: Math.min(Math.ceil(centre[0] + Math.max(...xs)) + OUTLINE_ROOM, IMAGE_SIZE - 1),
-    bottom: Math.min(Math.ceil(centre[1] + Math.max(...ys)) + OUTLINE_ROOM, IMAGE_SIZE - 1),
+    left: Math.max(centreX + Math.floor(left) - OUTLINE_ROOM, 0),
+    top: Math.max(centreY + Math.floor(top) - OUTLINE_ROOM, 0),
+    right: Math.min(centreX + Math.ceil(right) + OUTLINE_ROOM, IMAGE_SIZE - 1),
+    bottom: Math.min(centreY + Math.ceil(bottom) + OUTLINE_ROOM, IMAGE_SIZE - 1),
   };
 }
 

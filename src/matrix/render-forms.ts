@@ -114,6 +114,19 @@ function writeRuns(start: number, words: Int32Array, stride: number, region: Reg
   return length;
 }
 
+/** A figure upright, as weights, on a board just large enough for any rotation. */
+function drawStencil(figure: Figure): Stencil {
+  const reach = farthestReach(figure);
+  const half = reach + 2;
+  const width = 2 * half + 1;
+  const centre: Point = [half, half];
+  const codes = new Uint8Array(width * width);
+  drawUpright({ width, height: width, data: codes }, { ...figure, centre }, INSIDE);
+  const values = new Uint16Array(codes);
+  for (let i = 0; i < values.length; i++) if (values[i] > INSIDE) values[i] = OUTLINE;
+  return makeStencil(values, width, centre, reach);
+}
+
 /** A list of numbers that keeps its room from one use to the next. */
 class NumberList {
   #numbers = new Int32Array(1024);
@@ -179,16 +192,7 @@ export class FormMaker {
     const key = `${figure.type} ${figure.unit} ${figure.scale}`;
     const known = this.#stencils.get(key);
     if (known) return known;
-    const centre: Point = [IMAGE_SIZE / 2, IMAGE_SIZE / 2];
-    const codes = new Uint8Array(IMAGE_PIXELS);
-    drawUpright(
-      { width: IMAGE_SIZE, height: IMAGE_SIZE, data: codes },
-      { ...figure, centre },
-      INSIDE,
-    );
-    const values = new Uint16Array(codes);
-    for (let i = 0; i < values.length; i++) if (values[i] > INSIDE) values[i] = OUTLINE;
-    const stencil = makeStencil(values, IMAGE_SIZE, centre, farthestReach(figure));
+    const stencil = drawStencil(figure);
     this.#stencils.set(key, stencil);
     return stencil;
   }
