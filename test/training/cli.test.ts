@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/errors.js';
+import { buildProgram } from '../../src/cli/program.js';
+import { isTorchAvailable } from '../../src/torch/index.js';
+import { openRun } from '../../src/training/index.js';
+import { tinyModel } from './tiny.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+let folder: string;
+let overrides: string;
+
+/** The error of a command run in this process. */
+async function failureOf(...args: string[]): Promise<{ message: string; code: number }> {
+  const program = buildProgram(new AbortController().signal);
+  try {
+    await program.parseAsync(['node', 'crab', 'train', ...args]);
+  } catch (error) {
+    return { message: (error as Error).message, code: exitCodeOf(error) };
+  }
+  throw new Error('the command succeeded');
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command in a process; `onOutput` may act on it while it runs. */
+function crab(args: string[], onStart?: (kill: (signal: NodeJS.Signals) => void) => void) {
+  const command = ['--import', 'tsx', 'src/cli/main.ts', 'train', ...args];
+  const child = spawn(process.execPath, command, { cwd: root });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+  child.stderr.on('data', (data: Buffer) => {
+    const first = !stderr.includes('weights on');
+    stderr += data.toString();
+    if (first && stderr.includes('weights on')) onStart?.((signal) => child.kill(signal));
+  });
+  return new Promise<Ended>((resolve) => {
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'crab-train-cli-'));
+  overrides = path.join(folder, 'overrides.json');
+  const { network, rulePrior, optimizer } = tinyModel();
+  await writeFile(overrides, JSON.stringify({ network, rulePrior, optimizer }));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('crab train, wrong use', () => {
+  test.each<[RegExp, ...string[]]>([
+    [/--config is needed, or --resume/],
+    [/unknown configuration "moon"/, '--config', 'moon'],
+    [/--steps and --time do not go together/, '--config', 'center', '--steps', '5', '--time', '1m'],
+    [/expected a duration/, '--config', 'center', '--time', 'soon'],
+    [/--overrides: .*unknown key "depth"/, '--config', 'center', '--overrides', '{"depth": 3}'],
+    [/--overrides: the text is not JSON/, '--config', 'center', '--overrides', '{"depth": '],
+    [/--pool and --refresh are for generated/, '--config', 'center', '--data', 'x', '--pool', '9'],
+    [/is not a run/, '--resume', tmpdir()],
+    [/has no noisy form/, '--config', 'center', '--noisy'],
+  ])('%s', async (message, ...args) => {
+    const failure = await failureOf(...args);
+    expect(failure.message).toMatch(message);
+    expect(failure.code).toBe(2);
+  });
+
+  test.skipIf(!isTorchAvailable())('a device that is not there', async () => {
+    const out = path.join(folder, 'device');
+    const failure = await failureOf('--config', 'center', '--device', 'cuda:77', '--out', out);
+    expect(failure).toEqual({
+      message: expect.stringMatching(/no such CUDA device/) as string,
+      code: 2,
+    });
+    expect((await failureOf('--config', 'center', '--device', 'tpu', '--out', out)).code).toBe(2);
+  });
+});
+
+describe.skipIf(!isTorchAvailable())('crab train', () => {
+  test('stops on Ctrl-C, continues, and refuses other settings', { timeout: 180_000 }, async () => {
+    const run = path.join(folder, 'run');
+    const settings = ['--config', 'center', '--preset', 'small', '--overrides', overrides];
+    const sizes = ['--pool', '16', '--refresh', '2', '--threads', '1', '--workers', '1'];
+    const length = ['--steps', '30000', '--validate-every', '1000'];
+    const begun = await crab([...settings, ...sizes, ...length, '--out', run, '--json'], (kill) =>
+      setTimeout(() => kill('SIGINT'), 500),
+    );
+    expect(begun.stderr).toMatch(/weights on cpu/);
+    expect(begun.code).toBe(130);
+    const { step, finished } = JSON.parse(begun.stdout) as { step: number; finished: boolean };
+    expect(finished).toBe(false);
+    expect((await (await openRun(run)).steps()).latest).toBe(step);
+
+    const conflict = await failureOf(
+      '--resume',
+      run,
+      '--steps',
+      '12',
+      '--seed',
+      '0',
+      '--pool',
+      '99',
+    );
+    expect(conflict.message).toMatch(/^--steps, --pool cannot be changed with --resume/);
+    expect(conflict.code).toBe(2);
+
+    const again = await crab(['--resume', run, '--workers', '1'], (kill) =>
+      setTimeout(() => kill('SIGTERM'), 300),
+    );
+    expect(again.stderr).toMatch(new RegExp(`from step ${step}`));
+    expect(again.stderr).toMatch(/continue with: crab train --resume/);
+    expect(again.code).toBe(130);
+    expect((await (await openRun(run)).steps()).latest).toBeGreaterThanOrEqual(step);
+  });
+
+  test('a time budget becomes a number of steps that is stored', { timeout: 180_000 }, async () => {
+    const run = path.join(folder, 'timed');
+    const ended = await crab([
+      ...['--config', 'center', '--preset', 'small', '--overrides', overrides, '--time', '6s'],
+      ...['--pool', '16', '--threads', '1', '--workers', '1', '--out', run, '--json'],
+    ]);
+    expect(ended.code).toBe(0);
+    const outcome = JSON.parse(ended.stdout) as { step: number; totalSteps: number };
+    expect(outcome.step).toBe(outcome.totalSteps);
+    expect(outcome.step).toBeGreaterThanOrEqual(30);
+    expect((await openRun(run)).config.totalSteps).toBe(outcome.totalSteps);
+    expect(ended.stderr).toMatch(/the time allows \d+ steps/);
+  });
+});

@@ -1,0 +1,148 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { encodeSet, problemToBatch, sampleProblem, type SetBatch } from '../../src/matrix/index.js';
+import { writeRavenProblem } from '../../src/matrix/node.js';
+import { isTorchAvailable } from '../../src/torch/index.js';
+import { makeProblem } from '../../src/training/feed/problem-maker.js';
+import { PROBLEM_BYTES } from '../../src/training/feed/ring.js';
+import {
+  readStoredPanels,
+  requireSameData,
+  StoredFeed,
+} from '../../src/training/feed/stored-feed.js';
+import { StreamFeed, type StreamFeedOptions } from '../../src/training/feed/stream-feed.js';
+
+const source = { configuration: 'center', noisy: false, seed: 5 } as const;
+
+const options: StreamFeedOptions = {
+  source,
+  pool: 10,
+  refresh: 2.5,
+  mostPerStep: 8,
+  device: 'cpu',
+  workers: 1,
+  chunkProblems: 4,
+};
+
+/** The pool that holds problems first .. first + 9, problem i in slot i mod 10. */
+function poolOf(first: number): Uint8Array {
+  const bytes = new Uint8Array(10 * PROBLEM_BYTES);
+  for (let index = first; index < first + 10; index++) {
+    makeProblem(source, index, bytes, (index % 10) * PROBLEM_BYTES);
+  }
+  return bytes;
+}
+
+const contentOf = (feed: StreamFeed): Uint8Array => feed.panels.data() as Uint8Array;
+
+describe.skipIf(!isTorchAvailable())('an endless stream', () => {
+  test('the oldest problems are replaced, as many as the step number says', async () => {
+    const feed = await StreamFeed.start(options);
+    try {
+      expect(contentOf(feed)).toEqual(poolOf(0));
+      for (const [step, first] of [
+        [0, 0],
+        [1, 2],
+        [2, 5],
+        [7, 17],
+      ]) {
+        await feed.prepare(step);
+        expect(contentOf(feed)).toEqual(poolOf(first));
+        expect(feed.problems).toBe(10 + first);
+      }
+      expect(feed.takeMilliseconds()).toBeGreaterThan(0);
+      expect(feed.takeMilliseconds()).toBe(0);
+    } finally {
+      await feed.close();
+    }
+  });
+
+  test('begun again from its state, it is where it was', async () => {
+    const before = await StreamFeed.start(options);
+    await before.prepare(6);
+    const state = before.state();
+    await before.close();
+    expect(state).toEqual({ kind: 'stream', produced: 25 });
+    const after = await StreamFeed.start({ ...options, produced: 25 });
+    expect(contentOf(after)).toEqual(poolOf(15));
+    await after.prepare(7);
+    expect(contentOf(after)).toEqual(poolOf(17));
+    await after.close();
+  });
+
+  test('without a refresh the first problems stay', async () => {
+    const feed = await StreamFeed.start({ ...options, refresh: 0 });
+    await feed.prepare(1000);
+    expect(contentOf(feed)).toEqual(poolOf(0));
+    await feed.close();
+  });
+
+  test('unbound, a step takes what is ready and at most a batch', async () => {
+    const feed = await StreamFeed.start({ ...options, refresh: null });
+    for (let step = 0; step < 40 && feed.problems < 40; step++) {
+      const before = feed.problems;
+      await feed.prepare(step);
+      expect(feed.problems - before).toBeLessThanOrEqual(8);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(feed.problems).toBeGreaterThan(10);
+    expect(contentOf(feed)).toEqual(poolOf(feed.problems - 10));
+    await feed.close();
+  });
+});
+
+describe.skipIf(!isTorchAvailable())('a stored set', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'crab-feed-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const problem = (index: number) => sampleProblem({ ...source, index });
+
+  function setOf(indices: readonly number[]): SetBatch {
+    const parts = indices.map((index) => problemToBatch(problem(index)));
+    const joined = (choose: (part: SetBatch) => Uint8Array): Uint8Array =>
+      Buffer.concat(parts.map(choose));
+    return {
+      count: indices.length,
+      panel: joined(({ panel }) => panel),
+      selection: joined(({ selection }) => selection),
+      answer: parts.flatMap(({ answer }) => answer),
+      label: parts.flatMap(({ label }) => label),
+    };
+  }
+
+  test('a set file, kept as bytes', async () => {
+    const file = path.join(folder, 'set.npz');
+    const set = setOf([0, 1, 2]);
+    await writeFile(file, encodeSet(set));
+    const stored = await readStoredPanels(file, 'center', false);
+    expect(stored.data).toMatchObject({ kind: 'set', path: file, problems: 3 });
+    const feed = new StoredFeed(stored, 'cpu');
+    expect(feed.panels.shape).toEqual([3, 9, 64, 64]);
+    expect(Buffer.from(feed.panels.data() as Uint8Array)).toEqual(Buffer.from(set.panel));
+    await feed.close();
+  });
+
+  test("the train split of a RAVEN folder: the panels are the set's", async () => {
+    for (let index = 0; index < 10; index++) {
+      await writeRavenProblem(folder, index, problem(index));
+    }
+    const stored = await readStoredPanels(folder, 'center', false);
+    expect(stored.data.problems).toBe(6);
+    expect(Buffer.from(stored.panels)).toEqual(Buffer.from(setOf([0, 1, 2, 3, 4, 5]).panel));
+  });
+
+  test('other data under the same name is noticed', async () => {
+    const file = path.join(folder, 'set.npz');
+    await writeFile(file, encodeSet(setOf([0, 1])));
+    const first = await readStoredPanels(file, 'center', false);
+    await writeFile(file, encodeSet(setOf([0, 2])));
+    const second = await readStoredPanels(file, 'center', false);
+    expect(() => requireSameData(second.data, first.data)).toThrow(/has changed since/);
+    expect(() => requireSameData(first.data, first.data)).not.toThrow();
+  });
+});

@@ -1,0 +1,132 @@
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isTorchAvailable } from '../../src/torch/index.js';
+import {
+  diskFiles,
+  DivergedError,
+  openRun,
+  train,
+  type NoteEvent,
+  type RunFiles,
+} from '../../src/training/index.js';
+import { contentOf } from './run-files.js';
+import { tinyModel, tinyRun } from './tiny.js';
+
+let folder: string;
+let notes: NoteEvent[];
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'crab-trouble-'));
+  notes = [];
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const note = (event: NoteEvent): number => notes.push(event);
+const runtime = { workers: 1, retrySeconds: 0.05 };
+
+/** A disk that is full from one step on until another; also half-writes what it is given. */
+function fillingDisk(): RunFiles & { full: boolean } {
+  const refuse = (): never => {
+    throw Object.assign(new Error('write'), { code: 'ENOSPC' });
+  };
+  const files: RunFiles & { full: boolean } = {
+    ...diskFiles,
+    full: false,
+    write: (file, bytes) => (files.full ? refuse() : diskFiles.write(file, bytes)),
+    writeTail: async (file, offset, bytes) => {
+      await diskFiles.writeTail(file, offset, files.full ? bytes.subarray(0, 5) : bytes);
+      if (files.full) refuse();
+    },
+    writeTensors: (file, tensors, metadata) =>
+      files.full ? refuse() : diskFiles.writeTensors(file, tensors, metadata),
+  };
+  return files;
+}
+
+describe.skipIf(!isTorchAvailable())('trouble while training', () => {
+  test('a full disk loses nothing: it says so, goes on, and catches up', async () => {
+    const run = path.join(folder, 'run');
+    const calm = path.join(folder, 'calm');
+    await train({ ...tinyRun(calm), workers: 1 });
+    const files = fillingDisk();
+    await train(
+      { ...tinyRun(run), ...runtime, files },
+      {
+        note,
+        step: ({ step }) => {
+          files.full = step >= 8 && step < 37;
+        },
+      },
+    );
+    expect(notes.map(({ level }) => level)).toEqual(['warning', 'info']);
+    expect(notes[0].text).toMatch(/no space left on the device/);
+    expect(await contentOf(run)).toEqual(await contentOf(calm));
+  });
+
+  test('a disk that stays full to the end: it keeps trying until there is room', async () => {
+    const files = fillingDisk();
+    const run = path.join(folder, 'run');
+    await train(
+      { ...tinyRun(run, { budget: { kind: 'steps', steps: 12 } }), ...runtime, files },
+      {
+        note,
+        step: ({ step }) => {
+          files.full = step >= 9;
+          if (step === 12) setTimeout(() => (files.full = false), 400);
+        },
+      },
+    );
+    expect(notes.map(({ level }) => level)).toEqual(['warning', 'info']);
+    expect(await (await openRun(run)).steps()).toMatchObject({ latest: 12 });
+  });
+
+  test('a vanished folder comes back whole', async () => {
+    const run = path.join(folder, 'run');
+    const away = path.join(folder, 'away');
+    const moves: Promise<void>[] = [];
+    await train(
+      { ...tinyRun(run), ...runtime },
+      {
+        note,
+        checkpoint: ({ step }) => {
+          if (step === 20) moves.push(rename(run, away));
+        },
+      },
+    );
+    await Promise.all(moves);
+    expect(moves).toHaveLength(1);
+    const names = await readdir(run);
+    expect(names).toContain('config.json');
+    expect(names).toContain('checkpoint-00000040.safetensors');
+    const steps = (await (await openRun(run)).metrics()).map(({ step }) => step);
+    expect(steps).toEqual([10, 15, 20, 30, 30, 40, 40]);
+  });
+
+  test('a loss that is not finite stops it and keeps the last good checkpoint', async () => {
+    const run = path.join(folder, 'run');
+    // The rate leaps at step 26, so that the weights explode in the steps after it.
+    const learningRate = {
+      unit: 'steps',
+      shape: 'linear',
+      points: [
+        [0, 5e-4],
+        [25, 5e-4],
+        [26, 1e30],
+      ],
+    };
+    const model = tinyModel({ optimizer: { batchSize: 8, learningRate } });
+    const training = train({ ...tinyRun(run, { model }), ...runtime });
+    await expect(training).rejects.toThrow(DivergedError);
+    const error = (await training.catch((caught: unknown) => caught)) as DivergedError;
+    expect(error.step).toBeGreaterThanOrEqual(26);
+    expect(error.step).toBeLessThan(30);
+    expect(error.message).toMatch(/diverged at step 2\d: the term \w+ became (NaN|-?Infinity)/);
+    expect(error.checkpointStep).toBe(20);
+    const opened = await openRun(run);
+    expect(await opened.steps()).toMatchObject({ latest: 20 });
+    expect((await opened.metrics()).at(-1)?.step).toBe(20);
+    const { model: kept } = await opened.loadModel('latest');
+    expect(kept.parameters().every((weight) => Number.isFinite(weight.sum().item()))).toBe(true);
+  });
+});
