@@ -80,11 +80,11 @@ export function parseRavenXml(text: string, options: RavenXmlOptions = {}): Prob
       changes: changes ? changes[i] : changesFrom(answer, panel),
     })),
     target,
-    rules: layout.components.map(({ slots }, component) =>
+    rules: layout.components.map((place, component) =>
       completeRules(
+        place,
         named[component],
         matrix.map(({ components }) => components[component]),
-        slots.length,
       ),
     ),
   };

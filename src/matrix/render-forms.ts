@@ -61,7 +61,8 @@ const SMALL_STEP = 5;
 const WORD = 4;
 const IMAGE_WORDS = IMAGE_SIZE / WORD;
 const SMALL_WORDS = SMALL_SIZE / WORD;
-const FOUR_PAPER = -1;
+/** A word of paper: 255 in each byte. */
+export const FOUR_PAPER = -1;
 
 /** Weights are kept as `outline * OUTLINE + inside`, each 0..1024, so that one sum carries both. */
 const OUTLINE_BITS = 12;

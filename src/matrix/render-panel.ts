@@ -6,7 +6,7 @@
 import { ArgumentError } from './errors.js';
 import { layoutOf, type ConfigurationLayout } from './layouts.js';
 import type { Panel, Problem } from './problem.js';
-import type { Sprite } from './render-forms.js';
+import { FOUR_PAPER, type Sprite } from './render-forms.js';
 import { SpriteStore } from './render-sprites.js';
 import {
   downscale,
@@ -17,7 +17,6 @@ import {
   SMALL_SIZE,
 } from './render.js';
 
-const FOUR_PAPER = -1;
 const DEFAULT_CACHE_BYTES = 96 * 2 ** 20;
 
 /** Number of panels of a problem whose answer is filled in. */

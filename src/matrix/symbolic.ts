@@ -51,6 +51,13 @@ function rowsFollow(
   });
 }
 
+const isConstant = (values: readonly number[]): boolean =>
+  rowsFollow(
+    values,
+    (a, b) => (a === b ? a : undefined),
+    () => true,
+  );
+
 /** Whether the rows hold the same three different values in the same cyclic order, shifted. */
 function isDistributed(values: readonly number[]): boolean {
   const [x, y, z] = values;
@@ -67,11 +74,7 @@ function levelsFollow(rule: Rule, range: LevelRange, values: Values): boolean {
   const levels = values as readonly number[];
   switch (rule.name) {
     case 'Constant':
-      return rowsFollow(
-        levels,
-        (a, b) => (a === b ? a : undefined),
-        () => true,
-      );
+      return isConstant(levels);
     case 'Progression':
       return rowsFollow(
         levels,
@@ -101,11 +104,7 @@ function rotated(mask: number, steps: number, slotCount: number): number {
 function positionsFollow(rule: Rule, slotCount: number, masks: readonly number[]): boolean {
   switch (rule.name) {
     case 'Constant':
-      return rowsFollow(
-        masks,
-        (a, b) => (a === b ? a : undefined),
-        () => true,
-      );
+      return isConstant(masks);
     case 'Progression': {
       const move = (mask: number): number => rotated(mask, rule.value, slotCount);
       return rowsFollow(
