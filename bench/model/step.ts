@@ -92,7 +92,9 @@ function measure(config: CrabConfig, rounds: number): Row[] {
     samples: [] as Sample[],
   }));
   for (let round = -1; round < rounds; round++) {
-    const targets = targetTensors(drawTargets(config.targets, BATCH, () => random.next()));
+    const targets = targetTensors(
+      drawTargets(config.targets, BATCH, () => random.next() / 2 ** 32),
+    );
     const noise = drawNoise(config.network, BATCH, generator);
     for (const { evaluate, optimizer, samples } of racers) {
       const sample = scope((): Sample => {

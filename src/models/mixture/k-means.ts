@@ -97,17 +97,23 @@ function assign(
   gaps: Float64Array,
 ): number {
   const { values, count, dimension } = points;
-  const clusters = centres.length / dimension;
   let inertia = 0;
   for (let i = 0; i < count; i++) {
+    const first = i * dimension;
     let least = Infinity;
-    for (let k = 0; k < clusters; k++) {
-      const d = squaredDistance(values, i * dimension, centres, k * dimension, dimension);
-      if (d < least) {
-        least = d;
-        labels[i] = k;
+    let nearest = 0;
+    for (let k = 0, offset = 0; offset < centres.length; k++, offset += dimension) {
+      let distance = 0;
+      for (let j = 0; j < dimension; j++) {
+        const difference = values[first + j] - centres[offset + j];
+        distance += difference * difference;
+      }
+      if (distance < least) {
+        least = distance;
+        nearest = k;
       }
     }
+    labels[i] = nearest;
     gaps[i] = least;
     inertia += least;
   }
@@ -163,6 +169,11 @@ function meanVariance({ values, count, dimension }: Points): number {
   return total / (count * dimension);
 }
 
+function sameLabels(a: Int32Array, b: Int32Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
 /** Lloyd's iterations from given centres [clusters, dimension]. */
 export function kMeansFrom(
   points: Points,
@@ -182,7 +193,7 @@ export function kMeansFrom(
     const next = new Int32Array(count);
     assign(points, centres, next, gaps);
     const moved = recentre(points, next, gaps, clusters);
-    settled = next.every((label, i) => label === labels[i]);
+    settled = sameLabels(next, labels);
     const shift = squaredDistance(moved, 0, centres, 0, moved.length);
     labels = next;
     centres = moved;

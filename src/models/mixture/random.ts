@@ -1,10 +1,7 @@
-/** A small seeded stream of uniform numbers (mulberry32), enough for choosing starting points. */
+/** A seeded stream of numbers in [0, 1), for choosing starting points. */
+import { Random } from '../../matrix/index.js';
+
 export function uniformStream(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const random = new Random(seed);
+  return () => random.next() / 2 ** 32;
 }
