@@ -106,7 +106,7 @@ const CRAB = {
   targets: { sharedByBatch: false },
 } satisfies DeepPartial<Settings>;
 
-/** About a thirtieth of the arithmetic of `crab`. */
+/** About a seventh of the arithmetic of `crab`; the encoder is most of what is left. */
 const SMALL = {
   network: {
     conceptSize: 16,
