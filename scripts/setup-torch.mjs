@@ -3,6 +3,8 @@
 //   node scripts/setup-torch.mjs              find (on Debian as root: install), build, test
 //   node scripts/setup-torch.mjs --if-needed  the same, but nothing if the addon is up to date
 //   node scripts/setup-torch.mjs --check      only load the addon that is there and test it
+//   --sanitize                                with the address and undefined-behaviour sanitisers, for tests:
+//                                             LD_PRELOAD="$(g++ -print-file-name=libasan.so)" node ...
 //   --out FOLDER                              build there instead of build/torch (CRAB_TORCH_ADDON then
 //                                             names the file to load)
 //
@@ -32,6 +34,7 @@ const OPTIONS = parseArgs({
   options: {
     'if-needed': { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
+    sanitize: { type: 'boolean', default: false },
     out: { type: 'string', default: join(ROOT, 'build', 'torch') },
   },
 }).values;
@@ -202,6 +205,11 @@ function plan(libtorch) {
     ...defines.map((name) => `-D${name}`),
     ...system.flatMap((folder) => ['-isystem', folder]),
   ];
+  if (OPTIONS.sanitize) {
+    const flags = ['-fsanitize=address,undefined', '-fno-omit-frame-pointer', '-g'];
+    compile.push(...flags);
+    link.push(...flags);
+  }
   return { compiler: process.env.CXX ?? 'g++', compile, link, libraries };
 }
 
@@ -272,7 +280,10 @@ async function build(libtorch, steps) {
   );
   const core = files.filter((name) => name !== LOADER).map(objectOf);
   await link(steps, [...steps.link, ...core, ...steps.libraries], CORE);
-  await link(steps, ['-shared', objectOf(LOADER), '-ldl'], ADDON);
+  const loaderFlags = steps.link.filter(
+    (flag) => flag === '-shared' || flag.startsWith('-fsanitize'),
+  );
+  await link(steps, [...loaderFlags, objectOf(LOADER), '-ldl'], ADDON);
   rmSync(objects, { recursive: true, force: true });
 }
 
@@ -348,7 +359,7 @@ async function main() {
   if (OPTIONS['if-needed'] && isUpToDate(stamp)) return;
   console.log(`Building the torch addon with libtorch ${libtorch.version} of ${libtorch.origin}`);
   await build(libtorch, steps);
-  check();
+  if (!OPTIONS.sanitize) check();
   writeFileSync(STAMP, `${JSON.stringify(stamp, null, 2)}\n`);
 }
 
