@@ -1,27 +1,55 @@
 // Lifetime of tensors held by JavaScript, and the translation of C++ exceptions.
 //
 // A handle is freed by dispose() or by the collector, whichever comes first. V8 sees only a few words
-// per tensor, so the bytes behind it are reported as external memory: per storage, not per view, and in
-// steps of at least kReportStep, because each report costs as much as a tiny operation.
+// per tensor and would let gigabytes pile up, so the bytes behind them are counted here, per storage and
+// not per view, and the collector is asked to run when enough new ones have come. We ask it ourselves
+// rather than through napi_adjust_external_memory: V8 of Node 20 can abort the process there ("Check
+// failed: marking_done_"), when the report meets a marking that other threads have just completed.
 #include "handles.h"
 
+#include <algorithm>
 #include <new>
 
 namespace crab {
 
 namespace {
 
-constexpr int64_t kReportStep = 256 * 1024;
+// Bytes of new tensors after which the collector runs; more where more is in use.
+constexpr int64_t kCollectStep = 256 << 20;
+// Memory of a CUDA device is larger and its allocator keeps what is freed: it weighs less.
+constexpr int64_t kCudaShare = 16;
 
 using SharedState = std::shared_ptr<EnvState>;
 
-void reportBytes(FinalizerEnv env, EnvState& state, int64_t change) {
-  state.bytes += change;
-  state.unreportedBytes += change;
-  if (state.unreportedBytes < kReportStep && state.unreportedBytes > -kReportStep) return;
-  int64_t total = 0;
-  napi_adjust_external_memory(env, state.unreportedBytes, &total);
-  state.unreportedBytes = 0;
+// gc({ type: 'minor' }) or gc()
+void runCollector(napi_env env, EnvState& state, bool full) {
+  napi_value global = nullptr;
+  napi_value collector = nullptr;
+  napi_value options = nullptr;
+  napi_get_global(env, &global);
+  napi_get_reference_value(env, state.collector, &collector);
+  napi_create_object(env, &options);
+  if (!full) {
+    napi_value type = nullptr;
+    napi_create_string_utf8(env, "minor", NAPI_AUTO_LENGTH, &type);
+    napi_set_named_property(env, options, "type", type);
+  }
+  napi_call_function(env, global, collector, full ? 0 : 1, &options, nullptr);
+}
+
+// Most tensors die young, and a minor collection frees those in less than a millisecond; a full one
+// follows only where that did not help.
+void collectIfDue(napi_env env, EnvState& state) {
+  const int64_t step = std::max(kCollectStep, state.weightAfterFull / 2);
+  if (state.newWeight < step || state.collector == nullptr || state.collecting) return;
+  state.collecting = true;
+  runCollector(env, state, false);
+  if (state.weight > state.weightAfterFull + step) {
+    runCollector(env, state, true);
+    state.weightAfterFull = state.weight;
+  }
+  state.newWeight = 0;
+  state.collecting = false;
 }
 
 void holdStorage(napi_env env, TensorHandle& handle) {
@@ -30,40 +58,47 @@ void holdStorage(napi_env env, TensorHandle& handle) {
   if (!handle.tensor.has_storage()) return;
   const auto& storage = handle.tensor.storage();
   handle.storage = storage.unsafeGetStorageImpl();
-  auto [entry, isNew] = state.storages.emplace(handle.storage, EnvState::StorageUse{0, 0});
+  auto [entry, isNew] = state.storages.emplace(handle.storage, EnvState::StorageUse{0, 0, 0});
   entry->second.handles += 1;
   if (!isNew) return;
-  entry->second.bytes = static_cast<int64_t>(storage.nbytes());
-  reportBytes(env, state, entry->second.bytes);
+  const auto bytes = static_cast<int64_t>(storage.nbytes());
+  const int64_t weight = storage.device().is_cuda() ? bytes / kCudaShare : bytes;
+  entry->second.bytes = bytes;
+  entry->second.weight = weight;
+  state.bytes += bytes;
+  state.weight += weight;
+  state.newWeight += weight;
+  collectIfDue(env, state);
 }
 
-void releaseStorage(FinalizerEnv env, TensorHandle& handle) {
+void releaseStorage(TensorHandle& handle) {
   EnvState& state = *handle.state;
   if (handle.storage == nullptr) return;
   auto entry = state.storages.find(handle.storage);
   if (--entry->second.handles > 0) return;
-  reportBytes(env, state, -entry->second.bytes);
+  state.bytes -= entry->second.bytes;
+  state.weight -= entry->second.weight;
   state.storages.erase(entry);
 }
 
-void release(FinalizerEnv env, TensorHandle& handle) {
+void release(TensorHandle& handle) {
   if (!handle.tensor.defined()) return;
-  releaseStorage(env, handle);
+  releaseStorage(handle);
   handle.state->tensors -= 1;
   handle.tensor.reset();
 }
 
 // Runs inside the collector: it may free native memory but not touch JavaScript.
-void finalizeTensor(FinalizerEnv env, void* data, void*) {
+void finalizeTensor(FinalizerEnv, void* data, void*) {
   auto* handle = static_cast<TensorHandle*>(data);
-  release(env, *handle);
+  release(*handle);
   delete handle;
 }
 
 napi_value dispose(const Napi::CallbackInfo& info) {
   auto* handle = static_cast<TensorHandle*>(unwrapHandle(info.Env(), info[0], HandleKind::Tensor));
   if (handle == nullptr) fail("expected a tensor");
-  release(info.Env(), *handle);
+  release(*handle);
   return nullptr;
 }
 
@@ -74,8 +109,17 @@ napi_value setData(const Napi::CallbackInfo& info) {
   tensorOf(info[0]);
   auto* handle = static_cast<TensorHandle*>(unwrapHandle(info.Env(), info[0], HandleKind::Tensor));
   handle->tensor.set_data(source);
-  releaseStorage(info.Env(), *handle);
+  releaseStorage(*handle);
   holdStorage(info.Env(), *handle);
+  return nullptr;
+}
+
+// setCollector(gc): how to ask V8 for a collection.
+napi_value setCollector(const Napi::CallbackInfo& info) {
+  EnvState& state = stateOf(info.Env());
+  if (!info[0].IsFunction()) fail("expected a function");
+  if (state.collector != nullptr) napi_delete_reference(info.Env(), state.collector);
+  napi_create_reference(info.Env(), info[0], 1, &state.collector);
   return nullptr;
 }
 
@@ -117,7 +161,7 @@ napi_value wrapTensor(napi_env env, at::Tensor tensor) {
   handle->state->tensors += 1;
   holdStorage(env, *handle);
   if (napi_create_external(env, handle.get(), finalizeTensor, nullptr, &result) != napi_ok) {
-    release(env, *handle);
+    release(*handle);
     fail("the JavaScript engine could not hold a tensor", "CRAB_TORCH");
   }
   handle.release();
@@ -229,6 +273,7 @@ void defineHandles(Napi::Object exports) {
   define<dispose>(exports, "dispose");
   define<setData>(exports, "setData");
   define<liveHandles>(exports, "liveHandles");
+  define<setCollector>(exports, "setCollector");
 }
 
 }  // namespace crab

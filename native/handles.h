@@ -34,16 +34,21 @@ using FinalizerEnv = Napi::node_addon_api_basic_env;
 // State of one JavaScript environment. Handles share ownership of it, because at shutdown N-API
 // finalises them in no fixed order.
 struct EnvState {
-  // How many live handles look at a storage, and the bytes reported to V8 for it. Views share a storage,
-  // so bytes are counted once.
+  // How many live handles look at a storage, its bytes, and what these weigh with the collector. Views
+  // share a storage, so bytes are counted once.
   struct StorageUse {
     int64_t handles;
     int64_t bytes;
+    int64_t weight;
   };
   ska::flat_hash_map<const void*, StorageUse> storages;
   int64_t tensors = 0;        // live tensor handles
   int64_t bytes = 0;          // bytes of the storages they hold
-  int64_t unreportedBytes = 0;  // change of `bytes` that V8 has not been told yet
+  int64_t weight = 0;         // what these bytes weigh with the collector
+  int64_t newWeight = 0;      // weight added since the last collection
+  int64_t weightAfterFull = 0;  // weight that a full collection left
+  napi_ref collector = nullptr;  // V8's gc(); lives as long as the environment
+  bool collecting = false;
   int asyncBackwards = 0;     // backward passes now running off the event loop
 };
 

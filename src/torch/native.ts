@@ -6,6 +6,8 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { TorchUnavailableError } from './errors.js';
 
 declare const tensorBrand: unique symbol;
@@ -41,6 +43,7 @@ export interface Native {
   dispose(tensor: TensorHandle): void;
   setData(tensor: TensorHandle, source: TensorHandle): void;
   liveHandles(): { tensors: number; bytes: number };
+  setCollector(collect: (options?: { type: 'minor' }) => void): void;
   // tensor.cc
   shape(tensor: TensorHandle): number[];
   strides(tensor: TensorHandle): number[];
@@ -129,6 +132,12 @@ export type BackwardArguments = [
 /** The same distance from src/torch and dist/torch. CRAB_TORCH_ADDON names another file. */
 const DEFAULT_ADDON = fileURLToPath(new URL('../../build/torch/crab_torch.node', import.meta.url));
 
+/** V8's gc(), which a program does not normally see. */
+function collector(): (options?: { type: 'minor' }) => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as (options?: { type: 'minor' }) => void;
+}
+
 let loaded: Native | TorchUnavailableError | null = null;
 
 function load(): Native | TorchUnavailableError {
@@ -137,6 +146,7 @@ function load(): Native | TorchUnavailableError {
   try {
     const addon = createRequire(import.meta.url)(path) as Native;
     addon.setNumThreads(1);
+    addon.setCollector(collector());
     return addon;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
