@@ -133,7 +133,9 @@ export function emptyCache(): void {
 /**
  * A captured sequence of CUDA work that can be run again at almost no cost. The caller warms up first
  * (a few runs on other than the captured data are fine), and keeps the tensors that the captured work
- * reads and writes: a replay uses the same memory.
+ * reads and writes: a replay uses the same memory. What runs before returned must be freed by then: an
+ * autograd graph that is still alive belongs to another stream, and a backward pass through the same
+ * parameters cannot be captured.
  */
 export class CudaGraph<T = unknown> {
   readonly #handle: GraphHandle;

@@ -64,6 +64,13 @@ function makeOptimizer(config: RunConfig, model: CrabModel): optim.Optimizer {
   }
 }
 
+/**
+ * Fresh problems of a step, as a share of the batch, where the threads could make more: copying them
+ * takes the host's time, and a problem seen eight times teaches as much.
+ */
+const FRESH_SHARE = 1 / 8;
+const LEAST_FRESH = 32;
+
 /** @param stored panels read already, when the run is new */
 async function makeFeed(
   config: RunConfig,
@@ -85,7 +92,7 @@ async function makeFeed(
       source: sourceOf(config),
       pool: data.pool,
       refresh: data.refresh,
-      mostPerStep: model.optimizer.batchSize,
+      mostPerStep: Math.max(LEAST_FRESH, Math.round(model.optimizer.batchSize * FRESH_SHARE)),
       device,
       workers: runtime.workers,
       produced: checkpoint?.feed.kind === 'stream' ? checkpoint.feed.produced : undefined,

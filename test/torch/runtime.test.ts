@@ -21,6 +21,7 @@ import {
   operator,
   randn,
   resetPeakMemory,
+  scope,
   setAllowTf32,
   setCudnnBenchmark,
   setDeterministic,
@@ -172,15 +173,16 @@ describe.skipIf(!cudaIsAvailable())('CUDA', () => {
     const generator = new Generator('cuda', 1);
     const input = zeros([8, 8], { device: 'cuda' });
     const weight = randn([8, 8], { generator }).requiresGrad_();
-    const step = (): Tensor => {
-      weight.grad = null;
-      const loss = input.matmul(weight).square().sum();
-      loss.backward();
-      noGrad(() => weight.sub_(weight.grad!, 0.001));
-      return loss;
-    };
+    const step = (): Tensor =>
+      scope(() => {
+        weight.grad = null;
+        const loss = input.matmul(weight).square().sum();
+        loss.backward();
+        noGrad(() => weight.sub_(weight.grad!, 0.001));
+        return loss.detach();
+      });
     const noise = (): Tensor => randn([4], { generator });
-    for (let i = 0; i < 3; i++) step();
+    for (let i = 0; i < 3; i++) step().dispose();
     const graph = CudaGraph.capture(() => ({ loss: step(), noise: noise() }), [generator]);
     input.copy_(ones([8, 8], { device: 'cuda' }));
     const losses: number[] = [];
