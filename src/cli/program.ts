@@ -2,6 +2,8 @@
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addConvertCommand } from './convert.js';
+import { addEvaluateCommand } from './evaluate.js';
+import { addExportCommand } from './export.js';
 import { addGenerateCommand } from './generate.js';
 import { addTrainCommand } from './train.js';
 
@@ -22,6 +24,8 @@ export function buildProgram(signal: AbortSignal): Command {
     .exitOverride();
   addGenerateCommand(program, signal);
   addConvertCommand(program, signal);
+  addExportCommand(program, signal);
+  addEvaluateCommand(program, signal);
   addTrainCommand(program, signal);
   for (const command of program.commands) {
     command.option('--debug', 'show a stack trace with an error').exitOverride();

@@ -59,3 +59,7 @@ export type {
   Prediction,
   Selection,
 } from './crab/generate.js';
+export { exportNetworks, networkFiles, readWeightState, type NetworkFiles } from './crab/export.js';
+export { compactNetworks, type CompactOptions } from './crab/export-compact.js';
+export { readNetworks, type CrabNetworks, type WeightState } from './crab/export-networks.js';
+export { WEIGHT_FORMATS, type WeightFormat } from './onnx/graph.js';

@@ -18,7 +18,7 @@ export {
 export { softmax } from './choose.js';
 export * from './errors.js';
 export { parseHistory, type HistoryCurve } from './history.js';
-export { invertPositive } from './linear-algebra.js';
+export { choleskyInverse, invertPositive } from './linear-algebra.js';
 export { greyToPanel, imageToPanel, toPanel } from './panels.js';
 export type { Panel, PanelInput, PixelImage } from './panels.js';
 export { readMatrixPicture, type MatrixPicture } from './matrix-picture.js';

@@ -48,3 +48,7 @@ export function invertPositive(matrix: Float64Array, size: number): Float64Array
   }
   return inverse;
 }
+
+/** The inverse of the lower Cholesky factor: it whitens vectors of that covariance. */
+export const choleskyInverse = (matrix: Float64Array, size: number): Float64Array =>
+  invertLower(cholesky(matrix, size), size);

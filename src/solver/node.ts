@@ -22,6 +22,6 @@ export class Solver extends SolverCore {
 
   /** A solver of a bundle already verified. */
   static async of(bundle: Bundle, options: Pick<LoadOptions, 'threads'> = {}): Promise<Solver> {
-    return new Solver(await SolverCore.parts(bundle, nodeBackend(options.threads)));
+    return new Solver(await SolverCore.parts(bundle, await nodeBackend(options.threads)));
   }
 }

@@ -18,6 +18,7 @@ import type {
   Choice,
   ChooseOptions,
   ConceptMeans,
+  ImposedRules,
   MatrixInput,
   Question,
   RuleReading,
@@ -154,6 +155,31 @@ export class SolverCore {
     return options.images === false ? answers : this.#withImages(answers, options.signal);
   }
 
+  /** The same from concepts already encoded, all nine panels of each matrix; draws nothing. */
+  async solveConcepts(
+    questions: readonly (Omit<Question, 'panels'> & {
+      readonly concepts: readonly ConceptMeans[];
+    })[],
+    options: Pick<SolveOptions, 'signal'> = {},
+  ): Promise<Answer[]> {
+    const networks = this.#require(options.signal);
+    const width = this.#width;
+    const encoded = new Float32Array(questions.length * PANELS * width);
+    const prepared = questions.map(({ concepts, missing = [PANELS], rules }, n): Prepared => {
+      if (concepts.length !== PANELS) {
+        throw new ArgumentError(`concepts of ${concepts.length} panels: expected nine`);
+      }
+      const absent = checkMissing(missing);
+      concepts.forEach((means, i) => {
+        if (absent.includes(i + 1)) return;
+        encoded.set(this.#flatten(means), (n * PANELS + i) * width);
+      });
+      return { missing: absent, present: [], imposed: this.#imposed(rules) };
+    });
+    const reasoning = await networks.reason(this.#reasonerInput(prepared, encoded), options.signal);
+    return prepared.map((question, n) => this.#answer(question, n, encoded, reasoning));
+  }
+
   /** Several answers, from random rules and concepts as likely as the model finds them. */
   async sample(panels: MatrixInput, options: SampleOptions): Promise<Answer[]> {
     const { count, seed, signal } = options;
@@ -282,7 +308,19 @@ export class SolverCore {
     });
   }
 
-  #prepare({ panels, missing: given = [PANELS], rules = {} }: Question): Prepared {
+  #imposed(rules: ImposedRules = {}): (Float32Array | null)[] {
+    const { concepts, ruleSize } = this.manifest.sizes;
+    const imposed = Array.from({ length: concepts }, (): Float32Array | null => null);
+    for (const [concept, rule] of Object.entries(rules)) {
+      if (rule.length !== ruleSize || !rule.every(Number.isFinite)) {
+        throw new ArgumentError(`the rule for concept ${concept} is not ${ruleSize} numbers`);
+      }
+      imposed[conceptIndex(concept, this.manifest)] = Float32Array.from(rule);
+    }
+    return imposed;
+  }
+
+  #prepare({ panels, missing: given = [PANELS], rules }: Question): Prepared {
     const missing = checkMissing(given);
     const present = Array.from({ length: PANELS }, (_, i) => i).filter(
       (position) => !missing.includes(position + 1),
@@ -293,17 +331,9 @@ export class SolverCore {
       );
     }
     const whole = panels.length === PANELS;
-    const { concepts, ruleSize } = this.manifest.sizes;
-    const imposed = Array.from({ length: concepts }, (): Float32Array | null => null);
-    for (const [concept, rule] of Object.entries(rules)) {
-      if (rule.length !== ruleSize || !rule.every(Number.isFinite)) {
-        throw new ArgumentError(`the rule for concept ${concept} is not ${ruleSize} numbers`);
-      }
-      imposed[conceptIndex(concept, this.manifest)] = Float32Array.from(rule);
-    }
     return {
       missing,
-      imposed,
+      imposed: this.#imposed(rules),
       present: present.map((position, i) => {
         const panel = panels[whole ? position : i];
         if (panel === null || panel === undefined) {

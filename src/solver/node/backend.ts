@@ -1,11 +1,11 @@
-/** ONNX Runtime for Node. */
-import * as ort from 'onnxruntime-node';
+/** ONNX Runtime for Node, loaded when first needed. */
 import { ortBackend, type Backend } from '../backend.js';
 
-export function nodeBackend(threads?: number): Backend {
+export async function nodeBackend(threads?: number): Promise<Backend> {
+  const ort = await import('onnxruntime-node');
   return ortBackend('node', ort, {
     executionProviders: ['cpu'],
-    intraOpNumThreads: threads,
+    ...(threads === undefined ? {} : { intraOpNumThreads: threads }),
     logSeverityLevel: 3,
   });
 }

@@ -1,0 +1,101 @@
+/** `crab export`: a trained run becomes a bundle that runs anywhere. */
+import type { Command } from 'commander';
+import { exportRun, type ExportReport } from '../lab/index.js';
+import { WEIGHT_FORMATS, type WeightFormat } from '../models/index.js';
+import type { WhichWeights } from '../training/index.js';
+import { oneOf, wholeNumber } from './arguments.js';
+import { startProgress, type Progress } from './progress.js';
+
+interface Options {
+  out: string;
+  compact?: boolean;
+  weights?: WeightFormat;
+  checkpoint: WhichWeights;
+  problems?: number;
+  judged?: number;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+const EXAMPLES = `
+A bundle holds the networks as ONNX files, statistics for choosing among candidates, the rules the
+model found, its training curves and its accuracy on fresh problems. Needs no libtorch and no GPU.
+
+Examples:
+  crab export runs/center-crab-0 --out bundles/center
+  crab export runs/center-crab-0 --out bundles/center --compact     a few MB, for web pages`;
+
+export function addExportCommand(program: Command, signal: AbortSignal): void {
+  program
+    .command('export')
+    .description('make a bundle of a trained run')
+    .argument('<run>', 'folder of the run')
+    .requiredOption('--out <folder>', 'folder of the bundle')
+    .option('--compact', 'factor the large layers and store weights in one byte each')
+    .option(
+      '--weights <format>',
+      `${WEIGHT_FORMATS.join(', ')} (default: f32)`,
+      oneOf(WEIGHT_FORMATS),
+    )
+    .option('--checkpoint <which>', 'best or latest', oneOf(['best', 'latest']), 'best')
+    .option('--problems <n>', 'problems the statistics are from (default: 4096)', wholeNumber(64))
+    .option('--judged <n>', 'problems the accuracy is measured on (default: 1000)', wholeNumber(1))
+    .option('--json', 'report as JSON on standard output')
+    .option('--quiet', 'no progress')
+    .addHelpText('after', EXAMPLES)
+    .action((run: string, options: Options) => runExport(run, options, signal));
+}
+
+/** One bar for each stage. */
+class StageProgress {
+  #stage = '';
+  #bar: Progress | null = null;
+
+  constructor(readonly quiet: boolean) {}
+
+  update(stage: string, share: number): void {
+    if (stage !== this.#stage) {
+      this.stop();
+      this.#stage = stage;
+      this.#bar = startProgress(100, `% ${stage}`, this.quiet);
+    }
+    this.#bar?.update(Math.round(100 * share));
+  }
+
+  stop(): void {
+    this.#bar?.stop();
+    this.#bar = null;
+  }
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+
+function summary({ folder, name, step, bytes, accuracy }: ExportReport): string {
+  const shares = Object.keys(accuracy.sa).map(
+    (variant) =>
+      `${variant} ${percent(accuracy.sa[variant])} (L2 ${percent(accuracy.saL2[variant])})`,
+  );
+  const size = `${(bytes / 1e6).toFixed(1)} MB`;
+  return `${folder}: ${name} after ${step} steps, ${size}, SA ${shares.join(', ')}\n`;
+}
+
+async function runExport(run: string, options: Options, signal: AbortSignal): Promise<void> {
+  const progress = new StageProgress(options.quiet ?? false);
+  try {
+    const report = await exportRun({
+      run,
+      out: options.out,
+      which: options.checkpoint,
+      format: options.weights,
+      compact: options.compact,
+      problems: options.problems,
+      judged: options.judged,
+      signal,
+      onProgress: (stage, share) => progress.update(stage, share),
+    });
+    progress.stop();
+    process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : summary(report));
+  } finally {
+    progress.stop();
+  }
+}

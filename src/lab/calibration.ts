@@ -1,0 +1,281 @@
+/**
+ * Statistics for choosing by calibrated distance: mean and covariance of the residuals (encoded minus
+ * predicted concepts of missing panels) over fresh problems. Its form and shrinkage are chosen on other
+ * fresh problems, by the probability given to the true panel among the same panel of other problems:
+ * candidates of the data sets are never looked at, they would be supervision.
+ */
+import {
+  layoutOf,
+  MATRIX_PANELS,
+  Random,
+  render64Into,
+  samplePanels,
+  SMALL_PIXELS,
+} from '../matrix/index.js';
+import { packTriangle } from '../solver/index.js';
+import type {
+  Answer,
+  ConceptMeans,
+  CovarianceForm,
+  ResidualStatistics,
+  SelectionStatistics,
+  StatisticsKey,
+} from '../solver/index.js';
+import type { Solver } from '../solver/node.js';
+import {
+  bestTemperature,
+  drawCandidates,
+  inBatchDistances,
+  type Targets,
+} from './calibration-choice.js';
+import { whitened } from './whitening.js';
+
+export interface CalibrationOptions {
+  /** Problems the statistics are from. */
+  readonly problems?: number;
+  /** Further problems that form and shrinkage are chosen on. */
+  readonly validation?: number;
+  /** Numbers of missing panels that get statistics of their own. */
+  readonly targetCounts?: readonly number[];
+  readonly seed?: number;
+  readonly signal?: AbortSignal;
+  /** Called with the share done, 0..1. */
+  readonly onProgress?: (share: number) => void;
+}
+
+const DEFAULTS = { problems: 4096, validation: 512, targetCounts: [1, 2, 3], seed: 7_000_000_001 };
+const SLICE = 32;
+const SHRINKAGES = [1e-3, 1e-2, 0.05, 0.2];
+const LAST = MATRIX_PANELS;
+
+/** Concepts of all nine panels of problems. */
+type Encoded = readonly (readonly ConceptMeans[])[];
+
+/** What is missing in a problem, and what was predicted for it. */
+interface Predicted {
+  readonly missing: readonly number[];
+  readonly answer: Answer;
+}
+
+async function encodeProblems(
+  solver: Solver,
+  first: number,
+  count: number,
+  { seed = DEFAULTS.seed, signal }: CalibrationOptions,
+  onSlice: () => void,
+): Promise<Encoded> {
+  const { configuration, noisy } = solver.manifest;
+  const layout = layoutOf(configuration, noisy);
+  const encoded: ConceptMeans[][] = [];
+  const image = new Uint8Array(SMALL_PIXELS);
+  for (let from = 0; from < count; from += SLICE) {
+    const n = Math.min(SLICE, count - from);
+    const panels = Array.from({ length: n }, (_, i) =>
+      samplePanels({ configuration, noisy, seed, index: first + from + i }).panels.map((panel) => {
+        render64Into(layout, panel, image, 0);
+        return Float32Array.from(image, (value) => value / 255);
+      }),
+    );
+    const means = await solver.encode(panels.flat(), { signal });
+    for (let i = 0; i < n; i++) {
+      encoded.push(means.slice(i * MATRIX_PANELS, (i + 1) * MATRIX_PANELS));
+    }
+    onSlice();
+  }
+  return encoded;
+}
+
+/** Missing sets for a key: panel 9, or as many random positions as it says. */
+function missingSets(key: StatisticsKey, count: number, seed: number): number[][] {
+  if (key === 'last') return Array.from({ length: count }, () => [LAST]);
+  const targets = Number(key.slice('targets'.length));
+  return Array.from({ length: count }, (_, n) =>
+    new Random(seed, n, targets).subset(MATRIX_PANELS, targets).map((position) => position + 1),
+  );
+}
+
+async function predict(
+  solver: Solver,
+  encoded: Encoded,
+  sets: readonly (readonly number[])[],
+  signal?: AbortSignal,
+): Promise<Predicted[]> {
+  const predicted: Predicted[] = [];
+  for (let from = 0; from < encoded.length; from += SLICE) {
+    const questions = encoded.slice(from, from + SLICE).map((concepts, i) => ({
+      concepts,
+      missing: sets[from + i],
+    }));
+    const answers = await solver.solveConcepts(questions, { signal });
+    answers.forEach((answer) => predicted.push({ missing: answer.missing, answer }));
+  }
+  return predicted;
+}
+
+const flat = (means: ConceptMeans): Float64Array => {
+  const size = means[0].length;
+  const all = new Float64Array(means.length * size);
+  means.forEach((values, m) => all.set(values, m * size));
+  return all;
+};
+
+/** Mean [D] and covariance [D, D] of vectors. */
+export function momentsOf(vectors: Iterable<Float64Array>, size: number) {
+  const mean = new Float64Array(size);
+  const squares = new Float64Array(size * size);
+  let count = 0;
+  for (const vector of vectors) {
+    count++;
+    for (let i = 0; i < size; i++) {
+      const value = vector[i];
+      mean[i] += value;
+      for (let j = 0, at = i * size; j <= i; j++, at++) squares[at] += value * vector[j];
+    }
+  }
+  for (let i = 0; i < size; i++) mean[i] /= count;
+  const covariance = new Float64Array(size * size);
+  for (let i = 0; i < size; i++) {
+    for (let j = 0; j <= i; j++) {
+      const value = squares[i * size + j] / count - mean[i] * mean[j];
+      covariance[i * size + j] = value;
+      covariance[j * size + i] = value;
+    }
+  }
+  return { mean, covariance };
+}
+
+function* residualsOf(encoded: Encoded, predicted: readonly Predicted[]): Generator<Float64Array> {
+  for (let n = 0; n < predicted.length; n++) {
+    const { missing, answer } = predicted[n];
+    for (const position of missing) {
+      const guess = flat(answer.concepts[position - 1]);
+      yield flat(encoded[n][position - 1]).map((value, i) => value - guess[i]);
+    }
+  }
+}
+
+/** Covariance in a form, with part of the mean variance mixed in. */
+function shaped(
+  covariance: Float64Array,
+  form: CovarianceForm,
+  shrinkage: number,
+  concepts: number,
+  conceptSize: number,
+): Float64Array {
+  const size = concepts * conceptSize;
+  let variance = 0;
+  for (let i = 0; i < size; i++) variance += covariance[i * (size + 1)] / size;
+  variance = Math.max(variance, 1e-12);
+  const out = new Float64Array(size * size);
+  for (let i = 0; i < size; i++) {
+    const block = Math.floor(i / conceptSize);
+    for (let j = 0; j < size; j++) {
+      const kept =
+        form === 'full' ||
+        (form === 'blocks' && Math.floor(j / conceptSize) === block) ||
+        (form === 'diagonal' && i === j);
+      if (kept) out[i * size + j] = (1 - shrinkage) * covariance[i * size + j];
+    }
+    out[i * (size + 1)] += (form === 'identity' ? 1 : shrinkage) * variance;
+  }
+  return out;
+}
+
+/** What a form stores of its covariance. */
+function stored(
+  matrix: Float64Array,
+  form: CovarianceForm,
+  concepts: number,
+  conceptSize: number,
+): Float32Array {
+  const size = concepts * conceptSize;
+  switch (form) {
+    case 'identity':
+      return Float32Array.of(matrix[0]);
+    case 'diagonal':
+      return Float32Array.from({ length: size }, (_, i) => matrix[i * (size + 1)]);
+    case 'blocks':
+      return Float32Array.from({ length: size * conceptSize }, (_, at) => {
+        const row = Math.floor(at / conceptSize);
+        const column = Math.floor(row / conceptSize) * conceptSize + (at % conceptSize);
+        return matrix[row * size + column];
+      });
+    case 'full':
+      return packTriangle(matrix, size);
+  }
+}
+
+/** Forms and shrinkages to choose from. */
+const CHOICES: readonly { readonly form: CovarianceForm; readonly shrinkage: number }[] = [
+  { form: 'identity', shrinkage: 0 },
+  ...(['diagonal', 'blocks', 'full'] as const).flatMap((form) =>
+    SHRINKAGES.map((shrinkage) => ({ form, shrinkage })),
+  ),
+];
+
+function chooseStatistics(
+  moments: { readonly mean: Float64Array; readonly covariance: Float64Array },
+  targets: Targets,
+  concepts: number,
+  conceptSize: number,
+  seed: number,
+): ResidualStatistics {
+  const offered = drawCandidates(targets.positions.length, seed);
+  let best: { loss: number; statistics: ResidualStatistics } | null = null;
+  for (const { form, shrinkage } of CHOICES) {
+    const matrix = shaped(moments.covariance, form, shrinkage, concepts, conceptSize);
+    const white = whitened(matrix, form, moments.mean, targets, conceptSize);
+    const { loss, temperature } = bestTemperature(inBatchDistances(white, targets, offered));
+    if (best !== null && loss >= best.loss) continue;
+    best = {
+      loss,
+      statistics: {
+        form,
+        shrinkage,
+        temperature,
+        mean: Float32Array.from(moments.mean),
+        covariance: stored(matrix, form, concepts, conceptSize),
+      },
+    };
+  }
+  if (best === null) throw new Error('calibration: no form of the covariance was tried');
+  return best.statistics;
+}
+
+/** Works out the statistics of a solver's bundle on fresh problems of its configuration. */
+export async function calibrate(
+  solver: Solver,
+  options: CalibrationOptions = {},
+): Promise<SelectionStatistics> {
+  const { problems = DEFAULTS.problems, validation = DEFAULTS.validation } = options;
+  const { targetCounts = DEFAULTS.targetCounts, seed = DEFAULTS.seed } = options;
+  const { concepts, conceptSize } = solver.manifest.sizes;
+  const keys: StatisticsKey[] = [
+    'last',
+    ...targetCounts.map((count): StatisticsKey => `targets${count}`),
+  ];
+  const slices = Math.ceil(problems / SLICE) + Math.ceil(validation / SLICE);
+  let done = 0;
+  const step = (amount: number): void => options.onProgress?.(Math.min(1, (done += amount)));
+  const onSlice = (): void => step(0.6 / slices);
+  const encoded = await encodeProblems(solver, 0, problems, options, onSlice);
+  const judged = await encodeProblems(solver, problems, validation, options, onSlice);
+  const statistics = new Map<StatisticsKey, ResidualStatistics>();
+  for (const key of keys) {
+    const sets = missingSets(key, problems + validation, seed);
+    const predicted = await predict(solver, encoded, sets.slice(0, problems), options.signal);
+    const moments = momentsOf(residualsOf(encoded, predicted), concepts * conceptSize);
+    const checks = await predict(solver, judged, sets.slice(problems), options.signal);
+    const targets: Targets = {
+      positions: checks.map(({ missing }) => missing),
+      encoded: judged.map((panels) => panels.map(flat)),
+      predicted: checks.map(({ missing, answer }) =>
+        missing.map((position) => flat(answer.concepts[position - 1])),
+      ),
+    };
+    statistics.set(key, chooseStatistics(moments, targets, concepts, conceptSize, seed));
+    step(0.4 / keys.length);
+    await new Promise(setImmediate);
+  }
+  return statistics;
+}

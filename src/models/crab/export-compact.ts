@@ -1,0 +1,199 @@
+/**
+ * Smaller networks that do nearly the same. A large layer y = W x + b is replaced by two thin ones: with
+ * the principal directions Q of the outputs y it really has on problems of its configuration,
+ *
+ *     y ≈ mean + Q'Q (W x + b - mean)
+ *
+ * which of all layers of that rank has the least squared error on those outputs (more than the nearest
+ * matrix, which would mind errors that never occur). All layers get the same share of variance that may
+ * be lost, the smallest with which the files, at one byte a weight, fit the size asked for.
+ */
+import type { Configuration } from '../../matrix/index.js';
+import type { CrabNetworks, Layer } from './export-networks.js';
+import { probeLayers, type LayerSamples } from './export-probe.js';
+import { principalComponents, type PrincipalComponents } from './principal-components.js';
+
+export interface CompactOptions {
+  readonly configuration: Configuration;
+  readonly noisy: boolean;
+  /** Bytes of weights to aim at, and to stay below in any case. */
+  readonly aim?: number;
+  readonly limit?: number;
+  /** Problems the layers are observed on. */
+  readonly problems?: number;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (share: number) => void;
+}
+
+const DEFAULT_AIM = 3_300_000;
+const DEFAULT_LIMIT = 6_500_000;
+const DEFAULT_PROBLEMS = 768;
+/** No layer needs to be better than this share of lost variance; worse than the second uses more bytes. */
+const BEST_LOSS = 2e-4;
+const WORST_LOSS = 3e-3;
+const HIGHEST_RANK = 160;
+/** Layers with fewer weights are left as they are. */
+const SMALLEST = 12_000;
+
+/** A layer that can be factored, with the components of its outputs. */
+interface Candidate {
+  readonly name: string;
+  readonly layer: Layer;
+  readonly components: PrincipalComponents;
+}
+
+const sizesOf = ({ weights: [{ data, shape }] }: Layer): { inputs: number; outputs: number } => ({
+  outputs: shape[0],
+  inputs: data.length / shape[0],
+});
+
+/** Bytes of a layer at a rank (0: not factored) with int8 weights. */
+function bytesAt(layer: Layer, rank: number): number {
+  const { inputs, outputs } = sizesOf(layer);
+  const dense = inputs * outputs + 4 * outputs;
+  return 4 * outputs + (rank === 0 ? dense : rank * (inputs + outputs) + 4 * (rank + outputs));
+}
+
+/** The rank at which at most a share of the variance is lost; 0 where factoring does not pay. */
+function rankFor({ layer, components }: Candidate, loss: number): number {
+  const { variances, total } = components;
+  let left = total;
+  let rank = 0;
+  while (rank < variances.length && left > loss * total) left -= variances[rank++];
+  if (left > loss * total) return 0;
+  const kept = Math.max(1, rank);
+  return bytesAt(layer, kept) < bytesAt(layer, 0) ? kept : 0;
+}
+
+/** A layer as two: weights [rank, in...] and [out, rank]. */
+export function factored(layer: Layer, components: PrincipalComponents, rank: number): Layer {
+  const [{ data, shape }] = layer.weights;
+  const { inputs, outputs } = sizesOf(layer);
+  const { mean, directions } = components;
+  const inner = new Float32Array(rank * inputs);
+  const outer = new Float32Array(outputs * rank);
+  const bias = Float64Array.from(mean);
+  for (let r = 0; r < rank; r++) {
+    const q = directions.subarray(r * outputs, (r + 1) * outputs);
+    const row = new Float64Array(inputs);
+    let offset = 0;
+    for (let o = 0; o < outputs; o++) {
+      const by = q[o];
+      outer[o * rank + r] = by;
+      offset += by * (layer.bias[o] - mean[o]);
+      for (let i = 0, at = o * inputs; i < inputs; i++, at++) row[i] += by * data[at];
+    }
+    inner.set(row, r * inputs);
+    for (let o = 0; o < outputs; o++) bias[o] += offset * q[o];
+  }
+  const outerShape = shape.length === 4 ? [outputs, rank, 1, 1] : [outputs, rank];
+  return {
+    weights: [
+      { data: inner, shape: [rank, ...shape.slice(1)] },
+      { data: outer, shape: outerShape },
+    ],
+    bias: Float32Array.from(bias),
+  };
+}
+
+/** The smallest loss, up to `most`, with which all candidates fit `bytes`; null where none does. */
+function lossFor(
+  candidates: readonly Candidate[],
+  others: number,
+  bytes: number,
+  most: number,
+): number | null {
+  const total = (loss: number): number =>
+    candidates.reduce((sum, each) => sum + bytesAt(each.layer, rankFor(each, loss)), others);
+  const steps = 60;
+  for (let i = 0; i <= steps; i++) {
+    const loss = BEST_LOSS * (most / BEST_LOSS) ** (i / steps);
+    if (total(loss) <= bytes) return loss;
+  }
+  return null;
+}
+
+/** Every layer by name, in the order of the networks. */
+function namedLayers(networks: CrabNetworks): Map<string, Layer> {
+  const layers = new Map<string, Layer>();
+  mapLayers(networks, (name, layer) => {
+    layers.set(name, layer);
+    return layer;
+  });
+  return layers;
+}
+
+/** The same networks with layers replaced. */
+export function mapLayers(
+  networks: CrabNetworks,
+  change: (name: string, layer: Layer) => Layer,
+): CrabNetworks {
+  const { encoder, decoder } = networks;
+  return {
+    ...networks,
+    encoder: {
+      convolutions: encoder.convolutions.map((layer, i) => change(`conv${i}`, layer)),
+      whole: change('whole', encoder.whole),
+      head: change('head', encoder.head),
+    },
+    decoder: {
+      dense: decoder.dense.map((layer, i) => change(`dense${i}`, layer)),
+      transposed: decoder.transposed.map((layer, i) => change(`transposed${i}`, layer)),
+    },
+    concepts: networks.concepts.map((concept, m) => {
+      const named = (part: string, layer: Layer): Layer => change(`concept${m}.${part}`, layer);
+      return {
+        pairFirst: named('pairFirst', concept.pairFirst),
+        pairSecond: named('pairSecond', concept.pairSecond),
+        pairHidden: named('pairHidden', concept.pairHidden),
+        pairOut: named('pairOut', concept.pairOut),
+        relation: concept.relation.map((layer, i) => named(`relation${i}`, layer)),
+        target: concept.target.map((layer, i) => named(`target${i}`, layer)),
+      };
+    }),
+  };
+}
+
+/** Which layers are worth observing: large ones, but for the decoder's, which are few. */
+const isLarge = (name: string, layer: Layer): boolean =>
+  !/^(dense|transposed)/.test(name) && layer.weights[0].data.length >= SMALLEST;
+
+function componentsOf(layer: Layer, samples: LayerSamples): PrincipalComponents {
+  const { inputs, outputs } = sizesOf(layer);
+  const breakEven = Math.floor((inputs * outputs) / (inputs + outputs));
+  return principalComponents(samples, Math.min(HIGHEST_RANK, breakEven));
+}
+
+/** Factors the large layers of networks. */
+export async function compactNetworks(
+  networks: CrabNetworks,
+  options: CompactOptions,
+): Promise<CrabNetworks> {
+  const { aim = DEFAULT_AIM, limit = DEFAULT_LIMIT, problems = DEFAULT_PROBLEMS } = options;
+  const layers = namedLayers(networks);
+  const large = new Set(
+    [...layers].filter(([name, layer]) => isLarge(name, layer)).map(([n]) => n),
+  );
+  const candidates: Candidate[] = [];
+  for await (const { name, samples } of probeLayers(networks, large, { ...options, problems })) {
+    const layer = layers.get(name);
+    if (layer === undefined) continue;
+    candidates.push({ name, layer, components: componentsOf(layer, samples) });
+    options.onProgress?.(candidates.length / large.size);
+    options.signal?.throwIfAborted();
+    await new Promise(setImmediate);
+  }
+  const others = [...layers]
+    .filter(([name]) => !large.has(name))
+    .reduce((sum, [, layer]) => sum + bytesAt(layer, 0), 0);
+  const loss =
+    lossFor(candidates, others, aim, WORST_LOSS) ?? lossFor(candidates, others, limit, 1) ?? 1;
+  const byName = new Map(candidates.map((candidate) => [candidate.name, candidate]));
+  return mapLayers(networks, (name, layer) => {
+    const candidate = byName.get(name);
+    const rank = candidate === undefined ? 0 : rankFor(candidate, loss);
+    return candidate === undefined || rank === 0
+      ? layer
+      : factored(layer, candidate.components, rank);
+  });
+}
