@@ -62,7 +62,10 @@ describe('the authors’ HDF5 caches', () => {
     await writer.add(await cache.read(0, 2));
     await writer.finish();
     const set = await openSet(path.join(root, 'set.npz'));
-    expect(await set.read(1, 1)).toEqual(await cache.read(1, 1));
+    const [written, read] = [await set.read(1, 1), await cache.read(1, 1)];
+    expect(Buffer.compare(written.panel, read.panel)).toBe(0);
+    expect(Buffer.compare(written.selection, read.selection)).toBe(0);
+    expect([written.answer, written.label]).toEqual([read.answer, read.label]);
     await set.close();
     await cache.close();
   });
@@ -129,6 +132,39 @@ describe('the authors’ HDF5 caches', () => {
   });
 
   test('that take too long are given up', async () => {
+    // The thread that may be waiting serves the first; starting another takes far longer than 1 ms.
+    const first = await openHdf5Cache(file);
     await expect(openHdf5Cache(file, { timeLimit: 1 })).rejects.toThrow(/longer than 1 ms/);
+    expect((await first.read(0, 1)).count).toBe(1);
+    await first.close();
+  });
+
+  test('leave nothing behind in a thread that serves the next one', async () => {
+    const bytes = readFileSync(file);
+    const other = path.join(folder, 'other.hdf5');
+    const cache = await openHdf5Cache(file);
+    const expected = await cache.read(5, 3);
+    await cache.close();
+    for (const length of [600, 2500, 4000, bytes.length - 100_000, bytes.length - 1]) {
+      writeFileSync(other, bytes.subarray(0, length));
+      const damaged = openHdf5Cache(other).then(async (opened) => {
+        await opened.read(COUNT - 1, 1).finally(() => opened.close());
+      });
+      await expect(damaged).rejects.toThrow(FormatError);
+      const again = await openHdf5Cache(file);
+      const { panel, selection, ...rest } = await again.read(5, 3);
+      expect(Buffer.compare(panel, expected.panel)).toBe(0);
+      expect(Buffer.compare(selection, expected.selection)).toBe(0);
+      expect(rest).toEqual({ count: 3, answer: expected.answer, label: expected.label });
+      await again.close();
+      await expect(again.read(0, 1)).rejects.toThrow(/closed/);
+    }
+  });
+
+  test('may be open at the same time', async () => {
+    const caches = await Promise.all([file, file, file].map((name) => openHdf5Cache(name)));
+    const rows = await Promise.all(caches.map((cache, index) => cache.read(index, 1)));
+    rows.forEach(({ answer }, index) => expect(answer).toEqual(batch(index).answer));
+    await Promise.all(caches.map((cache) => cache.close()));
   });
 });

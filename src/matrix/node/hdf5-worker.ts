@@ -1,59 +1,23 @@
 /**
- * The thread in which an HDF5 file is opened. The HDF5 library was not made for hostile files, so it
- * runs here alone: it may open that one file for reading and nothing else, print nothing, and take
- * limited memory; whoever started the thread ends it when it takes too long.
+ * The thread in which HDF5 files are opened, one after the other: it checks what the library finds
+ * and hands over rows. Whoever started the thread ends it when it takes too long.
  */
-import fs from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Dataset, File as Hdf5File } from 'h5wasm/node';
+import type { Dataset } from 'h5wasm/node';
 import { FormatError } from '../errors.js';
+import { Hdf5Library } from './hdf5-library.js';
 import {
   MAX_CACHE_BATCH,
   type CacheReply,
   type CacheRequest,
-  type CacheTask,
+  type LibraryLimits,
 } from './hdf5-protocol.js';
 
-const PAGE = 65536;
 const MAX_CHUNK_BYTES = 64 << 20;
 const IMAGES = 8;
 const PIXELS = 64 * 64;
 const INTEGER = 0;
 const FLOAT = 1;
-
-const task = workerData as CacheTask;
-
-/** The part of WebAssembly's interface, unknown to Node's types, through which memory grows. */
-interface WithWebAssembly {
-  readonly WebAssembly: {
-    readonly Memory: {
-      readonly prototype: {
-        grow: (this: { readonly buffer: ArrayBuffer }, pages: number) => number;
-      };
-    };
-  };
-}
-
-function confine(): void {
-  const openSync = fs.openSync.bind(fs);
-  fs.openSync = (file, flags, mode) => {
-    // The library asks for the file by number of flags; writing or creating is refused by "r".
-    if (file !== task.file) throw new FormatError('the file refers to other files');
-    void flags;
-    return openSync(file, 'r', mode);
-  };
-  const writeSync = fs.writeSync.bind(fs) as (...parameters: unknown[]) => number;
-  fs.writeSync = ((fd: number, data: Uint8Array | string, ...rest: unknown[]) =>
-    fd <= 2 ? data.length : writeSync(fd, data, ...rest)) as typeof fs.writeSync;
-  const { prototype } = (globalThis as unknown as WithWebAssembly).WebAssembly.Memory;
-  const grow = prototype.grow;
-  prototype.grow = function (pages) {
-    if (this.buffer.byteLength + pages * PAGE > task.memoryLimit) {
-      throw new RangeError('memory limit');
-    }
-    return grow.call(this, pages);
-  };
-}
 
 interface Cache {
   readonly panel: Dataset;
@@ -64,15 +28,10 @@ interface Cache {
   readonly concepts: number;
 }
 
-async function open(): Promise<Cache> {
-  const { default: h5wasm, Dataset } = await import('h5wasm/node');
-  const library = await h5wasm.ready;
-  library.activate_throwing_error_handler();
-  const file: Hdf5File = new h5wasm.File(task.file, 'r');
+function open(library: Hdf5Library, path: string): Cache {
+  const file = library.open(path);
   const dataset = (name: string): Dataset => {
-    const isDataset = library.get_type(file.file_id, name) === library.H5G_DATASET;
-    const found = isDataset ? file.get(name) : null;
-    if (!(found instanceof Dataset)) throw new FormatError(`there is no dataset "${name}"`);
+    const found = library.dataset(file, name);
     checkStorage(found, name);
     return found;
   };
@@ -169,37 +128,46 @@ function answers(cache: Cache, first: number, count: number): number[] {
   return indices;
 }
 
-function reply(message: CacheReply): void {
-  parentPort?.postMessage(message);
-}
-
-function refuse(error: unknown): void {
-  const message = error instanceof FormatError ? error.message : 'the HDF5 library cannot read it';
-  reply({ kind: 'refused', message });
-}
-
-function serve(cache: Cache, { first, count }: CacheRequest): void {
+function readRows(cache: Cache | undefined, first: number, count: number): CacheReply {
+  if (!cache) throw new FormatError('no file is open');
   if (count > MAX_CACHE_BATCH) throw new RangeError(`${count} problems at once`);
-  reply({
+  return {
     kind: 'rows',
     panel: pictures(cache.panel, 'panel', first, count),
     selection: pictures(cache.selection, 'selection', first, count),
     answer: answers(cache, first, count),
     label: Array.from(rows(cache.label, 'label', first, count, cache.concepts)),
-  });
+  };
 }
 
-confine();
-try {
-  const cache = await open();
-  parentPort?.on('message', (request: CacheRequest) => {
-    try {
-      serve(cache, request);
-    } catch (error) {
-      refuse(error);
-    }
-  });
-  reply({ kind: 'opened', count: cache.count, concepts: cache.concepts });
-} catch (error) {
-  refuse(error);
+const library = await Hdf5Library.start((workerData as LibraryLimits).memoryLimit);
+let cache: Cache | undefined;
+
+function serve(request: CacheRequest): CacheReply {
+  switch (request.kind) {
+    case 'open':
+      cache = undefined;
+      cache = open(library, request.file);
+      return { kind: 'opened', count: cache.count, concepts: cache.concepts };
+    case 'read':
+      return readRows(cache, request.first, request.count);
+    case 'close':
+      cache = undefined;
+      library.reset();
+      return { kind: 'closed', spent: library.isLarge };
+  }
 }
+
+function answerTo(request: CacheRequest): CacheReply {
+  try {
+    return serve(request);
+  } catch (error) {
+    const refusal =
+      error instanceof FormatError ? error.message : 'the HDF5 library cannot read it';
+    return { kind: 'refused', message: refusal };
+  }
+}
+
+parentPort?.on('message', (request: CacheRequest) => {
+  parentPort?.postMessage(answerTo(request));
+});

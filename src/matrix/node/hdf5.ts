@@ -1,11 +1,10 @@
 /**
  * Reads the CRAB authors' caches, `<configuration>/<part>_64.hdf5`: `panel` (the eight context
  * panels) and `selection` as numbers [N, 8, 1, 64, 64] in 0..255, `answer` [N], `label`
- * [N, concepts]. The HDF5 library works in a thread of its own, within limits of time and memory.
+ * [N, concepts]. The HDF5 library works in a thread of its own: see `hdf5-thread.ts`.
  */
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import type { Worker } from 'node:worker_threads';
 import { ArgumentError, FormatError, MatrixError } from '../errors.js';
 import { conceptCount, labelOfConcepts } from '../hdf5-concepts.js';
 import { findLayout } from '../layouts.js';
@@ -18,13 +17,8 @@ import {
   type ProblemSource,
   type SetBatch,
 } from '../set.js';
-import {
-  MAX_CACHE_BATCH,
-  type CacheReply,
-  type CacheRequest,
-  type CacheTask,
-} from './hdf5-protocol.js';
-import { startWorker } from './worker.js';
+import { MAX_CACHE_BATCH } from './hdf5-protocol.js';
+import { CacheThread } from './hdf5-thread.js';
 
 export interface CacheOptions {
   /** By default the name of the folder that the file lies in. */
@@ -34,7 +28,6 @@ export interface CacheOptions {
 }
 
 const DEFAULT_TIME_LIMIT = 20_000;
-const MEMORY_LIMIT = 192 << 20;
 const SIGNATURE = Buffer.from('\x89HDF\r\n\x1a\n', 'latin1');
 
 /** Opens a cache as a source of problems. */
@@ -46,7 +39,7 @@ export async function openHdf5Cache(
   await checkSignature(file);
   const thread = new CacheThread(file, options.timeLimit ?? DEFAULT_TIME_LIMIT);
   try {
-    const opened = await thread.answer();
+    const opened = await thread.ask({ kind: 'open', file: path.resolve(file) });
     if (opened.kind !== 'opened') throw new FormatError(`${file}: it cannot be opened`);
     if (opened.concepts !== conceptCount(configuration)) {
       throw new FormatError(
@@ -105,7 +98,7 @@ async function readProblems(
   const label: SetBatch['label'][number][] = [];
   for (let done = 0; done < count; done += MAX_CACHE_BATCH) {
     const size = Math.min(MAX_CACHE_BATCH, count - done);
-    const rows = await thread.answer({ first: first + done, count: size });
+    const rows = await thread.ask({ kind: 'read', first: first + done, count: size });
     if (rows.kind !== 'rows') throw new FormatError(`${thread.file}: it cannot be read`);
     selection.set(rows.selection, done * SELECTION_PIXELS);
     for (let i = 0; i < size; i++) {
@@ -119,63 +112,4 @@ async function readProblems(
     answer.push(...rows.answer);
   }
   return { count, panel, selection, answer, label };
-}
-
-/** The thread, one question at a time. */
-class CacheThread {
-  readonly file: string;
-  readonly #worker: Worker;
-  readonly #timeLimit: number;
-  #queue: Promise<unknown> = Promise.resolve();
-
-  constructor(file: string, timeLimit: number) {
-    this.file = file;
-    this.#timeLimit = timeLimit;
-    const workerData: CacheTask = { file: path.resolve(file), memoryLimit: MEMORY_LIMIT };
-    this.#worker = startWorker(new URL('./hdf5-worker.js', import.meta.url), {
-      workerData,
-      stdout: true,
-      stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: 128 },
-    });
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
-    this.#worker.unref();
-  }
-
-  /** The reply to a request, or, without one, the first word of the thread. */
-  answer(request?: CacheRequest): Promise<CacheReply> {
-    const reply = this.#queue.then(() => this.#ask(request));
-    this.#queue = reply.catch(() => undefined);
-    return reply;
-  }
-
-  #ask(request: CacheRequest | undefined): Promise<CacheReply> {
-    return new Promise((resolve, reject) => {
-      const worker = this.#worker;
-      const finish = (settle: () => void): void => {
-        clearTimeout(timer);
-        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-        settle();
-      };
-      const fail = (why: string, cause?: unknown): void =>
-        finish(() => reject(new FormatError(`${this.file}: ${why}`, { cause })));
-      const onMessage = (reply: CacheReply): void => {
-        if (reply.kind === 'refused') fail(reply.message);
-        else finish(() => resolve(reply));
-      };
-      const onError = (error: unknown): void => fail('the HDF5 library failed on it', error);
-      const onExit = (): void => fail('the HDF5 library ended');
-      const timer = setTimeout(() => {
-        void worker.terminate();
-        fail(`reading it took longer than ${this.#timeLimit} ms`);
-      }, this.#timeLimit);
-      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-      if (request) worker.postMessage(request);
-    });
-  }
-
-  async end(): Promise<void> {
-    await this.#worker.terminate();
-  }
 }
