@@ -136,7 +136,7 @@ export function runConfigOf(
       seconds: options.checkpoints?.seconds ?? 120,
       steps: options.checkpoints?.steps ?? null,
     },
-    logEvery: requireCount('logEvery', options.logEvery ?? 20, 1),
+    logEvery: requireCount('logEvery', options.logEvery ?? (cuda ? 100 : 20), 1),
     snapshots: {
       problems: requireCount('snapshots.problems', options.snapshots?.problems ?? 400, 0),
       moments: options.snapshots?.moments ?? DEFAULT_MOMENTS,

@@ -80,15 +80,27 @@ export function fillTargets(
   for (let n = 0; n < part.count; n++) {
     const position = sharedByBatch ? step : step * batchSize + part.first + n;
     const random = new CounterRandom(seed, STREAM.targets, position);
-    const order = random.permutation(PANELS);
+    const order = firstOfShuffle(random, Math.min(PANELS, setsPerProblem + max - 1));
     for (let s = 0; s < setsPerProblem; s++) {
       const count = min === max ? min : min + random.below(max - min + 1);
       const at = offset + (s * part.count + n) * max;
       for (let place = 0; place < max; place++) {
-        const panel = order[(s + Math.min(place, count - 1)) % PANELS];
+        const panel = order[(s + Math.min(place, count - 1)) % order.length];
         out.index[at + place] = BigInt(panel);
         out.weight[at + place] = place < count ? 1 : 0;
       }
     }
   }
+}
+
+/** The first `length` panels of a random order: no more of it is drawn than is looked at. */
+function firstOfShuffle(random: CounterRandom, length: number): number[] {
+  const panels = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+  for (let at = 0; at < length; at++) {
+    const other = at + random.below(PANELS - at);
+    const taken = panels[other];
+    panels[other] = panels[at];
+    panels[at] = taken;
+  }
+  return panels.slice(0, length);
 }

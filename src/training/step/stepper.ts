@@ -16,7 +16,7 @@ import type { PriorRefit } from './prior-refit.js';
 /** Steps that the host may be ahead of a CUDA device. */
 export const STEPS_AHEAD = 3;
 /** Steps between two readings of the loss on CUDA. */
-const CUDA_BLOCK = 64;
+const CUDA_BLOCK = 100;
 /** Ordinary steps before a capture, in which libraries choose their algorithms. */
 const WARM_UP = 3;
 
