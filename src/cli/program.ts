@@ -5,6 +5,7 @@ import { addConvertCommand } from './convert.js';
 import { addEvaluateCommand } from './evaluate.js';
 import { addExportCommand } from './export.js';
 import { addGenerateCommand } from './generate.js';
+import { addSolveCommand } from './solve.js';
 import { addTrainCommand } from './train.js';
 
 const packageVersion = (): string =>
@@ -26,6 +27,7 @@ export function buildProgram(signal: AbortSignal): Command {
   addConvertCommand(program, signal);
   addExportCommand(program, signal);
   addEvaluateCommand(program, signal);
+  addSolveCommand(program, signal);
   addTrainCommand(program, signal);
   for (const command of program.commands) {
     command.option('--debug', 'show a stack trace with an error').exitOverride();

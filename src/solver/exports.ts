@@ -16,6 +16,7 @@ export {
   type ExpectedFile,
 } from './bundle.js';
 export { softmax } from './choose.js';
+export { completedPicture, type CompletedOptions } from './completed-picture.js';
 export * from './errors.js';
 export { parseHistory, type HistoryCurve } from './history.js';
 export { choleskyInverse, invertPositive } from './linear-algebra.js';

@@ -7,6 +7,7 @@ import type { LoadOptions } from './web.js';
 
 export * from './exports.js';
 export { nodeBackend } from './node/backend.js';
+export { readProblem, type ProblemInput } from './node/inputs.js';
 export { folderSource, listZoo, memoryBundle, writeBundle, zooFolder } from './node/files.js';
 
 export class Solver extends SolverCore {

@@ -1,16 +1,6 @@
 /** Bundles on disk: found by name or path, read with their sizes checked first, written whole or not. */
-import { createHash } from 'node:crypto';
-import {
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -109,8 +99,8 @@ export async function writeBundle(
   if ((await exists(target)) && !(await isReplaceable(target))) {
     throw new ArgumentError(`${folder} holds other things than a bundle: name another folder`);
   }
-  await mkdir(path.dirname(target), { recursive: true });
-  const temporary = await mkdtemp(`${target}.partial-`);
+  const temporary = `${target}.partial-${randomBytes(4).toString('hex')}`;
+  await mkdir(temporary, { recursive: true });
   try {
     for (const [name, bytes] of files) await writeFile(path.join(temporary, name), bytes);
     await writeFile(path.join(temporary, MANIFEST_FILE), await formatManifest(manifest, files));

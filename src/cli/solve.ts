@@ -1,0 +1,166 @@
+/** `crab solve`: imagines the missing panels of a matrix, chooses a candidate, and says why. */
+import type { Command } from 'commander';
+import { encodePng } from '../matrix/index.js';
+import { writeFileAtomically } from '../matrix/node.js';
+import { completedPicture, readProblem, Solver } from '../solver/node.js';
+import type { Answer, Choice, Panel, ProblemInput } from '../solver/node.js';
+import { UsageError } from './errors.js';
+
+interface Options {
+  model: string;
+  missing?: readonly number[];
+  out?: string;
+  explain?: boolean;
+  json?: boolean;
+}
+
+const EXAMPLES = `
+INPUT is a RAVEN problem (.npz), a picture of a 3x3 matrix with a blank cell (.png; candidates beside it
+are found as well), or a folder of eight or nine images in the order of their names.
+
+Examples:
+  crab solve RAVEN_8_test.npz --model center
+  crab solve sheet.png --model grid-2x2 --out completed.png --explain
+  crab solve panels/ --model center --missing 3,7 --out completed.png`;
+
+/** Positions such as 3,7. */
+function positions(text: string): number[] {
+  const list = text.split(',').map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : NaN));
+  if (list.some((at) => !(at >= 1 && at <= 9))) {
+    throw new UsageError(`--missing ${text}: expected positions of 1 to 9, such as 3,7`);
+  }
+  return list;
+}
+
+export function addSolveCommand(program: Command, signal: AbortSignal): void {
+  program
+    .command('solve')
+    .description('imagine the missing panels of a matrix and choose a candidate')
+    .argument('<input>', 'a problem: .npz, .png or a folder of images')
+    .requiredOption('--model <model>', 'name or folder of a bundle')
+    .option('--missing <list>', 'missing positions, 1 to 9 (default: the blank one)', positions)
+    .option('--out <file.png>', 'write the completed matrix')
+    .option('--explain', 'show concepts, rules and distances')
+    .option('--json', 'report as JSON on standard output')
+    .addHelpText('after', EXAMPLES)
+    .action((input: string, options: Options) => solve(input, options, signal));
+}
+
+/** What is missing: as told, else what the input lacks. */
+function missingOf(input: ProblemInput, given: readonly number[] | undefined): readonly number[] {
+  const missing = given ?? input.missing;
+  if (missing.length === 0) {
+    throw new UsageError('no panel is blank: say with --missing which one to imagine');
+  }
+  const absent = input.missing.find((position) => !missing.includes(position));
+  if (absent !== undefined) {
+    throw new UsageError(`panel ${absent} is blank, so --missing must name it too`);
+  }
+  return missing;
+}
+
+async function solve(location: string, options: Options, signal: AbortSignal): Promise<void> {
+  const input = await readProblem(location);
+  const missing = missingOf(input, options.missing);
+  const solver = await Solver.load(options.model, { signal });
+  try {
+    const answer = await solver.solve(input.panels, { missing, signal });
+    const offered = missing.length === 1 && input.candidates.length > 0;
+    const choice = offered ? await solver.choose(answer, input.candidates, { signal }) : null;
+    if (options.out !== undefined) await writeCompleted(options.out, input, answer);
+    const text = options.json
+      ? `${JSON.stringify(report(answer, choice, input))}\n`
+      : describe(answer, choice, input, options.explain ?? false);
+    process.stdout.write(text);
+  } finally {
+    await solver.dispose();
+  }
+}
+
+async function writeCompleted(file: string, input: ProblemInput, answer: Answer): Promise<void> {
+  const panels = input.panels.map((panel, i): Panel => {
+    const place = answer.missing.indexOf(i + 1);
+    return place >= 0 ? answer.images[place] : (panel ?? new Float32Array(64 * 64).fill(1));
+  });
+  const picture = completedPicture(panels, { framed: answer.missing });
+  await writeFileAtomically(file, encodePng(picture));
+}
+
+function report(answer: Answer, choice: Choice | null, input: ProblemInput): object {
+  return {
+    missing: answer.missing,
+    rules: answer.rules,
+    choice: choice === null ? null : { ...choice, number: choice.index + 1 },
+    answer: input.answer === null ? null : input.answer + 1,
+  };
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+const conceptTitle = (rule: Answer['rules'][number]): string =>
+  rule.name ?? `concept ${rule.concept}`;
+
+/** Columns padded to the widest entry. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((entry, i) => (i === 0 ? entry.padEnd(widths[i]) : entry.padStart(widths[i])))
+      .join('  ');
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
+}
+
+function ruleTable(answer: Answer): string {
+  const rows = answer.rules.map((rule) => {
+    const likely = rule.categories === null ? null : Math.max(...rule.categories);
+    const category =
+      rule.categories === null || likely === null
+        ? '-'
+        : `${rule.categories.indexOf(likely) + 1} (${percent(likely)})`;
+    return [
+      conceptTitle(rule),
+      rule.vector.map((value) => value.toFixed(3)).join(' '),
+      rule.deviation.map((value) => value.toFixed(3)).join(' '),
+      category,
+    ];
+  });
+  return table([['concept', 'rule', 'deviation', 'category'], ...rows]);
+}
+
+function distanceTable(answer: Answer, choice: Choice): string {
+  const shares = (values: readonly number[] | null): string[] =>
+    (values ?? []).map((value) => value.toFixed(2));
+  const calibrated = choice.distance === 'calibrated';
+  const rows = choice.candidates.map((candidate, i) => [
+    `${i === choice.index ? '>' : ' '} ${i + 1}`,
+    percent(candidate.probability),
+    ...(calibrated ? [(candidate.calibrated ?? NaN).toFixed(2)] : []),
+    candidate.l2.toFixed(2),
+    ...shares(calibrated ? candidate.calibratedShares : candidate.l2Shares),
+  ]);
+  const heads = [
+    'candidate',
+    'probability',
+    ...(calibrated ? ['distance'] : []),
+    'L2',
+    ...answer.rules.map(conceptTitle),
+  ];
+  const note = `Columns of concepts: their shares in the ${calibrated ? 'calibrated' : 'L2'} distance.\n`;
+  return `${table([heads, ...rows])}${note}`;
+}
+
+function describe(
+  answer: Answer,
+  choice: Choice | null,
+  { answer: right }: ProblemInput,
+  explain: boolean,
+): string {
+  const imagined = `imagined panel${answer.missing.length > 1 ? 's' : ''} ${answer.missing.join(', ')}\n`;
+  const known = right === null ? '' : `, the answer is ${right + 1}`;
+  const chosen =
+    choice === null
+      ? ''
+      : `candidate ${choice.index + 1} (${percent(choice.confidence)})${known}\n`;
+  if (!explain) return imagined + chosen;
+  const distances = choice === null ? '' : `\n${distanceTable(answer, choice)}`;
+  return `${imagined}${chosen}\n${ruleTable(answer)}${distances}`;
+}
