@@ -1,4 +1,4 @@
-// See convert.h. A JavaScript number stands for both integers and floats: where a schema says Scalar, a
+// Arguments of operators; see convert.h. A JavaScript number stands for both integers and floats: where a schema says Scalar, a
 // whole number becomes an integer (so that `intTensor.add(1)` stays integer) and any other a float.
 #include "convert.h"
 
@@ -358,50 +358,6 @@ void pushArgument(napi_env env, const Parameter& parameter, napi_value value, to
   }
 }
 
-// ---- results ---------------------------------------------------------------------------------------
-
-napi_value intToJs(napi_env env, int64_t number) {
-  napi_value result = nullptr;
-  if (number >= -static_cast<int64_t>(kMaxSafeInteger) && number <= static_cast<int64_t>(kMaxSafeInteger)) {
-    napi_create_double(env, static_cast<double>(number), &result);
-  } else {
-    napi_create_bigint_int64(env, number, &result);
-  }
-  return result;
-}
-
-napi_value scalarToJs(napi_env env, const at::Scalar& scalar) {
-  if (scalar.isBoolean()) return Napi::Boolean::New(env, scalar.toBool());
-  if (scalar.isIntegral(false)) return intToJs(env, scalar.toLong());
-  return Napi::Number::New(env, scalar.toDouble());
-}
-
-napi_value toJs(napi_env env, c10::IValue&& value);
-
-template <typename List>
-napi_value listToJs(napi_env env, const List& list) {
-  napi_value array = nullptr;
-  napi_create_array_with_length(env, list.size(), &array);
-  for (size_t i = 0; i < list.size(); ++i) {
-    napi_set_element(env, array, static_cast<uint32_t>(i), toJs(env, c10::IValue(list[i])));
-  }
-  return array;
-}
-
-napi_value toJs(napi_env env, c10::IValue&& value) {
-  if (value.isTensor()) return wrapTensor(env, std::move(value).toTensor());
-  if (value.isNone()) return Napi::Env(env).Null();
-  if (value.isBool()) return Napi::Boolean::New(env, value.toBool());
-  if (value.isInt()) return intToJs(env, value.toInt());
-  if (value.isDouble()) return Napi::Number::New(env, value.toDouble());
-  if (value.isScalar()) return scalarToJs(env, value.toScalar());
-  if (value.isString()) return Napi::String::New(env, value.toStringRef());
-  if (value.isTensorList()) return wrapTensors(env, value.toTensorVector());
-  if (value.isTuple()) return listToJs(env, value.toTupleRef().elements());
-  if (value.isList()) return listToJs(env, value.toListRef());
-  fail("the operator returns a kind of value that JavaScript cannot hold: " + value.tagKind(), "CRAB_TORCH");
-}
-
 }  // namespace
 
 Operator compileOperator(const c10::OperatorHandle& handle) {
@@ -426,17 +382,6 @@ void pushArguments(napi_env env, const Operator& op, const napi_value* arguments
   for (size_t i = 0; i < expected; ++i) {
     pushArgument(env, op.parameters[i], i < count ? arguments[i] : nullptr, stack);
   }
-}
-
-napi_value resultsToJs(napi_env env, torch::jit::Stack& stack) {
-  if (stack.empty()) return nullptr;
-  if (stack.size() == 1) return toJs(env, std::move(stack[0]));
-  napi_value array = nullptr;
-  napi_create_array_with_length(env, stack.size(), &array);
-  for (size_t i = 0; i < stack.size(); ++i) {
-    napi_set_element(env, array, static_cast<uint32_t>(i), toJs(env, std::move(stack[i])));
-  }
-  return array;
 }
 
 }  // namespace crab

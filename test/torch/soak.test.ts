@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { isTorchAvailable } from '../../src/torch/index.js';
 
 const run = promisify(execFile);
-const STEPS = process.env.CRAB_TEST_LONG ? 20_000 : 3_000;
+const STEPS = 20_000;
 const SCRIPT = fileURLToPath(new URL('./fixtures/soak.mjs', import.meta.url));
 
 /** Resident memory over a run: of the first half after the warm-up, and of the second half. */
