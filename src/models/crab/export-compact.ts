@@ -21,6 +21,8 @@ export interface CompactOptions {
   readonly limit?: number;
   /** Problems the layers are observed on. */
   readonly problems?: number;
+  /** Layers with fewer weights are left as they are. */
+  readonly smallest?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (share: number) => void;
 }
@@ -32,8 +34,7 @@ const DEFAULT_PROBLEMS = 768;
 const BEST_LOSS = 2e-4;
 const WORST_LOSS = 3e-3;
 const HIGHEST_RANK = 160;
-/** Layers with fewer weights are left as they are. */
-const SMALLEST = 12_000;
+const DEFAULT_SMALLEST = 12_000;
 
 /** A layer that can be factored, with the components of its outputs. */
 interface Candidate {
@@ -155,8 +156,8 @@ export function mapLayers(
 }
 
 /** Which layers are worth observing: large ones, but for the decoder's, which are few. */
-const isLarge = (name: string, layer: Layer): boolean =>
-  !/^(dense|transposed)/.test(name) && layer.weights[0].data.length >= SMALLEST;
+const isLarge = (name: string, layer: Layer, smallest: number): boolean =>
+  !/^(dense|transposed)/.test(name) && layer.weights[0].data.length >= smallest;
 
 function componentsOf(layer: Layer, samples: LayerSamples): PrincipalComponents {
   const { inputs, outputs } = sizesOf(layer);
@@ -170,9 +171,10 @@ export async function compactNetworks(
   options: CompactOptions,
 ): Promise<CrabNetworks> {
   const { aim = DEFAULT_AIM, limit = DEFAULT_LIMIT, problems = DEFAULT_PROBLEMS } = options;
+  const { smallest = DEFAULT_SMALLEST } = options;
   const layers = namedLayers(networks);
   const large = new Set(
-    [...layers].filter(([name, layer]) => isLarge(name, layer)).map(([n]) => n),
+    [...layers].filter(([name, layer]) => isLarge(name, layer, smallest)).map(([n]) => n),
   );
   const candidates: Candidate[] = [];
   for await (const { name, samples } of probeLayers(networks, large, { ...options, problems })) {

@@ -1,0 +1,249 @@
+/** Exported networks against the model on libtorch: concepts, rules, pixels and choices agree. */
+import { describe, expect, test } from 'vitest';
+import { CONFIGURATIONS, problemToBatch, sampleProblem } from '../../src/matrix/index.js';
+import type { Configuration } from '../../src/matrix/index.js';
+import {
+  compactNetworks,
+  CrabModel,
+  contextTensor,
+  exportNetworks,
+  networkFiles,
+  predictConcepts,
+  readNetworks,
+  select,
+} from '../../src/models/index.js';
+import type { CrabConfig, PresetName, WeightState } from '../../src/models/index.js';
+import { memoryBundle, Solver } from '../../src/solver/node.js';
+import {
+  Generator,
+  isTorchAvailable,
+  noGrad,
+  scope,
+  tensor,
+  type Tensor,
+} from '../../src/torch/index.js';
+import { randomBundle, randomState, tinyConfig } from '../solver/random-model.js';
+
+const PROBLEMS = process.env.CRAB_TEST_LONG ? 200 : 40;
+const TOLERANCE = 1e-4;
+
+function torchModel(config: CrabConfig, state: WeightState): CrabModel {
+  const model = new CrabModel(config.network, { generator: new Generator('cpu', 0) });
+  const tensors = new Map<string, Tensor>();
+  for (const [name, { data, shape }] of state) {
+    tensors.set(name, tensor(data, { dtype: 'f32' }).reshape([...shape]));
+  }
+  for (const [name, value] of model.stateDict()) {
+    if (name.endsWith('num_batches_tracked')) tensors.set(name, value);
+  }
+  model.loadStateDict(tensors);
+  return model.eval();
+}
+
+/** Panels f32 [N, 9, 64, 64] and candidates [N, 8, 64, 64] of generated problems. */
+function problems(configuration: Configuration, count: number) {
+  const drawn = Array.from({ length: count }, (_, index) =>
+    problemToBatch(
+      sampleProblem({ configuration, noisy: false, variant: 'raven', seed: 5, index }),
+    ),
+  );
+  const join = (choose: (batch: (typeof drawn)[number]) => Uint8Array): Float32Array =>
+    Float32Array.from(
+      drawn.flatMap((batch) => [...choose(batch)]),
+      (byte) => byte / 255,
+    );
+  return { panels: join(({ panel }) => panel), candidates: join(({ selection }) => selection) };
+}
+
+const rows = (values: Float32Array, count: number): Float32Array[] =>
+  Array.from({ length: count }, (_, i) => {
+    const width = values.length / count;
+    return values.slice(i * width, (i + 1) * width);
+  });
+
+/** Different missing sets for each problem, 0-based. */
+const missingOf = (n: number): number[] =>
+  n % 3 === 0 ? [8] : Array.from({ length: 1 + (n % 8) }, (_, i) => (n + 2 * i) % 9);
+
+const unique = (list: readonly number[]): number[] => [...new Set(list)].sort((a, b) => a - b);
+
+function largestGap(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  expect(a.length).toBe(b.length);
+  let most = 0;
+  for (let i = 0; i < a.length; i++) most = Math.max(most, Math.abs(a[i] - b[i]));
+  return most;
+}
+
+async function checkParity(config: CrabConfig, count: number): Promise<void> {
+  const model = torchModel(config, randomState(config.network));
+  const { manifest, files } = randomBundle(config);
+  const solver = await Solver.open(await memoryBundle(manifest, files));
+  const { panels, candidates } = problems(config.configuration, count);
+  const missing = Array.from({ length: count }, (_, n) => unique(missingOf(n)));
+  const images = rows(panels, count * 9);
+  const answers = await solver.solveAll(
+    missing.map((positions, n) => ({
+      panels: images.slice(n * 9, n * 9 + 9),
+      missing: positions.map((at) => at + 1),
+    })),
+  );
+  const last = await solver.solveAll(
+    missing.map((_, n) => ({ panels: images.slice(n * 9, n * 9 + 9) })),
+    { images: false },
+  );
+  const offered = rows(candidates, count * 8);
+  const choices = await solver.chooseAll(
+    last.map((answer, n) => ({ answer, candidates: offered.slice(n * 8, n * 8 + 8) })),
+    { distance: 'l2' },
+  );
+  await solver.dispose();
+  scope(() =>
+    noGrad(() => {
+      const given = tensor(panels, { dtype: 'f32' }).reshape([count, 9, 64, 64]);
+      const means = model.encode(given); // [M, N, 9, d_z]
+      const { parsed, predicted } = predictConcepts(model, means, contextTensor(missing, 'cpu'));
+      const concepts = means.permute([1, 2, 0, 3]).toArray(); // [N, 9, M, d_z]
+      const guessed = predicted.squeeze(1).permute([1, 2, 0, 3]).toArray();
+      const drawn = model.decode(predicted.squeeze(1)).toArray(); // [N, 9, 64, 64]
+      const rule = parsed.mean.squeeze(1).permute([1, 0, 2]).toArray(); // [N, M, d_r]
+      const deviation = parsed.deviation.squeeze(1).permute([1, 0, 2]).toArray();
+      const width = concepts.length / (count * 9);
+      // Agreement means something only where the values differ between panels.
+      expect(means.std(1).mean().item()).toBeGreaterThan(0.02);
+      expect(predicted.std(2).mean().item()).toBeGreaterThan(0.002);
+      const ruleWidth = rule.length / count;
+      answers.forEach((answer, n) => {
+        answer.concepts.forEach((own, position) => {
+          const isMissing = missing[n].includes(position);
+          const from = (n * 9 + position) * width;
+          const expected = (isMissing ? guessed : concepts).slice(from, from + width);
+          expect(
+            largestGap(
+              own.flatMap((values) => [...values]),
+              expected,
+            ),
+          ).toBeLessThan(TOLERANCE);
+        });
+        missing[n].forEach((position, t) => {
+          const from = (n * 9 + position) * 4096;
+          expect(largestGap(answer.images[t], drawn.slice(from, from + 4096))).toBeLessThan(
+            TOLERANCE,
+          );
+        });
+        const part = (all: typeof rule) => all.slice(n * ruleWidth, (n + 1) * ruleWidth);
+        expect(
+          largestGap(
+            answer.rules.flatMap((r) => r.parsed),
+            part(rule),
+          ),
+        ).toBeLessThan(TOLERANCE);
+        expect(
+          largestGap(
+            answer.rules.flatMap((r) => r.deviation),
+            part(deviation),
+          ),
+        ).toBeLessThan(TOLERANCE);
+      });
+      const choice = select(
+        model,
+        given,
+        tensor(candidates, { dtype: 'f32' }).reshape([count, 8, 64, 64]),
+      );
+      expect(choices.map(({ index }) => index)).toEqual(choice.chosen);
+    }),
+  );
+  model.dispose();
+}
+
+describe.skipIf(!isTorchAvailable())('solver and torch agree', () => {
+  for (const configuration of CONFIGURATIONS) {
+    test(`on ${PROBLEMS} problems of ${configuration}`, async () => {
+      await checkParity(tinyConfig(configuration), PROBLEMS);
+    });
+  }
+
+  for (const preset of ['paper', 'released', 'small'] as const satisfies PresetName[]) {
+    test(`for the networks of the preset ${preset}`, async () => {
+      await checkParity(tinyConfig('center', preset), 6);
+    });
+  }
+});
+
+describe('stored formats', () => {
+  const config = tinyConfig('center', 'crab', {
+    encoder: [8, 8, 16, 16, 32],
+    pairHidden: [32, 32],
+    relationHidden: [48, 24],
+    targetHidden: [24, 24, 24],
+  });
+  const state = randomState(config.network);
+  const { panels } = problems('center', 4);
+  const images = rows(panels, 36);
+
+  async function concepts(files: ReturnType<typeof exportNetworks>): Promise<Float32Array> {
+    const { manifest, files: others } = randomBundle(config);
+    others.set('encoder.onnx', files.encoder);
+    others.set('reasoner.onnx', files.reasoner);
+    others.set('decoder.onnx', files.decoder);
+    const solver = await Solver.open(await memoryBundle(manifest, others));
+    const answers = await solver.solveAll(
+      [0, 1, 2, 3].map((n) => ({ panels: images.slice(9 * n, 9 * n + 9), missing: [9, 2] })),
+    );
+    await solver.dispose();
+    const values = answers.flatMap(({ concepts: all, rules, images: drawn }) => [
+      ...all.flat().flatMap((means) => [...means]),
+      ...rules.flatMap((rule) => rule.vector),
+      ...drawn.flatMap((image) => [...image]),
+    ]);
+    return Float32Array.from(values);
+  }
+
+  /** Root of the mean squared difference, in units of the spread of the exact values. */
+  function relativeError(exact: Float32Array, other: Float32Array): number {
+    const mean = exact.reduce((sum, value) => sum + value, 0) / exact.length;
+    const spread = exact.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+    const error = exact.reduce((sum, value, i) => sum + (value - other[i]) ** 2, 0);
+    return Math.sqrt(error / spread);
+  }
+
+  test('f16 and int8 weights change results little, and files are smaller', async () => {
+    const exact = exportNetworks(config.network, state);
+    const half = exportNetworks(config.network, state, 'f16');
+    const bytes = exportNetworks(config.network, state, 'int8');
+    const reference = await concepts(exact);
+    expect(relativeError(reference, await concepts(half))).toBeLessThan(2e-3);
+    expect(relativeError(reference, await concepts(bytes))).toBeLessThan(5e-2);
+    expect(half.reasoner.length).toBeLessThan(0.75 * exact.reasoner.length);
+    expect(bytes.reasoner.length).toBeLessThan(half.reasoner.length);
+  });
+
+  test('factored networks keep to the size asked for and to the results', async () => {
+    const networks = readNetworks(config.network, state);
+    const options = { configuration: 'center', noisy: false, problems: 64, smallest: 500 } as const;
+    const exact = networkFiles(networks, 'f32');
+    const fine = networkFiles(await compactNetworks(networks, { ...options, aim: 1e9 }), 'f32');
+    const reference = await concepts(exact);
+    expect(relativeError(reference, await concepts(fine))).toBeLessThan(5e-2);
+    expect(fine.reasoner.length).toBeLessThan(exact.reasoner.length);
+    const coarse = await compactNetworks(networks, { ...options, aim: 20_000, limit: 20_000 });
+    const bytes = networkFiles(coarse, 'int8');
+    expect(bytes.reasoner.length).toBeLessThan(networkFiles(networks, 'int8').reasoner.length);
+  });
+
+  test('a checkpoint that does not fit its configuration is refused', () => {
+    const without = new Map(state);
+    without.delete('encoder.head.bias');
+    expect(() => exportNetworks(config.network, without)).toThrow(/no tensor encoder.head.bias/);
+    const wrong = new Map(state);
+    wrong.set('encoder.head.bias', { data: new Float32Array(3), shape: [3] });
+    expect(() => exportNetworks(config.network, wrong)).toThrow(/encoder.head.bias is \[3\]/);
+    const infinite = new Map(state);
+    const bias = state.get('encoder.head.bias');
+    infinite.set('encoder.head.bias', {
+      shape: bias?.shape ?? [],
+      data: (bias?.data ?? new Float32Array()).map(() => NaN),
+    });
+    expect(() => exportNetworks(config.network, infinite)).toThrow(/not finite/);
+    expect(() => exportNetworks(config.network, new Map())).toThrow(/no weights/);
+  });
+});
