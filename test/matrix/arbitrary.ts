@@ -10,7 +10,7 @@ import {
 } from '../../src/matrix/index.js';
 
 /** How many problems a property test looks at. */
-export const RUNS = process.env.CRAB_TEST_LONG ? 5000 : 300;
+export const RUNS = process.env.CRAB_TEST_LONG ? 5000 : 150;
 
 export const anySeed = fc.maxSafeInteger();
 export const anyIndex = fc.nat({ max: 1_000_000 });

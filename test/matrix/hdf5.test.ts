@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import h5wasm from 'h5wasm/node';
@@ -93,6 +94,8 @@ describe('the authors’ HDF5 caches', () => {
       await expect(openHdf5Cache(broken)).rejects.toThrow(FormatError);
       await expect(openHdf5Cache(broken)).rejects.toThrow(broken);
     }
+    writeFileSync(broken, bytes.subarray(0, 3000));
+    await expect(openHdf5Cache(broken)).rejects.toThrow(/finds an error/);
   });
 
   test('with values that are no grey, or arrays missing or of another shape, are refused', async () => {
@@ -129,6 +132,7 @@ describe('the authors’ HDF5 caches', () => {
     }
     cache.close();
     await expect(openHdf5Cache(linked)).rejects.toThrow(FormatError);
+    await expect(openHdf5Cache(linked)).rejects.toThrow(/no dataset "panel"|other files/);
   });
 
   test('that take too long are given up', async () => {
@@ -159,6 +163,19 @@ describe('the authors’ HDF5 caches', () => {
       await again.close();
       await expect(again.read(0, 1)).rejects.toThrow(/closed/);
     }
+  });
+
+  test('once closed keep no process alive', () => {
+    const program = `
+      const { openHdf5Cache } = await import('./src/matrix/node.js');
+      const cache = await openHdf5Cache(process.argv[1]);
+      await cache.read(0, 1);
+      await cache.close();
+      console.log(JSON.stringify(process.getActiveResourcesInfo()));`;
+    const flags = ['--import', 'tsx', '--input-type=module', '--eval', program, file];
+    const root = path.resolve(import.meta.dirname, '../..');
+    const printed = execFileSync(process.execPath, flags, { encoding: 'utf8', cwd: root });
+    expect((JSON.parse(printed) as string[]).filter((name) => !/Pipe|TTY/.test(name))).toEqual([]);
   });
 
   test('may be open at the same time', async () => {

@@ -19,7 +19,7 @@ const folder = temporaryFolder();
 const long = Boolean(process.env.CRAB_TEST_LONG);
 const scale = long ? 5 : 1;
 const COUNTS = { npz: 600, xml: 600, set: 300, deflated: 100, png: 600 };
-const HDF5 = long ? 1000 : 100;
+const HDF5 = long ? 2000 : 200;
 const MEBIBYTES = 256;
 
 interface Report {

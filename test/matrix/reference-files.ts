@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { unzipSync } from 'fflate';
+import { Unzip, UnzipInflate, unzipSync } from 'fflate';
 import { SaxesParser } from 'saxes';
 import {
   ALL_LAYOUTS,
@@ -17,6 +17,8 @@ import {
 
 export const REFERENCE = join(import.meta.dirname, '../../../shared/reference');
 export const hasReference = existsSync(join(REFERENCE, 'files'));
+
+const CHUNK = 1 << 14;
 
 export interface ReferenceEntity {
   readonly component: number;
@@ -45,6 +47,30 @@ export function readArray(path: string, key: string): Uint8Array {
   const bytes = unzipSync(readFileSync(path), { filter: (file) => file.name === member })[member];
   const headerLength = bytes[8] + 256 * bytes[9];
   return bytes.subarray(10 + headerLength);
+}
+
+/** The first bytes of an array in a compressed npz file, without unpacking the rest of it. */
+export function readArrayStart(path: string, key: string, length: number): Uint8Array {
+  const file = readFileSync(path);
+  const parts: Uint8Array[] = [];
+  let found = 0;
+  const unzip = new Unzip((entry) => {
+    if (entry.name !== `${key}.npy`) return;
+    entry.ondata = (error, data) => {
+      if (error) throw error;
+      parts.push(data);
+      found += data.length;
+    };
+    entry.start();
+  });
+  unzip.register(UnzipInflate);
+  const longestHeader = 1024;
+  for (let at = 0; at < file.length && found < length + longestHeader; at += CHUNK) {
+    unzip.push(file.subarray(at, at + CHUNK), at + CHUNK >= file.length);
+  }
+  const bytes = Buffer.concat(parts);
+  const start = 10 + bytes[8] + 256 * bytes[9];
+  return bytes.subarray(start, start + length);
 }
 
 type Attributes = Record<string, string>;

@@ -11,7 +11,7 @@ import {
   renderPanel64,
   SMALL_PIXELS,
 } from '../../src/matrix/index.js';
-import { hasReference, readArray, REFERENCE, referenceProblems } from './reference-files.js';
+import { hasReference, readArrayStart, REFERENCE, referenceProblems } from './reference-files.js';
 
 const IMAGES_OF_PROBLEM = 16;
 const PROBLEMS_OF_LAYOUT = 20;
@@ -19,6 +19,7 @@ const PROBLEMS_OF_LAYOUT = 20;
 function countDifferent(a: Uint8Array, b: Uint8Array): number {
   expect(a.length).toBe(b.length);
   let different = 0;
+  if (Buffer.compare(a, b) === 0) return 0;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) different += 1;
   return different;
 }
@@ -42,8 +43,8 @@ describe.skipIf(!hasReference).each(ALL_LAYOUTS)('$folder against the reference'
     const perVariant = PROBLEMS_OF_LAYOUT / 2;
     for (const variant of ['raven', 'iraven']) {
       const set = join(REFERENCE, 'sets', `${variant}_${layout.folder}.npz`);
-      const contexts = readArray(set, 'panel');
-      const candidates = readArray(set, 'selection');
+      const contexts = readArrayStart(set, 'panel', perVariant * 9 * SMALL_PIXELS);
+      const candidates = readArrayStart(set, 'selection', perVariant * 8 * SMALL_PIXELS);
       const ours = problems.filter(({ name }) => name.startsWith(`${variant}/`));
       expect(ours).toHaveLength(perVariant);
       for (const { name, panels } of ours) {

@@ -21,13 +21,16 @@ import {
   SMALL_PIXELS,
   SMALL_SIZE,
   type ConfigurationLayout,
+  type Entity,
   type Panel,
 } from '../../src/matrix/index.js';
 import { arbitraryPanel, fixedPanel, fixedProblem } from './drawable.js';
 import { renderGolden } from './golden/render-golden.js';
 import golden from './golden/render.json' with { type: 'json' };
 
-const RUNS = process.env.CRAB_TEST_LONG ? 5000 : 300;
+const RUNS = process.env.CRAB_TEST_LONG ? 5000 : 200;
+/** Every so many figures are drawn: no divisor of the numbers of levels, so that all come up. */
+const FIGURE_STEP = process.env.CRAB_TEST_LONG ? 1 : 7;
 
 /** Much faster than `toEqual`, which compares images element by element. */
 function expectSameBytes(actual: Uint8Array, expected: Uint8Array): void {
@@ -56,6 +59,22 @@ describe('the fast way draws what the plain way draws', () => {
       expectSameBytes(renderPanel64(layout, panel), scaledDown(plain));
     });
     fc.assert(check, { seed: 1, numRuns: RUNS });
+  });
+
+  test.each(ALL_LAYOUTS)('for every figure of $folder at every angle', (layout) => {
+    layout.components.forEach(({ slots }, component) => {
+      const blank = layout.components.map(() => ({ uniformity: 0, entities: [] as Entity[] }));
+      for (let turn = 0; turn < slots.length * 5 * 6 * 8; turn++) {
+        if (turn % FIGURE_STEP !== 0) continue;
+        const [angle, size] = [turn % 8, Math.floor(turn / 8) % 6];
+        const [type, slot] = [1 + (Math.floor(turn / 48) % 5), Math.floor(turn / 240)];
+        const entity = { slot, type, size, angle, color: (turn + size) % 10 };
+        const panel = { components: blank.with(component, { uniformity: 0, entities: [entity] }) };
+        const plain = renderPanelPlainly(layout, panel);
+        expectSameBytes(renderPanel(layout, panel), plain);
+        expectSameBytes(renderPanel64(layout, panel), scaledDown(plain));
+      }
+    });
   });
 
   test('where figures of two components overlap', () => {

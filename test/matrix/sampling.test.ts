@@ -28,6 +28,9 @@ const GOLDEN = JSON.parse(
   readFileSync(join(import.meta.dirname, 'golden-problems.json'), 'utf8'),
 ) as { seed: number; count: number; sha256: Record<string, string> };
 
+/** How many problems of each kind are solved from their context. */
+const SOLVED = process.env.CRAB_TEST_LONG ? 500 : 200;
+
 const isAlike = ({ entities: [first, ...rest] }: ComponentPanel): boolean =>
   rest.every(
     (entity) =>
@@ -80,14 +83,14 @@ describe.each(KINDS)('%s', (name, layout, variant) => {
 
   test('the context alone leads to the answer', () => {
     let unique = 0;
-    for (let index = 0; index < 500; index++) {
+    for (let index = 0; index < SOLVED; index++) {
       const problem = sampleProblem({ configuration, noisy, variant, seed: 21, index });
       const { candidates } = solveSymbolically(problem);
       expect(candidates).toContain(problem.target);
       if (candidates.length === 1) unique++;
     }
     // In about one of a hundred problems two rules agree with all eight panels.
-    expect(unique).toBeGreaterThan(480);
+    expect(unique).toBeGreaterThan(0.96 * SOLVED);
   });
 
   test('a uniform component is uniform in the context and the answer', () => {

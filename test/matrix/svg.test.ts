@@ -128,6 +128,8 @@ describe('shapes agree with the raster image away from outlines', () => {
 
   /** Vertices are cut by up to a pixel each way, outlines reach 1.5, interpolation half a diagonal. */
   const NEAR_OUTLINE = 3.7;
+  /** Every so many pixels are compared: no divisor of a row, so that all columns come up. */
+  const PIXEL_STEP = process.env.CRAB_TEST_LONG ? 1 : 3;
 
   test.each(ALL_LAYOUTS)('$folder', (layout) => {
     let compared = 0;
@@ -136,6 +138,7 @@ describe('shapes agree with the raster image away from outlines', () => {
       const image = renderPanelPlainly({ ...layout, structure: 'Singleton' }, panel);
       const solids = panelShapes({ ...layout, structure: 'Singleton' }, panel) as Solid[];
       image.forEach((value, pixel) => {
+        if (pixel % PIXEL_STEP !== 0) return;
         const x = (pixel % IMAGE_SIZE) + 0.5;
         const y = Math.floor(pixel / IMAGE_SIZE) + 0.5;
         const distances = solids.map((shape) => signedDistance(shape, x, y));
@@ -147,7 +150,7 @@ describe('shapes agree with the raster image away from outlines', () => {
         compared += 1;
       });
     }
-    expect(compared).toBeGreaterThan((FIXED_PANELS * IMAGE_SIZE * IMAGE_SIZE) / 2);
+    expect(compared).toBeGreaterThan((FIXED_PANELS * IMAGE_SIZE * IMAGE_SIZE) / PIXEL_STEP / 2);
   });
 });
 

@@ -105,7 +105,7 @@ const needsOrder = ({ rules, context }: Problem): boolean =>
   );
 
 const LONG = Boolean(process.env.CRAB_TEST_LONG);
-const PROBLEMS = LONG ? 400 : 60;
+const PROBLEMS = LONG ? 400 : 40;
 /** By default only the layouts without rotation: drawing all turned figures to compare takes long. */
 const RECOGNISED = ALL_LAYOUTS.filter(
   ({ components: [{ angle }] }) => LONG || angle.min === angle.max,
@@ -142,7 +142,7 @@ describe
 
 test.each(KINDS)('%s: a broken rule is noticed', (_, layout, variant) => {
   const { configuration, noisy } = layout;
-  for (let index = 0; index < 100; index++) {
+  for (let index = 0; index < (LONG ? 500 : 50); index++) {
     const problem = sampleProblem({ configuration, noisy, variant, seed: 6, index });
     const { context, candidates, target, rules } = problem;
     for (const [candidate, { panel }] of candidates.entries()) {

@@ -147,17 +147,21 @@ function limitMemory(limit: number): void {
   };
 }
 
+/** The library looks for plug-ins where others may have installed some. */
+const isPlugInFolder = (file: unknown): boolean =>
+  typeof file === 'string' && file.endsWith('/plugin');
+
 /** The thread's file system: one file, for reading; nothing is printed. */
 class Confinement {
   readonly #open = new Set<number>();
   #allowed: string | undefined;
+  #askedForOthers = false;
 
   constructor() {
     const openSync = fs.openSync.bind(fs);
     fs.openSync = (file, flags, mode) => {
-      // The library asks with flags of its own; writing or creating is refused by "r".
-      if (file !== this.#allowed) throw new FormatError('the file refers to other files');
-      void flags;
+      if (file !== this.#allowed) throw this.#refusal(file, flags);
+      // Whatever the library asks for, the file is opened for reading.
       const descriptor = openSync(file, 'r', mode);
       this.#open.add(descriptor);
       return descriptor;
@@ -167,6 +171,9 @@ class Confinement {
       this.#open.delete(descriptor);
       closeSync(descriptor);
     };
+    const swallow = (): boolean => true;
+    process.stdout.write = swallow;
+    process.stderr.write = swallow;
     const writeSync = fs.writeSync.bind(fs) as (...parameters: unknown[]) => number;
     fs.writeSync = ((descriptor: number, data: Uint8Array | string, ...rest: unknown[]) =>
       descriptor <= 2 ? data.length : writeSync(descriptor, data, ...rest)) as typeof fs.writeSync;
@@ -174,6 +181,19 @@ class Confinement {
 
   allow(file: string): void {
     this.#allowed = file;
+    this.#askedForOthers = false;
+  }
+
+  /** Other files do not exist; and the library makes one of its own only to word an error. */
+  #refusal(file: unknown, flags: fs.OpenMode | undefined): Error {
+    if (typeof flags === 'number' && (flags & fs.constants.O_CREAT) !== 0) {
+      const others = this.#askedForOthers;
+      return new FormatError(
+        others ? 'it refers to other files' : 'the HDF5 library finds an error in it',
+      );
+    }
+    if (!isPlugInFolder(file)) this.#askedForOthers = true;
+    return Object.assign(new Error('there is no such file'), { code: 'ENOENT' });
   }
 
   closeAll(): void {

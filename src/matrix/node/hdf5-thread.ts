@@ -16,12 +16,8 @@ function startThread(): Worker {
   const workerData: LibraryLimits = { memoryLimit: MEMORY_LIMIT };
   const worker = startWorker(new URL('./hdf5-worker.js', import.meta.url), {
     workerData,
-    stdout: true,
-    stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
-  worker.stdout.resume();
-  worker.stderr.resume();
   // Neither a file that nobody closes nor a waiting thread keeps the process alive.
   worker.unref();
   return worker;
