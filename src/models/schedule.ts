@@ -39,6 +39,13 @@ export const risingTo = (value: number, steps: number): Schedule => ({
   ],
 });
 
+/** Smoothly through points given as fractions of the run. */
+export const between = (...points: (readonly [fraction: number, value: number])[]): Schedule => ({
+  unit: 'fraction',
+  shape: 'cosine',
+  points: points.map(([fraction, value]) => [fraction, value]),
+});
+
 /** The value at a step (from 0) of a run of `totalSteps`. */
 export function valueAt(
   { unit, shape, points }: Schedule,
