@@ -21,7 +21,7 @@ import type {
   SelectionStatistics,
   StatisticsKey,
 } from '../solver/index.js';
-import type { Solver } from '../solver/node.js';
+import type { SolverCore } from '../solver/index.js';
 import {
   bestTemperature,
   drawCandidates,
@@ -48,6 +48,9 @@ const SLICE = 32;
 const SHRINKAGES = [1e-3, 1e-2, 0.05, 0.2];
 const LAST = MATRIX_PANELS;
 
+/** What calibration needs of a solver. */
+export type Calibrated = Pick<SolverCore, 'manifest' | 'encode' | 'solveConcepts'>;
+
 /** Concepts of all nine panels of problems. */
 type Encoded = readonly (readonly ConceptMeans[])[];
 
@@ -58,7 +61,7 @@ interface Predicted {
 }
 
 async function encodeProblems(
-  solver: Solver,
+  solver: Calibrated,
   first: number,
   count: number,
   { seed = DEFAULTS.seed, signal }: CalibrationOptions,
@@ -95,7 +98,7 @@ function missingSets(key: StatisticsKey, count: number, seed: number): number[][
 }
 
 async function predict(
-  solver: Solver,
+  solver: Calibrated,
   encoded: Encoded,
   sets: readonly (readonly number[])[],
   signal?: AbortSignal,
@@ -244,7 +247,7 @@ function chooseStatistics(
 
 /** Works out the statistics of a solver's bundle on fresh problems of its configuration. */
 export async function calibrate(
-  solver: Solver,
+  solver: Calibrated,
   options: CalibrationOptions = {},
 ): Promise<SelectionStatistics> {
   const { problems = DEFAULTS.problems, validation = DEFAULTS.validation } = options;

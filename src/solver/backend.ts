@@ -94,6 +94,9 @@ class OrtNetwork implements Network {
     for (const [key, value] of Object.entries(results)) {
       const data = await value.getData();
       if (!(data instanceof Float32Array)) throw new SolverError(`${this.name}: ${key} is not f32`);
+      if (!data.every(Number.isFinite)) {
+        throw new SolverError(`${this.name}: ${key} holds values that are not finite`);
+      }
       outputs[key] = { data, shape: value.dims };
     }
     return outputs;

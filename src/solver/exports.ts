@@ -50,5 +50,5 @@ export {
   type SelectionStatistics,
   type StatisticsKey,
 } from './selection.js';
-export { PANEL_PIXELS, PANEL_SIZE } from './solver.js';
+export { PANEL_PIXELS, PANEL_SIZE, type SolverCore } from './solver.js';
 export type { LoadOptions } from './web.js';

@@ -41,7 +41,7 @@ export function readMatrixPicture(picture: GreyImage): MatrixPicture {
       `a picture of ${picture.width}x${picture.height} is too small for a 3x3 matrix`,
     );
   }
-  const page = borderShade(picture);
+  const page = pageShade(picture);
   const image = page < 0.5 ? onWhitePaper(picture, page) : picture;
   const shade = page < 0.5 ? 1 : page;
   const { cells, others } = findCells(image, shade);
@@ -51,6 +51,15 @@ export function readMatrixPicture(picture: GreyImage): MatrixPicture {
   if (missing.length === 9) throw new FormatError('all cells of the picture are blank');
   const candidates = others.map((cell) => cellPanel(image, cell)).filter((p) => p !== null);
   return { panels: marked, missing, candidates };
+}
+
+/** The shade of the page: that of the border, unless a frame runs along it. */
+function pageShade(picture: GreyImage): number {
+  const border = borderShade(picture);
+  if (border >= 0.5) return border;
+  const all = picture.data.slice().sort();
+  const middle = all[all.length >> 1];
+  return middle >= 0.5 ? middle : border;
 }
 
 /** Rectangles of the page, as components of what stands out from it. */
@@ -122,18 +131,25 @@ const nearlySquare = (box: Box): boolean =>
 
 const alike = (a: number, b: number, tolerance: number): boolean => Math.abs(a - b) <= tolerance;
 
-/**
- * A 3x3 grid among boxes of one size: a corner and two equal steps from it with at least eight boxes in
- * place. Of several the one furthest to the upper left is the matrix, the rest are candidates.
- */
+/** A 3x3 grid among boxes of one size; the largest boxes that form one are the cells. */
 function gridOf(boxes: readonly Box[]): Cells | null {
-  const sizes = boxes.map(widthOf).sort((a, b) => a - b);
-  const usual = sizes[sizes.length >> 1] ?? 0;
-  const tolerance = Math.max(2, 0.06 * usual);
-  const cells = boxes.filter(
-    (box) => alike(widthOf(box), usual, tolerance) && alike(heightOf(box), usual, tolerance),
-  );
-  if (cells.length < 8) return null;
+  const sizes = distinct(boxes.map(widthOf), 1).reverse();
+  for (const size of sizes) {
+    const tolerance = Math.max(2, 0.06 * size);
+    const alikes = boxes.filter(
+      (box) => alike(widthOf(box), size, tolerance) && alike(heightOf(box), size, tolerance),
+    );
+    const grid = alikes.length < 8 ? null : gridOfSize(alikes, tolerance);
+    if (grid !== null) return grid;
+  }
+  return null;
+}
+
+/**
+ * A corner and two equal steps from it with at least eight boxes in place. Of several the one furthest
+ * to the upper left is the matrix; the other boxes are candidates.
+ */
+function gridOfSize(cells: readonly Box[], tolerance: number): Cells | null {
   const columns = distinct(
     cells.map((box) => box.left),
     tolerance,

@@ -87,7 +87,8 @@ export function parseSafetensors(bytes: Uint8Array): Safetensors {
     throw new BundleError('the safetensors file is longer or shorter than its tensors');
   }
   const tensors = entries.map(({ name, shape, begin, end }): [string, StoredArray] => {
-    const data = new Float32Array(bytes.slice(start + begin, start + end).buffer);
+    const data = new Float32Array((end - begin) / 4);
+    new Uint8Array(data.buffer).set(bytes.subarray(start + begin, start + end));
     return [name, { shape, data }];
   });
   return { tensors: new Map(tensors), metadata: readMetadata(header['__metadata__']) };

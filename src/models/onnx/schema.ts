@@ -127,5 +127,7 @@ const modelType = protobuf.Root.fromJSON({ nested: { onnx: { nested: ONNX } } })
 
 /** The bytes of a model. */
 export function encodeModel(model: ModelMessage): Uint8Array {
-  return modelType.encode(model).finish();
+  // A plain array: in Node the writer gives a Buffer, whose slices are not copies.
+  const { buffer, byteOffset, byteLength } = modelType.encode(model).finish();
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

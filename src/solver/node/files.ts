@@ -126,7 +126,11 @@ function diskCache(): FileCache {
     return path.join(base, 'crab-raven', folder, hash);
   };
   return {
-    get: (url, file) => readFile(place(url, file.sha256)).catch(() => null),
+    get: (url, file) =>
+      readFile(place(url, file.sha256)).then(
+        (bytes) => new Uint8Array(bytes),
+        () => null,
+      ),
     put: async (url, file, bytes) => {
       const target = place(url, file.sha256);
       // Earlier versions of the same file are of no use any more.
