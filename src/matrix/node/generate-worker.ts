@@ -76,7 +76,7 @@ function fileForm(setting: WorkerSetting): FileForm | undefined {
         file: (index) => named(index, 'png'),
         write: async (problem, index) => {
           const title = itemName(layout, index);
-          const sheet = contactSheet(problem, { title, rules: describeRules(problem), scale: 2 });
+          const sheet = contactSheet(problem, { title, rules: describeRules(problem) });
           await writeFileAtomically(named(index, 'png'), encodePng(sheet), { sync: false });
         },
       };
