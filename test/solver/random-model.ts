@@ -135,8 +135,12 @@ export interface TestBundle {
 }
 
 /** A whole bundle of a model with random weights. */
-export function randomBundle(config = tinyConfig(), format: WeightFormat = 'f32'): TestBundle {
-  const networks = exportNetworks(config.network, randomState(config.network), format);
+export function randomBundle(
+  config = tinyConfig(),
+  format: WeightFormat = 'f32',
+  state = randomState(config.network),
+): TestBundle {
+  const networks = exportNetworks(config.network, state, format);
   const { concepts, conceptSize, ruleSize } = config.network;
   return {
     manifest: {
