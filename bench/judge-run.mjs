@@ -23,5 +23,11 @@ const trained = await run.loadModel(values.which, values.device);
 const validator = new Validator(problems, values.device);
 const judgement = await validator.judge(trained.model);
 console.log(
-  JSON.stringify({ configuration, noisy, step: trained.step, problems: problems.count, ...judgement }),
+  JSON.stringify({
+    configuration,
+    noisy,
+    step: trained.step,
+    problems: problems.count,
+    ...judgement,
+  }),
 );

@@ -3,6 +3,7 @@
 // While a backward pass runs elsewhere, JavaScript may read tensors and run pure operations, but
 // whatever writes gradients or changes tensors in place is refused (requireNoAsyncBackward): a race
 // becomes an error instead of a crash.
+#include "cuda.h"
 #include "handles.h"
 
 #include <ATen/Parallel.h>
@@ -125,6 +126,7 @@ class BackwardWorker : public Napi::AsyncWorker {
   void Execute() override {
     try {
       at::ThreadLocalStateGuard guard(modes_);
+      CarriedStream::Use stream(stream_);
       at::init_num_threads();
       dropWarnings();
       runBackward(arguments_);
@@ -154,6 +156,7 @@ class BackwardWorker : public Napi::AsyncWorker {
   BackwardArguments arguments_;
   std::shared_ptr<EnvState> state_;
   at::ThreadLocalState modes_;
+  CarriedStream stream_;
   std::optional<Failure> failure_;
   bool finished_ = false;
 };
