@@ -105,6 +105,9 @@ export class Renderer {
   readonly #bases = new Map<Structure, Base>();
   readonly #occupied = new Int32Array(SMALL_SIZE * 2);
   readonly #scratch = new Uint8Array(IMAGE_PIXELS);
+  /** The first `#count` are the sprites of the panel at hand, in the order of drawing. */
+  readonly #panel: Sprite[] = [];
+  #count = 0;
 
   constructor(options: RendererOptions = {}) {
     this.#sprites = new SpriteStore(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
@@ -118,31 +121,63 @@ export class Renderer {
   /** Draws a panel at 160x160. */
   renderInto(layout: ConfigurationLayout, panel: Panel, out: Uint8Array, offset = 0): void {
     assertRoom(out, offset, IMAGE_PIXELS);
-    assertComponents(layout, panel);
-    const start = out.byteOffset + offset;
-    if (start % 4 !== 0) {
-      this.renderInto(layout, panel, this.#scratch);
-      out.set(this.#scratch, offset);
-      return;
-    }
-    const words = new Int32Array(out.buffer, start, IMAGE_PIXELS / 4).fill(FOUR_PAPER);
-    const { components } = panel;
-    for (let index = 0; index < components.length; index++) {
-      for (const entity of components[index].entities) {
-        const sprite = this.#sprites.sprite(layout.components[index], entity);
-        cover(words, sprite);
-      }
-    }
-    drawStructureLine(layout, out, offset);
+    this.#collect(layout, panel);
+    this.#draw(layout, out, offset);
   }
 
   /** Draws a panel at 64x64: what scaling down its 160x160 image gives. */
   render64Into(layout: ConfigurationLayout, panel: Panel, out: Uint8Array, offset = 0): void {
     assertRoom(out, offset, SMALL_PIXELS);
+    this.#collect(layout, panel);
+    this.#drawSmall(layout, out, offset);
+  }
+
+  /** Draws a panel at both sizes. */
+  renderBothInto(
+    layout: ConfigurationLayout,
+    panel: Panel,
+    out: Uint8Array,
+    offset: number,
+    small: Uint8Array,
+    smallOffset: number,
+  ): void {
+    assertRoom(out, offset, IMAGE_PIXELS);
+    assertRoom(small, smallOffset, SMALL_PIXELS);
+    this.#collect(layout, panel);
+    this.#draw(layout, out, offset);
+    this.#drawSmall(layout, small, smallOffset);
+  }
+
+  #collect(layout: ConfigurationLayout, panel: Panel): void {
     assertComponents(layout, panel);
+    const { components } = panel;
+    let count = 0;
+    for (let index = 0; index < components.length; index++) {
+      const { entities } = components[index];
+      count = this.#sprites.collect(layout.components[index], entities, this.#panel, count);
+    }
+    this.#count = count;
+  }
+
+  /** Draws the sprites at hand. */
+  #draw(layout: ConfigurationLayout, out: Uint8Array, offset: number): void {
     const start = out.byteOffset + offset;
-    if (start % 4 === 0 && this.#assembleSmall(layout, panel, out.buffer, start)) return;
-    this.renderInto(layout, panel, this.#scratch);
+    if (start % 4 !== 0) {
+      this.#draw(layout, this.#scratch, 0);
+      out.set(this.#scratch, offset);
+      return;
+    }
+    const words = new Int32Array(out.buffer, start, IMAGE_PIXELS / 4).fill(FOUR_PAPER);
+    const sprites = this.#panel;
+    const count = this.#count;
+    for (let i = 0; i < count; i++) cover(words, sprites[i]);
+    drawStructureLine(layout, out, offset);
+  }
+
+  #drawSmall(layout: ConfigurationLayout, out: Uint8Array, offset: number): void {
+    const start = out.byteOffset + offset;
+    if (start % 4 === 0 && this.#assembleSmall(layout, out.buffer, start)) return;
+    this.#draw(layout, this.#scratch, 0);
     downscale(this.#scratch, out, offset);
   }
 
@@ -150,25 +185,16 @@ export class Renderer {
    * Puts small sprites side by side. Returns false where two of them meet in a pixel: there, and
    * only there, the order of covering and scaling matters.
    */
-  #assembleSmall(
-    layout: ConfigurationLayout,
-    panel: Panel,
-    buffer: ArrayBufferLike,
-    start: number,
-  ): boolean {
+  #assembleSmall(layout: ConfigurationLayout, buffer: ArrayBufferLike, start: number): boolean {
     const base = this.#bases.get(layout.structure) ?? this.#addBase(layout);
-    const words = new Int32Array(buffer, start, SMALL_PIXELS / 4);
     const occupied = this.#occupied;
-    words.set(base.words);
+    const sprites = this.#panel;
+    const count = this.#count;
     occupied.set(base.occupied);
-    const { components } = panel;
-    for (let index = 0; index < components.length; index++) {
-      for (const entity of components[index].entities) {
-        const sprite = this.#sprites.sprite(layout.components[index], entity);
-        if (!occupy(occupied, sprite)) return false;
-        addSmall(words, sprite);
-      }
-    }
+    for (let i = 0; i < count; i++) if (!occupy(occupied, sprites[i])) return false;
+    const words = new Int32Array(buffer, start, SMALL_PIXELS / 4);
+    words.set(base.words);
+    for (let i = 0; i < count; i++) addSmall(words, sprites[i]);
     return true;
   }
 
@@ -257,8 +283,8 @@ export function renderProblemInto(
 ): void {
   const layout = layoutOf(problem.configuration, problem.noisy);
   problemPanels(problem).forEach((panel, index) => {
-    shared.renderInto(layout, panel, images, imagesOffset + index * IMAGE_PIXELS);
-    shared.render64Into(layout, panel, small, smallOffset + index * SMALL_PIXELS);
+    const offset = imagesOffset + index * IMAGE_PIXELS;
+    shared.renderBothInto(layout, panel, images, offset, small, smallOffset + index * SMALL_PIXELS);
   });
 }
 

@@ -23,8 +23,9 @@ const formIndex = (entity: Entity): number =>
 /** Levels of one slot's sprites in one number. */
 const spriteIndex = (entity: Entity): number => formIndex(entity) * COLORS.length + entity.color;
 
+/** Whether a level is an index of a table; unsigned shifting leaves only whole numbers as they are. */
 const inTable = (level: number, table: readonly unknown[]): boolean =>
-  Number.isInteger(level) && level >= 0 && level < table.length;
+  level >>> 0 === level && level < table.length;
 
 function assertDrawable(layout: ComponentLayout, entity: Entity): void {
   const drawable =
@@ -81,11 +82,25 @@ export class SpriteStore {
     return this.#bytes;
   }
 
-  /** The sprite of an entity, drawn now or before. */
-  sprite(layout: ComponentLayout, entity: Entity): Sprite {
-    assertDrawable(layout, entity);
-    const tables = (this.#byLayout.get(layout) ?? this.#addLayout(layout))[entity.slot];
-    return tables.sprites[spriteIndex(entity)] ?? this.#addSprite(layout, entity, tables);
+  /**
+   * Puts the sprites of a component's entities, in order, drawn now or before, into a list from
+   * `start` on. Returns where they end.
+   */
+  collect(
+    layout: ComponentLayout,
+    entities: readonly Entity[],
+    sprites: Sprite[],
+    start: number,
+  ): number {
+    const slots = this.#byLayout.get(layout) ?? this.#addLayout(layout);
+    for (let i = 0; i < entities.length; i++) {
+      const entity = entities[i];
+      assertDrawable(layout, entity);
+      const tables = slots[entity.slot];
+      const known = tables.sprites[spriteIndex(entity)];
+      sprites[start + i] = known ?? this.#addSprite(layout, entity, tables);
+    }
+    return start + entities.length;
   }
 
   #addLayout(layout: ComponentLayout): readonly SlotTables[] {
