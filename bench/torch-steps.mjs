@@ -98,9 +98,7 @@ function optimizerStep(device, capturable) {
 
 /** The step as a CUDA graph, warmed up first. */
 function captured(step) {
-  for (let i = 0; i < 3; i += 1) step();
-  torch.synchronize();
-  const graph = torch.CudaGraph.capture(step);
+  const graph = torch.CudaGraph.capture(step, { warmUp: 3 });
   return () => graph.replay();
 }
 
@@ -123,6 +121,9 @@ export function stepOf({ name, batch, device, mode }) {
   }
   return steps.get(key);
 }
+
+// As torch_twin.py does.
+if (torch.cudaIsAvailable()) torch.setAllowTf32(true);
 
 export const runtime = {
   setThreads(threads) {

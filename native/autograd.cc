@@ -126,7 +126,7 @@ class BackwardWorker : public Napi::AsyncWorker {
   void Execute() override {
     try {
       at::ThreadLocalStateGuard guard(modes_);
-      CarriedStream::Use stream(stream_);
+      CarriedStreams::Use streams(streams_);
       at::init_num_threads();
       dropWarnings();
       runBackward(arguments_);
@@ -156,7 +156,7 @@ class BackwardWorker : public Napi::AsyncWorker {
   BackwardArguments arguments_;
   std::shared_ptr<EnvState> state_;
   at::ThreadLocalState modes_;
-  CarriedStream stream_;
+  CarriedStreams streams_;
   std::optional<Failure> failure_;
   bool finished_ = false;
 };

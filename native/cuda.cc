@@ -1,4 +1,5 @@
-// CUDA: devices, memory and synchronisation; cuda_streams.cc has streams and graphs. CRAB_CUDA is defined where libtorch has CUDA.
+// CUDA: devices, memory and synchronisation; cuda_streams.cc has streams and graphs. CRAB_CUDA is defined
+// where libtorch has CUDA.
 #include "cuda.h"
 
 #ifdef CRAB_CUDA
@@ -70,24 +71,6 @@ c10::DeviceIndex cudaDeviceIndex(Napi::Value value) {
   return device.has_index() ? device.index() : c10::cuda::current_device();
 }
 
-CarriedStream::CarriedStream() {
-  // A thread that has not used a device yet has no stream to carry; asking would set CUDA up.
-  if (c10::cuda::device_count() == 0 || !isInitialized()) return;
-  const auto current = c10::cuda::getCurrentCUDAStream();
-  if (current != c10::cuda::getDefaultCUDAStream()) stream_ = current.unwrap();
-}
-
-CarriedStream::Use::Use(const CarriedStream& carried) {
-  if (!carried.stream_) return;
-  const c10::cuda::CUDAStream stream(*carried.stream_);
-  before_ = c10::cuda::getCurrentCUDAStream(stream.device_index()).unwrap();
-  c10::cuda::setCurrentCUDAStream(stream);
-}
-
-CarriedStream::Use::~Use() {
-  if (before_) c10::cuda::setCurrentCUDAStream(c10::cuda::CUDAStream(*before_));
-}
-
 at::Generator newCudaGenerator(c10::DeviceIndex device) {
   initialize();
   return at::cuda::detail::createCUDAGenerator(device);
@@ -119,9 +102,9 @@ napi_value noCuda(const Napi::CallbackInfo&) { fail(kNoCuda, "CRAB_TORCH"); }
 
 }  // namespace
 
-CarriedStream::CarriedStream() = default;
-CarriedStream::Use::Use(const CarriedStream&) {}
-CarriedStream::Use::~Use() = default;
+CarriedStreams::CarriedStreams() = default;
+CarriedStreams::Use::Use(const CarriedStreams&) {}
+CarriedStreams::Use::~Use() = default;
 
 at::Generator newCudaGenerator(c10::DeviceIndex) { fail(kNoCuda, "CRAB_TORCH"); }
 

@@ -1,5 +1,5 @@
 // What other files need of CUDA. Builds against a libtorch without CUDA define newCudaGenerator and
-// CarriedStream too: the first fails with a message, the second does nothing.
+// CarriedStreams too: the first fails with a message, the second does nothing.
 #pragma once
 
 #include "handles.h"
@@ -8,24 +8,24 @@ namespace crab {
 
 at::Generator newCudaGenerator(c10::DeviceIndex device);
 
-// The stream that a thread uses, for another thread that does part of its work: constructed on the first,
-// entered on the second, where it holds until the end of the block.
-class CarriedStream {
+// The side streams that a thread uses, for another thread that does part of its work: constructed on the
+// first, used on the second, where they hold until the end of the block.
+class CarriedStreams {
  public:
-  CarriedStream();
+  CarriedStreams();
   class Use {
    public:
-    explicit Use(const CarriedStream& carried);
+    explicit Use(const CarriedStreams& carried);
     ~Use();
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
    private:
-    Optional<c10::Stream> before_;
+    std::vector<c10::Stream> before_;
   };
 
  private:
-  Optional<c10::Stream> stream_;
+  std::vector<c10::Stream> streams_;
 };
 
 #ifdef CRAB_CUDA

@@ -1,5 +1,5 @@
-// Switches that change how operations run: autocast (for this thread), determinism and TF32 (for the
-// process).
+// Switches that change how operations run: autocast (for this thread), determinism, TF32 and cuDNN (for
+// the process).
 #include "handles.h"
 
 #include <ATen/Context.h>
@@ -90,9 +90,27 @@ napi_value setCudnnBenchmark(const Napi::CallbackInfo& info) {
   return nullptr;
 }
 
+// Off means off: versions that keep a precision for each kind of operation would else inherit one that the
+// environment or another library has set for all of them.
+void refuseTf32([[maybe_unused]] at::Context& context) {
+#if TORCH_AT_LEAST(2, 10)
+  for (const auto op : {at::Float32Op::CONV, at::Float32Op::RNN, at::Float32Op::MATMUL}) {
+    context.setFloat32Precision(at::Float32Backend::CUDA, op, at::Float32Precision::IEEE);
+  }
+#endif
+}
+
 napi_value setAllowTf32(const Napi::CallbackInfo& info) {
-  at::globalContext().setAllowTF32CuBLAS(flag(info[0]));
-  at::globalContext().setAllowTF32CuDNN(flag(info[0]));
+  const bool on = flag(info[0]);
+  at::Context& context = at::globalContext();
+  context.setAllowTF32CuBLAS(on);
+  context.setAllowTF32CuDNN(on);
+  if (!on) refuseTf32(context);
+  return nullptr;
+}
+
+napi_value setCudnnEnabled(const Napi::CallbackInfo& info) {
+  at::globalContext().setUserEnabledCuDNN(flag(info[0]));
   return nullptr;
 }
 
@@ -104,6 +122,7 @@ void defineModes(Napi::Object exports) {
   define<setDeterministic>(exports, "setDeterministic");
   define<setCudnnBenchmark>(exports, "setCudnnBenchmark");
   define<setAllowTf32>(exports, "setAllowTf32");
+  define<setCudnnEnabled>(exports, "setCudnnEnabled");
 }
 
 }  // namespace crab

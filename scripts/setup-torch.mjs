@@ -23,7 +23,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { homedir } from 'node:os';
+import { availableParallelism, freemem, homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
@@ -44,6 +44,8 @@ const CORE = join(BUILD, 'crab_torch_core.so');
 const STAMP = join(BUILD, 'stamp.json');
 const LOADER = 'loader.cc';
 const DEBIAN_PACKAGES = ['libtorch-dev', 'libopenblas0-openmp', 'g++'];
+/** What one compiler takes on libtorch's headers, generously. */
+const COMPILER_BYTES = 1.5 * 2 ** 30;
 const OPENBLAS_OPENMP = '/usr/lib/x86_64-linux-gnu/openblas-openmp';
 
 const require = createRequire(import.meta.url);
@@ -240,13 +242,19 @@ async function compileOne(steps, args, name) {
   }
 }
 
-/** Runs the jobs, two at a time. */
-async function inPairs(jobs) {
+/** How many compilers run at once: one for each core, as far as there is memory for them. */
+function parallelJobs() {
+  const byMemory = Math.floor(freemem() / COMPILER_BYTES);
+  return Math.max(1, Math.min(availableParallelism(), byMemory, 8));
+}
+
+/** Runs the jobs, several at a time. */
+async function inParallel(jobs) {
   const queue = [...jobs];
   const worker = async () => {
     for (let job = queue.shift(); job; job = queue.shift()) await job();
   };
-  await Promise.all([worker(), worker()]);
+  await Promise.all(Array.from({ length: parallelJobs() }, worker));
 }
 
 /** Links to a temporary name first: a running program may have the old file open. */
@@ -270,7 +278,7 @@ async function build(libtorch, steps) {
   );
   const files = sources().filter((name) => name.endsWith('.cc'));
   const objectOf = (name) => join(objects, `${name}.o`);
-  await inPairs(
+  await inParallel(
     files.map((name) => () => {
       // The loader must not depend on libtorch, so it does without the common header.
       const common = name === LOADER ? [] : ['-include', prefix];

@@ -15,6 +15,7 @@
  */
 export * from './autograd.js';
 export * from './creation.js';
+export * from './cuda-graph.js';
 export { Operator, operator } from './dispatch.js';
 export type { OpResult } from './dispatch.js';
 export * from './errors.js';

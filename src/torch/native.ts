@@ -43,7 +43,7 @@ export interface Native {
   dispose(tensor: TensorHandle): void;
   setData(tensor: TensorHandle, source: TensorHandle): void;
   liveHandles(): { tensors: number; bytes: number };
-  setCollector(collect: (options?: { type: 'minor' }) => void): void;
+  setCollector(collect: Collector): void;
   // tensor.cc
   shape(tensor: TensorHandle): number[];
   strides(tensor: TensorHandle): number[];
@@ -93,6 +93,7 @@ export interface Native {
   setDeterministic(flag: boolean): void;
   setCudnnBenchmark(flag: boolean): void;
   setAllowTf32(flag: boolean): void;
+  setCudnnEnabled(flag: boolean): void;
   // random.cc
   createGenerator(device: string, seed: number | bigint): GeneratorHandle;
   generatorSetSeed(generator: GeneratorHandle, seed: number | bigint): void;
@@ -114,7 +115,11 @@ export interface Native {
   cudaMemory(device?: string): CudaMemory;
   cudaResetPeak(device?: string): void;
   cudaEmptyCache(): void;
-  graphCreate(): GraphHandle;
+  // cuda_streams.cc
+  enterSideStream(device?: string): boolean;
+  leaveSideStream(device?: string): void;
+  cudaIsIdle(device?: string): boolean;
+  graphCreate(device?: string): GraphHandle;
   graphBegin(graph: GraphHandle, generators: GeneratorHandle[]): void;
   graphEnd(graph: GraphHandle): void;
   graphReplay(graph: GraphHandle): void;
@@ -132,10 +137,22 @@ export type BackwardArguments = [
 /** The same distance from src/torch and dist/torch. CRAB_TORCH_ADDON names another file. */
 const DEFAULT_ADDON = fileURLToPath(new URL('../../build/torch/crab_torch.node', import.meta.url));
 
+type Collector = (options?: { type: 'minor' }) => void;
+
+let knownCollector: Collector | null = null;
+
 /** V8's gc(), which a program does not normally see. */
-function collector(): (options?: { type: 'minor' }) => void {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as (options?: { type: 'minor' }) => void;
+function collector(): Collector {
+  if (knownCollector === null) {
+    setFlagsFromString('--expose-gc');
+    knownCollector = runInNewContext('gc') as Collector;
+  }
+  return knownCollector;
+}
+
+/** Frees every tensor that the program can no longer reach, now. */
+export function collectGarbage(): void {
+  collector()();
 }
 
 let loaded: Native | TorchUnavailableError | null = null;

@@ -2,8 +2,7 @@
 import { guarded } from './dispatch.js';
 import { TorchError, TorchUnavailableError } from './errors.js';
 import { native, tryNative } from './native.js';
-import type { CudaMemory, GraphHandle } from './native.js';
-import type { Generator } from './random.js';
+import type { CudaMemory } from './native.js';
 import type { Device } from './types.js';
 
 export interface CudaDevice {
@@ -85,6 +84,11 @@ export function setAllowTf32(flag: boolean): void {
   guarded('setAllowTf32', (addon) => addon.setAllowTf32(flag));
 }
 
+/** Whether cuDNN's kernels are used, as they are at the start, or libtorch's own. */
+export function setCudnnEnabled(flag: boolean): void {
+  guarded('setCudnnEnabled', (addon) => addon.setCudnnEnabled(flag));
+}
+
 export type AutocastDtype = 'bf16' | 'f16';
 
 /** Runs `fn` with operations that gain by it in a narrower type, on that kind of device. */
@@ -117,6 +121,14 @@ export function synchronize(device?: Device): void {
   guarded('synchronize', (addon) => addon.cudaSynchronize(device));
 }
 
+/**
+ * Whether the device has done all that this thread gave it. Never waits; an error of the device, which
+ * would otherwise show at some later operation, is thrown here.
+ */
+export function isIdle(device?: Device): boolean {
+  return guarded('isIdle', (addon) => addon.cudaIsIdle(device));
+}
+
 export function cudaMemory(device?: Device): CudaMemory {
   return guarded('cudaMemory', (addon) => addon.cudaMemory(device));
 }
@@ -128,56 +140,4 @@ export function resetPeakMemory(device?: Device): void {
 /** Gives memory kept for reuse back to the device. */
 export function emptyCache(): void {
   guarded('emptyCache', (addon) => addon.cudaEmptyCache());
-}
-
-/**
- * A captured sequence of CUDA work that can be run again at almost no cost. The caller warms up first
- * (a few runs on other than the captured data are fine), and keeps the tensors that the captured work
- * reads and writes: a replay uses the same memory. What runs before returned must be freed by then: an
- * autograd graph that is still alive belongs to another stream, and a backward pass through the same
- * parameters cannot be captured.
- */
-export class CudaGraph<T = unknown> {
-  readonly #handle: GraphHandle;
-  /** What the captured function returned. */
-  readonly result: T;
-
-  private constructor(handle: GraphHandle, result: T) {
-    this.#handle = handle;
-    this.result = result;
-  }
-
-  /** Captures `fn`. Every generator that it draws from must be named, so that replays draw anew. */
-  static capture<T>(fn: () => T, generators: readonly Generator[] = []): CudaGraph<T> {
-    const handle = guarded('CudaGraph.capture', (addon) => addon.graphCreate());
-    const states = generators.map((generator) => generator.handleFor('CudaGraph.capture'));
-    guarded('CudaGraph.capture', (addon) => addon.graphBegin(handle, states));
-    let result: T;
-    try {
-      result = fn();
-    } catch (error) {
-      abandon(handle);
-      throw error;
-    }
-    guarded('CudaGraph.capture', (addon) => addon.graphEnd(handle));
-    return new CudaGraph(handle, result);
-  }
-
-  replay(): void {
-    guarded('CudaGraph.replay', (addon) => addon.graphReplay(this.#handle));
-  }
-
-  /** Frees the graph and its memory. */
-  dispose(): void {
-    guarded('CudaGraph.dispose', (addon) => addon.graphReset(this.#handle));
-  }
-}
-
-/** Ends a capture whose function failed; the failure itself is what matters. */
-function abandon(handle: GraphHandle): void {
-  try {
-    native().graphEnd(handle);
-  } catch {
-    // A broken capture cannot be ended properly; libtorch has restored the stream by now.
-  }
 }

@@ -183,7 +183,10 @@ describe.skipIf(!cudaIsAvailable())('CUDA', () => {
       });
     const noise = (): Tensor => randn([4], { generator });
     for (let i = 0; i < 3; i++) step().dispose();
-    const graph = CudaGraph.capture(() => ({ loss: step(), noise: noise() }), [generator]);
+    const graph = CudaGraph.capture(() => ({ loss: step(), noise: noise() }), {
+      generators: [generator],
+      warmUp: 2,
+    });
     input.copy_(ones([8, 8], { device: 'cuda' }));
     const losses: number[] = [];
     const draws: string[] = [];

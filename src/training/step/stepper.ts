@@ -3,10 +3,22 @@
  * only hands work to the device's queue: a step is captured as a graph after a few ordinary ones and
  * replayed from then on, inputs and fresh problems travel through pinned memory, and the host looks
  * at a counter in pinned memory to stay a few steps ahead, no more. Values of the loss are read when a
- * block ends.
+ * block ends. All of it, ordinary steps too, happens on the side stream that captures need: the step is
+ * captured anew when the rule prior begins to take part.
  */
 import { lossWeightsAt, valueAt, type CrabConfig } from '../../models/index.js';
-import { CudaGraph, keep, noGrad, scope, stack, zeros, type Tensor } from '../../torch/index.js';
+import {
+  CudaGraph,
+  isIdle,
+  keep,
+  noGrad,
+  scope,
+  stack,
+  TorchError,
+  useSideStream,
+  zeros,
+  type Tensor,
+} from '../../torch/index.js';
 import type { Feed } from '../feed/feed.js';
 import type { Stepper } from '../loop.js';
 import { copyLater, pinned } from '../tensors.js';
@@ -126,6 +138,7 @@ export class CudaStepper extends BaseStepper {
   #warm = { withPrior: false, steps: 0 };
 
   constructor(parts: StepParts, feed: Feed, refit: PriorRefit, useGraph: boolean) {
+    useSideStream(parts.device);
     super(parts, feed, refit);
     this.#useGraph = useGraph;
     this.#done = keep(zeros([1], { dtype: 'i64', device: parts.device }));
@@ -161,8 +174,10 @@ export class CudaStepper extends BaseStepper {
       return;
     }
     this.#captured?.graph.dispose();
+    this.#captured = null;
     this.parts.optimizer.zeroGrad();
-    const graph = CudaGraph.capture(() => this.#compute(withPrior));
+    const { device } = this.parts;
+    const graph = CudaGraph.capture(() => this.#compute(withPrior), { device });
     this.#captured = { withPrior, graph };
     graph.replay();
   }
@@ -175,7 +190,17 @@ export class CudaStepper extends BaseStepper {
   /** Waits until at most `ahead` steps are unfinished. */
   async #settle(ahead: number): Promise<void> {
     await yieldToEvents();
-    while (this.#launched - this.#completed() > ahead) await yieldToEvents();
+    while (this.#unfinished() > ahead) {
+      // Throws where the device has failed: its counter would stand still for ever.
+      if (isIdle(this.parts.device) && this.#unfinished() > ahead) {
+        throw new TorchError('train', 'the device ended its work before all steps were done');
+      }
+      await yieldToEvents();
+    }
+  }
+
+  #unfinished(): number {
+    return this.#launched - this.#completed();
   }
 
   #completed(): number {
