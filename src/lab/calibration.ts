@@ -43,7 +43,9 @@ export interface CalibrationOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-const DEFAULTS = { problems: 4096, validation: 512, targetCounts: [1, 2, 3], seed: 7_000_000_001 };
+const DEFAULTS = { problems: 4096, targetCounts: [1, 2, 3], seed: 7_000_000_001 };
+/** Without a number of their own, an eighth as many problems for validation. */
+const VALIDATION_SHARE = 1 / 8;
 const SLICE = 32;
 const SHRINKAGES = [1e-3, 1e-2, 0.05, 0.2];
 const LAST = MATRIX_PANELS;
@@ -250,7 +252,8 @@ export async function calibrate(
   solver: Calibrated,
   options: CalibrationOptions = {},
 ): Promise<SelectionStatistics> {
-  const { problems = DEFAULTS.problems, validation = DEFAULTS.validation } = options;
+  const { problems = DEFAULTS.problems } = options;
+  const { validation = Math.ceil(problems * VALIDATION_SHARE) } = options;
   const { targetCounts = DEFAULTS.targetCounts, seed = DEFAULTS.seed } = options;
   const { concepts, conceptSize } = solver.manifest.sizes;
   const keys: StatisticsKey[] = [

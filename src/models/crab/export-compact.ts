@@ -33,7 +33,7 @@ const DEFAULT_PROBLEMS = 768;
 /** No layer needs to be better than this share of lost variance; worse than the second uses more bytes. */
 const BEST_LOSS = 2e-4;
 const WORST_LOSS = 3e-3;
-const HIGHEST_RANK = 160;
+const HIGHEST_RANK = 96;
 const DEFAULT_SMALLEST = 12_000;
 
 /** A layer that can be factored, with the components of its outputs. */

@@ -23,7 +23,7 @@ export interface PrincipalComponents {
   readonly total: number;
 }
 
-const ITERATIONS = 4;
+const ITERATIONS = 2;
 const EXTRA = 8;
 
 function centred({ count, size, values }: Samples): { mean: Float64Array; rows: Float64Array } {
@@ -67,7 +67,7 @@ function orthonormalize(basis: Float64Array, size: number): void {
   const k = basis.length / size;
   for (let i = 0; i < k; i++) {
     const row = basis.subarray(i * size, (i + 1) * size);
-    const before = Math.hypot(...norms(row));
+    const before = lengthOf(row);
     // Twice, because once leaves rounding errors behind.
     for (let pass = 0; pass < 2; pass++) {
       for (let j = 0; j < i; j++) {
@@ -77,15 +77,17 @@ function orthonormalize(basis: Float64Array, size: number): void {
         for (let x = 0; x < size; x++) row[x] -= dot * other[x];
       }
     }
-    const [length] = norms(row);
+    const length = lengthOf(row);
     const scale = length > 1e-10 * before && length > 0 ? 1 / length : 0;
     for (let x = 0; x < size; x++) row[x] *= scale;
   }
 }
 
-const norms = (row: Float64Array): [number] => [
-  Math.sqrt(row.reduce((sum, value) => sum + value * value, 0)),
-];
+function lengthOf(row: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < row.length; i++) sum += row[i] * row[i];
+  return Math.sqrt(sum);
+}
 
 /** Eigenvalues and vectors (rows) of a small symmetric matrix, by Jacobi's rotations, falling. */
 export function symmetricEigen(

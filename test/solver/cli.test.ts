@@ -1,0 +1,229 @@
+/** `crab solve`, `crab evaluate` and `crab export` as commands: results, pictures, refusals. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { buildProgram } from '../../src/cli/program.js';
+import {
+  contactSheet,
+  decodePng,
+  encodePng,
+  encodeRavenNpz,
+  encodeSet,
+  layoutOf,
+  matrixPanels,
+  problemToBatch,
+  renderPanel,
+  renderProblem,
+  sampleProblem,
+} from '../../src/matrix/index.js';
+import { writeSafetensorsFile } from '../../src/torch/index.js';
+import { Solver, writeBundle } from '../../src/solver/node.js';
+import { randomBundle, randomState, tinyConfig } from './random-model.js';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'crab-cli-'));
+const file = (name: string): string => path.join(folder, name);
+const problem = sampleProblem({
+  configuration: 'center',
+  noisy: false,
+  variant: 'raven',
+  seed: 3,
+  index: 1,
+});
+
+/** Runs a command in this process and gives what it writes to standard output. */
+async function crab(...args: string[]): Promise<string> {
+  const written: string[] = [];
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+  try {
+    const program = buildProgram(new AbortController().signal);
+    for (const command of program.commands) command.configureOutput({ writeErr: () => {} });
+    await program.parseAsync(['node', 'crab', ...args]);
+  } finally {
+    spy.mockRestore();
+  }
+  return written.join('');
+}
+
+beforeAll(async () => {
+  const { manifest, files } = randomBundle(tinyConfig());
+  await writeBundle(file('bundle'), manifest, files);
+  writeFileSync(file('RAVEN_1_train.npz'), encodeRavenNpz(problem, renderProblem(problem).images));
+  writeFileSync(file('sheet.png'), encodePng(contactSheet(problem, { markAnswer: false })));
+  mkdirSync(file('panels'));
+  matrixPanels(problem).forEach((panel, i) => {
+    const data = renderPanel(layoutOf('center'), panel);
+    const png = encodePng({ width: 160, height: 160, channels: 1, data });
+    writeFileSync(file(`panels/${i + 1}.png`), png);
+  });
+  writeFileSync(file('set.npz'), encodeSet(problemToBatch(problem)));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface SolveReport {
+  readonly missing: number[];
+  readonly choice: { readonly number: number; readonly candidates: unknown[] } | null;
+  readonly answer: number | null;
+}
+
+const solveJson = async (...args: string[]): Promise<SolveReport> =>
+  JSON.parse(await crab('solve', ...args, '--model', file('bundle'), '--json')) as SolveReport;
+
+describe('crab solve', () => {
+  test('a RAVEN problem, its picture and its images give the same choice', async () => {
+    const raven = await solveJson(file('RAVEN_1_train.npz'));
+    expect(raven.answer).toBe(problem.target + 1);
+    expect(raven.missing).toEqual([9]);
+    expect(raven.choice?.candidates).toHaveLength(8);
+    const sheet = await solveJson(file('sheet.png'));
+    expect(sheet.missing).toEqual([9]);
+    expect(sheet.choice?.number).toBe(raven.choice?.number);
+    const images = await solveJson(file('panels'), '--missing', '9,2');
+    expect(images.missing).toEqual([2, 9]);
+    expect(images.choice).toBeNull();
+  });
+
+  test('writes the completed matrix with the answer framed', async () => {
+    const out = file('completed.png');
+    await solveJson(file('panels'), '--missing', '9', '--out', out);
+    const { width, height } = decodePng(readFileSync(out));
+    expect(width).toBe(height);
+    expect(width).toBeGreaterThan(3 * 64);
+  });
+
+  test('explains itself in tables', async () => {
+    const text = await crab('solve', file('sheet.png'), '--model', file('bundle'), '--explain');
+    expect(text).toMatch(/^imagined panel 9\ncandidate \d \(\d+\.\d%\)\n/);
+    expect(text).toMatch(/concept +rule +deviation +category\nSize /);
+    expect(text.match(/^[> ] \d /gm)).toHaveLength(8);
+  });
+
+  test('says what is wrong', async () => {
+    const model = ['--model', file('bundle')];
+    await expect(crab('solve', file('panels'), ...model)).rejects.toThrow(/--missing/);
+    await expect(crab('solve', file('sheet.png'), ...model, '--missing', '3')).rejects.toThrow(
+      /panel 9 is blank/,
+    );
+    await expect(crab('solve', file('panels'), ...model, '--missing', 'x')).rejects.toThrow(
+      /positions of 1 to 9/,
+    );
+    await expect(crab('solve', file('sheet.png'), '--model', 'nothing')).rejects.toThrow(/zoo/);
+    writeFileSync(file('text.txt'), 'hello');
+    await expect(crab('solve', file('text.txt'), ...model)).rejects.toThrow(/expected a RAVEN/);
+    writeFileSync(file('broken.png'), 'hello');
+    await expect(crab('solve', file('broken.png'), ...model)).rejects.toThrow(
+      /broken.png: not a PNG/,
+    );
+    writeFileSync(file('broken.npz'), 'hello');
+    await expect(crab('solve', file('broken.npz'), ...model)).rejects.toThrow(/broken.npz/);
+  });
+});
+
+describe('crab evaluate', () => {
+  test('counts right choices by both distances', async () => {
+    const text = await crab(
+      'evaluate',
+      '--model',
+      file('bundle'),
+      '--data',
+      file('set.npz'),
+      '--json',
+      '--quiet',
+    );
+    const report = JSON.parse(text) as Record<string, number>;
+    expect(report.count).toBe(1);
+    expect([0, 1]).toContain(report.sa);
+    expect([0, 1]).toContain(report.saL2);
+  });
+
+  test('knows its metrics', async () => {
+    await expect(
+      crab('evaluate', '--model', 'x', '--data', 'y', '--metrics', 'beauty'),
+    ).rejects.toThrow(/--metrics beauty/);
+  });
+});
+
+describe('crab export', () => {
+  /** A run as training leaves it: its configuration and one checkpoint. */
+  function makeRun(name: string): string {
+    const config = tinyConfig();
+    const run = file(name);
+    mkdirSync(run);
+    const settings = {
+      format: 'crab-run',
+      version: 1,
+      software: { 'crab-raven': '0' },
+      model: config,
+      seed: 1,
+      data: { kind: 'stream', pool: 10, refresh: 0 },
+      budget: { kind: 'steps', steps: 5 },
+      totalSteps: 5,
+      device: 'cpu',
+      precision: 'f32',
+      deterministic: true,
+      threads: 1,
+      validation: { every: 1, problems: 1, criterion: 'selection-accuracy' },
+      checkpoints: { seconds: 10, steps: null },
+      logEvery: 1,
+      snapshots: { problems: 0, moments: [] },
+    };
+    writeFileSync(path.join(run, 'config.json'), JSON.stringify(settings));
+    const line = {
+      kind: 'train',
+      step: 5,
+      epoch: 0,
+      learningRate: 1,
+      terms: { loss: 2.5 },
+      wall: { seconds: 1 },
+    };
+    writeFileSync(path.join(run, 'metrics.jsonl'), `${JSON.stringify(line)}\n`);
+    const tensors = [...randomState(config.network)].map(([key, { data, shape }]) => ({
+      name: `model.${key}`,
+      dtype: 'f32' as const,
+      shape,
+      bytes: () => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+    }));
+    writeSafetensorsFile(path.join(run, 'checkpoint-00000005.safetensors'), tensors, {
+      prior: 'null',
+    });
+    return run;
+  }
+
+  test('makes a bundle that loads, with statistics, history and accuracy', async () => {
+    const out = file('exported');
+    const args = ['--problems', '64', '--judged', '4', '--quiet', '--json'];
+    const report = JSON.parse(await crab('export', makeRun('run'), '--out', out, ...args)) as {
+      step: number;
+      accuracy: { problems: number };
+    };
+    expect(report.step).toBe(5);
+    expect(report.accuracy.problems).toBe(4);
+    const solver = await Solver.load(out);
+    expect(solver.history).toEqual([{ name: 'loss', steps: [5], values: [2.5] }]);
+    const raven = await solver.solve(
+      problem.context.map((panel) => {
+        const data = renderPanel(layoutOf('center'), panel);
+        return { width: 160, height: 160, data };
+      }),
+    );
+    expect(raven.rules).toHaveLength(4);
+    const choice = await solver.choose(raven, [
+      new Float32Array(4096),
+      new Float32Array(4096).fill(1),
+    ]);
+    expect(choice.distance).toBe('calibrated');
+    await solver.dispose();
+  });
+
+  test('refuses what is no run, and a run without weights', async () => {
+    await expect(crab('export', file('panels'), '--out', file('x'))).rejects.toThrow(/not a run/);
+    const run = makeRun('empty');
+    rmSync(path.join(run, 'checkpoint-00000005.safetensors'));
+    await expect(crab('export', run, '--out', file('x'), '--quiet')).rejects.toThrow(
+      /no checkpoint/,
+    );
+  });
+});
