@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -6,6 +7,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',
+    // Vitest would leave one core to itself; its own work is little.
+    maxWorkers: availableParallelism(),
     reporters: process.env.CI ? ['default', 'json'] : ['default'],
     outputFile: { json: 'build/test-results.json' },
   },
