@@ -2,6 +2,8 @@
  * Adam (Kingma and Ba, 2014) and AdamW (Loshchilov and Hutter, 2017), after PyTorch.
  */
 import type { Tensor } from '../tensor.js';
+import { FusedAdam } from './fused.js';
+import { foreach } from './kernels.js';
 import type { Kernels } from './kernels.js';
 import { checkAtLeast, descendQuotient, Optimizer } from './optimizer.js';
 import type { Batch, OptimizerOptions, StepScalars } from './optimizer.js';
@@ -39,6 +41,31 @@ abstract class AdamBase extends Optimizer<StateName> {
     this.stateNames = ['exp_avg', 'exp_avg_sq', ...(amsgrad ? (['max_exp_avg_sq'] as const) : [])];
   }
 
+  /** The whole step in one kernel, where that is possible. */
+  protected tryFused(
+    fused: FusedAdam,
+    k: Kernels,
+    { parameters, gradients, state }: Batch<StateName>,
+    scalars: StepScalars,
+    weightDecay: number,
+  ): boolean {
+    if (k !== foreach) return false;
+    const lists = {
+      parameters,
+      gradients,
+      firstMoments: state.exp_avg,
+      secondMoments: state.exp_avg_sq,
+      largestMoments: this.#amsgrad ? state.max_exp_avg_sq : [],
+    };
+    return fused.tryStep(lists, {
+      rate: scalars.factor((_, learningRate) => learningRate),
+      step: scalars.factor((_, __, step) => step),
+      betas: this.#betas,
+      eps: this.#eps,
+      weightDecay,
+    });
+  }
+
   /** The step along `gradients`, common to both forms of weight decay. */
   protected adapt(
     k: Kernels,
@@ -68,6 +95,7 @@ abstract class AdamBase extends Optimizer<StateName> {
 /** Adam; weight decay is added to the gradient. */
 export class Adam extends AdamBase {
   readonly #weightDecay: number;
+  readonly #fused = new FusedAdam('gradient');
 
   constructor(parameters: Iterable<Tensor>, options: AdamOptions) {
     super(parameters, options);
@@ -76,6 +104,7 @@ export class Adam extends AdamBase {
   }
 
   protected update(k: Kernels, batch: Batch<StateName>, scalars: StepScalars): void {
+    if (this.tryFused(this.#fused, k, batch, scalars, this.#weightDecay)) return;
     const gradients =
       this.#weightDecay === 0
         ? batch.gradients
@@ -87,6 +116,7 @@ export class Adam extends AdamBase {
 /** Adam with weight decay apart from the gradient; 0.01 by default, as in PyTorch. */
 export class AdamW extends AdamBase {
   readonly #weightDecay: number;
+  readonly #fused = new FusedAdam('weights');
 
   constructor(parameters: Iterable<Tensor>, options: AdamOptions) {
     super(parameters, options);
@@ -96,6 +126,7 @@ export class AdamW extends AdamBase {
 
   protected update(k: Kernels, batch: Batch<StateName>, scalars: StepScalars): void {
     const weightDecay = this.#weightDecay;
+    if (this.tryFused(this.#fused, k, batch, scalars, weightDecay)) return;
     if (weightDecay !== 0) {
       k.scaleInPlace(
         batch.parameters,

@@ -101,7 +101,8 @@ function list<Args extends readonly unknown[], Result>(
   };
 }
 
-function isAvailable(candidate: Operator): boolean {
+/** Whether the installed libtorch has an operator. */
+export function isAvailable(candidate: Operator): boolean {
   try {
     candidate.schema();
     return true;

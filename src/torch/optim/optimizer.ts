@@ -121,11 +121,20 @@ export abstract class Optimizer<StateName extends string = string> {
         for (const group of groups) {
           scope(() => {
             const batch = withGradients(group);
-            if (batch !== undefined) this.update(group.kernels, batch, scalars);
+            if (batch === undefined) return;
+            if (group.kernels === perTensor) this.#updateOnCpu(batch, scalars);
+            else this.update(group.kernels, batch, scalars);
           });
         }
       }),
     );
+  }
+
+  /** A large tensor slice by slice: what one operation leaves, the next finds in the processor's cache. */
+  #updateOnCpu(batch: Batch<StateName>, scalars: StepScalars): void {
+    const slices = slicesOf(batch);
+    if (slices === null) this.update(perTensor, batch, scalars);
+    else for (const slice of slices) scope(() => this.update(perTensor, slice(), scalars));
   }
 
   /** The rule of this optimiser for one batch; runs without recording gradients, in a scope. */
@@ -271,6 +280,38 @@ function withGradients<StateName extends string>({
     gradients,
     state: chosenState(state, indices),
   };
+}
+
+/** Elements of one slice; a multiple of any vector register, so that slicing changes no result. */
+const SLICE = 1 << 17;
+
+/**
+ * The slices of a batch of one large tensor, each made when it is called; null where it is small, or not
+ * dense in memory. Every optimiser's rule is element by element, so slices can be updated on their own.
+ */
+function slicesOf<StateName extends string>({
+  parameters,
+  gradients,
+  state,
+}: Batch<StateName>): (() => Batch<StateName>)[] | null {
+  const count = parameters[0].numel;
+  if (parameters.length !== 1 || count < 2 * SLICE) return null;
+  const lists = Object.entries<readonly Tensor[]>(state);
+  const all = [...parameters, ...gradients, ...lists.flatMap(([, tensors]) => tensors)];
+  if (!all.every((one) => one.isContiguous())) return null;
+  const flat = new Map(all.map((one) => [one, one.reshape([count])]));
+  const slice = (one: Tensor, start: number): Tensor =>
+    flat.get(one)!.narrow(0, start, Math.min(SLICE, count - start));
+  return Array.from({ length: Math.ceil(count / SLICE) }, (_, index) => () => {
+    const cut = (tensors: readonly Tensor[]): Tensor[] =>
+      tensors.map((one) => slice(one, index * SLICE));
+    const cutState = lists.map(([name, tensors]) => [name, cut(tensors)]);
+    return {
+      parameters: cut(parameters),
+      gradients: cut(gradients),
+      state: Object.fromEntries(cutState) as Record<StateName, Tensor[]>,
+    };
+  });
 }
 
 function fitting(

@@ -2,6 +2,8 @@
  * RMSprop (Hinton, 2012), after PyTorch: the paper's optimiser.
  */
 import type { Tensor } from '../tensor.js';
+import { FusedAdam } from './fused.js';
+import { foreach } from './kernels.js';
 import type { Kernels } from './kernels.js';
 import { checkAtLeast, descend, descendQuotient, Optimizer } from './optimizer.js';
 import type { Batch, OptimizerOptions, StepScalars } from './optimizer.js';
@@ -16,6 +18,9 @@ export interface RMSpropOptions extends OptimizerOptions {
   readonly centered?: boolean;
 }
 
+/** A number of steps after which Adam no longer corrects for bias: RMSprop never does. */
+const NO_CORRECTION = 1e9;
+
 type StateName = 'square_avg' | 'momentum_buffer' | 'grad_avg';
 
 export class RMSprop extends Optimizer<StateName> {
@@ -25,6 +30,7 @@ export class RMSprop extends Optimizer<StateName> {
   readonly #weightDecay: number;
   readonly #momentum: number;
   readonly #centered: boolean;
+  readonly #fused: FusedAdam | null;
 
   constructor(parameters: Iterable<Tensor>, options: RMSpropOptions) {
     super(parameters, options);
@@ -38,6 +44,8 @@ export class RMSprop extends Optimizer<StateName> {
     this.#weightDecay = weightDecay;
     this.#momentum = momentum;
     this.#centered = centered;
+    const isPlain = momentum === 0 && !centered && weightDecay === 0 && alpha < 1;
+    this.#fused = isPlain ? new FusedAdam('gradient') : null;
     this.stateNames = [
       'square_avg',
       ...(momentum > 0 ? (['momentum_buffer'] as const) : []),
@@ -46,6 +54,7 @@ export class RMSprop extends Optimizer<StateName> {
   }
 
   protected update(k: Kernels, batch: Batch<StateName>, scalars: StepScalars): void {
+    if (k === foreach && this.#tryFused(batch, scalars)) return;
     const { parameters, state } = batch;
     let { gradients } = batch;
     if (this.#weightDecay !== 0) gradients = k.add(gradients, parameters, this.#weightDecay);
@@ -61,6 +70,25 @@ export class RMSprop extends Optimizer<StateName> {
     } else {
       descendQuotient(k, parameters, gradients, deviation, rate);
     }
+  }
+
+  /** Adam without a first moment, whose place the gradient itself takes: it is written as it was. */
+  #tryFused({ parameters, gradients, state }: Batch<StateName>, scalars: StepScalars): boolean {
+    if (this.#fused === null) return false;
+    const lists = {
+      parameters,
+      gradients,
+      firstMoments: gradients,
+      secondMoments: state.square_avg,
+      largestMoments: [],
+    };
+    return this.#fused.tryStep(lists, {
+      rate: scalars.factor((_, learningRate) => learningRate),
+      step: NO_CORRECTION,
+      betas: [0, this.#alpha],
+      eps: this.#eps,
+      weightDecay: 0,
+    });
   }
 
   #deviation(
