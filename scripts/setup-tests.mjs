@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 /** Debian packages and a file that shows each is there. */
 const PACKAGES = {
   'python3-numpy': '/usr/lib/python3/dist-packages/numpy/__init__.py',
+  'python3-onnx': '/usr/lib/python3/dist-packages/onnx/__init__.py',
   chromium: '/usr/bin/chromium',
 };
 
