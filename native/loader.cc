@@ -54,6 +54,13 @@ void keepFreedMemory() {
 #endif
 }
 
+// A thread of OpenMP that has nothing to do spins for milliseconds by default, and where it is one of more
+// busy threads than there are cores, it spins while the one it waits for cannot run: a step then takes
+// tens of times as long. A short while covers the pauses between the operations of a step.
+void spinBriefly() {
+  if (getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "1000", 0);
+}
+
 std::string corePath() {
   Dl_info self;
   if (dladdr(reinterpret_cast<void*>(&chooseOpenblasKernels), &self) == 0) return "crab_torch_core.so";
@@ -67,6 +74,7 @@ napi_value loadCore(napi_env env, napi_value exports) {
   chooseOpenblasKernels();
   avoidAmx();
   keepFreedMemory();
+  spinBriefly();
   void* core = dlopen(corePath().c_str(), RTLD_NOW | RTLD_LOCAL);
   void* initialize = core == nullptr ? nullptr : dlsym(core, "crabTorchInitialize");
   if (initialize == nullptr) {

@@ -18,6 +18,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -94,6 +95,7 @@ function libtorchOfPython() {
   const output = tryOutput('python3', ['-c', script]);
   if (output === null) return null;
   const [folder, abi] = output.split('\n');
+  if (isOfSystem(join(folder, 'lib'))) return libtorchOfSystem();
   return (
     libtorchIn(
       `torch of ${tryOutput('sh', ['-c', 'command -v python3'])}`,
@@ -106,14 +108,21 @@ function libtorchOfPython() {
   );
 }
 
+const SYSTEM_FOLDERS = [
+  '/usr/lib/x86_64-linux-gnu',
+  '/usr/lib/aarch64-linux-gnu',
+  '/usr/lib64',
+  '/usr/lib',
+];
+
+/** Whether a folder's libtorch is a link to the system's: Debian's torch for Python is. */
+function isOfSystem(libraries) {
+  const file = join(libraries, 'libtorch_cpu.so');
+  return existsSync(file) && SYSTEM_FOLDERS.includes(dirname(realpathSync(file)));
+}
+
 function libtorchOfSystem() {
-  const folders = [
-    '/usr/lib/x86_64-linux-gnu',
-    '/usr/lib/aarch64-linux-gnu',
-    '/usr/lib64',
-    '/usr/lib',
-  ];
-  for (const folder of folders) {
+  for (const folder of SYSTEM_FOLDERS) {
     const found = libtorchIn('the system', '/usr', folder);
     if (found) return found;
   }

@@ -1,7 +1,7 @@
 /** Gradients of chosen inputs, and whether operations are recorded for them. */
 import { guarded, wrap } from './dispatch.js';
 import { TorchError } from './errors.js';
-import { tensorHandle, tensorHandles } from './handle.js';
+import { optionsFor, tensorHandle, tensorHandles } from './handle.js';
 import { native } from './native.js';
 import type { Tensor } from './tensor.js';
 
@@ -35,7 +35,7 @@ export function grad(
     retainGraph = null,
     createGraph = false,
     allowUnused = false,
-  } = options;
+  } = optionsFor('grad', options);
   const handles = guarded('grad', (addon) =>
     addon.grad(
       tensorHandles('grad', outputs),

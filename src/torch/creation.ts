@@ -3,6 +3,7 @@
  * joined from others. The default dtype is f32, and i64 where whole numbers are meant (arange, randint,
  * randperm).
  */
+import { optionsFor } from './handle.js';
 import { guarded, operator, wrap } from './dispatch.js';
 import { TorchError } from './errors.js';
 import type { NumberArray } from './native.js';
@@ -155,6 +156,7 @@ function fromArray(data: NumberArray, options: DataOptions): Tensor {
  * given; a typed array keeps its own type.
  */
 export function tensor(data: Nested | NumberArray, options: DataOptions = {}): Tensor {
+  optionsFor('tensor', options);
   const made = ArrayBuffer.isView(data) ? fromArray(data, options) : fromNested(data, options);
   return finish(made, options);
 }
@@ -166,14 +168,17 @@ export function empty(
   shape: readonly number[],
   options: TensorOptions & { memoryFormat?: MemoryFormat } = {},
 ): Tensor {
+  optionsFor('empty', options);
   return finish(emptyOp.tensor(shape, ...tail(options), undefined, options.memoryFormat), options);
 }
 
 export function zeros(shape: readonly number[], options: TensorOptions = {}): Tensor {
+  optionsFor('zeros', options);
   return finish(zerosOp.tensor(shape, ...tail(options)), options);
 }
 
 export function ones(shape: readonly number[], options: TensorOptions = {}): Tensor {
+  optionsFor('ones', options);
   return finish(onesOp.tensor(shape, ...tail(options)), options);
 }
 
@@ -182,11 +187,13 @@ export function full(
   value: number | boolean,
   options: TensorOptions = {},
 ): Tensor {
+  optionsFor('full', options);
   return finish(fullOp.tensor(shape, value, ...tail(options)), options);
 }
 
 /** start, start + step, … up to, not including, end; of i64 where all three are whole. */
 export function arange(start: number, end: number, step = 1, options: TensorOptions = {}): Tensor {
+  optionsFor('arange', options);
   return finish(
     arangeOp.tensor(start, end, step, options.dtype, undefined, options.device),
     options,
@@ -200,22 +207,27 @@ export function linspace(
   steps: number,
   options: TensorOptions = {},
 ): Tensor {
+  optionsFor('linspace', options);
   return finish(linspaceOp.tensor(start, end, steps, ...tail(options)), options);
 }
 
 export function eye(rows: number, columns = rows, options: TensorOptions = {}): Tensor {
+  optionsFor('eye', options);
   return finish(eyeOp.tensor(rows, columns, ...tail(options)), options);
 }
 
 export function emptyLike(other: Tensor, options: TensorOptions = {}): Tensor {
+  optionsFor('emptyLike', options);
   return finish(emptyLikeOp.tensor(other, options.dtype, undefined, options.device), options);
 }
 
 export function zerosLike(other: Tensor, options: TensorOptions = {}): Tensor {
+  optionsFor('zerosLike', options);
   return finish(zerosLikeOp.tensor(other, options.dtype, undefined, options.device), options);
 }
 
 export function onesLike(other: Tensor, options: TensorOptions = {}): Tensor {
+  optionsFor('onesLike', options);
   return finish(onesLikeOp.tensor(other, options.dtype, undefined, options.device), options);
 }
 
@@ -224,6 +236,7 @@ export function fullLike(
   value: number | boolean,
   options: TensorOptions = {},
 ): Tensor {
+  optionsFor('fullLike', options);
   return finish(fullLikeOp.tensor(other, value, options.dtype, undefined, options.device), options);
 }
 
@@ -242,11 +255,13 @@ function randomTail(options: RandomOptions, dtype: DType): unknown[] {
 
 /** Uniform in [0, 1). */
 export function rand(shape: readonly number[], options: RandomOptions = {}): Tensor {
+  optionsFor('rand', options);
   return finish(randOp.tensor(shape, ...randomTail(options, 'f32')), options);
 }
 
 /** Standard normal. */
 export function randn(shape: readonly number[], options: RandomOptions = {}): Tensor {
+  optionsFor('randn', options);
   return finish(randnOp.tensor(shape, ...randomTail(options, 'f32')), options);
 }
 
@@ -257,11 +272,13 @@ export function randint(
   shape: readonly number[],
   options: RandomOptions = {},
 ): Tensor {
+  optionsFor('randint', options);
   return randintOp.tensor(low, high, shape, ...randomTail(options, 'i64'));
 }
 
 /** The whole numbers from 0 to `count - 1` in random order. */
 export function randperm(count: number, options: RandomOptions = {}): Tensor {
+  optionsFor('randperm', options);
   return randpermOp.tensor(count, ...randomTail(options, 'i64'));
 }
 

@@ -2,6 +2,7 @@
  * The functions networks are made of, as in torch.nn.functional. Shapes: images are [N, C, H, W];
  * features are last.
  */
+import { optionsFor } from './handle.js';
 import { emptyLike } from './creation.js';
 import { operator } from './dispatch.js';
 import type { Generator } from './random.js';
@@ -58,6 +59,7 @@ export function conv2d(
   bias: Tensor | null = null,
   options: ConvolutionOptions = {},
 ): Tensor {
+  optionsFor('linear', options);
   const { stride = 1, padding = 0, dilation = 1, groups = 1 } = options;
   return conv2dOp.tensor(x, weight, bias, stride, padding, dilation, groups);
 }
@@ -73,6 +75,7 @@ export function convTranspose2d(
   bias: Tensor | null = null,
   options: TransposedConvolutionOptions = {},
 ): Tensor {
+  optionsFor('convTranspose2d', options);
   const { stride = 1, padding = 0, outputPadding = 0, dilation = 1, groups = 1 } = options;
   return convTranspose2dOp.tensor(
     x,
@@ -102,6 +105,7 @@ export function batchNorm(
   bias: Tensor | null = null,
   options: BatchNormOptions = {},
 ): Tensor {
+  optionsFor('batchNorm', options);
   const { training = false, momentum = 0.1, eps = 1e-5 } = options;
   return batchNormOp.tensor(
     x,
@@ -149,6 +153,7 @@ export function maxPool2d(
   kernel: Pair,
   options: PoolOptions & { dilation?: Pair } = {},
 ): Tensor {
+  optionsFor('layerNorm', options);
   const { stride = kernel, padding = 0, dilation = 1, ceilMode = false } = options;
   return maxPool2dOp.tensor(x, kernel, stride, padding, dilation, ceilMode);
 }
@@ -158,6 +163,7 @@ export function avgPool2d(
   kernel: Pair,
   options: PoolOptions & { countIncludePad?: boolean } = {},
 ): Tensor {
+  optionsFor('avgPool2d', options);
   const { stride = kernel, padding = 0, ceilMode = false, countIncludePad = true } = options;
   return avgPool2dOp.tensor(x, kernel, stride, padding, ceilMode, countIncludePad);
 }
@@ -177,6 +183,7 @@ export interface InterpolateOptions {
 
 /** Images of another size: x [N, C, H, W] -> [N, C, H', W']. */
 export function interpolate(x: Tensor, options: InterpolateOptions): Tensor {
+  optionsFor('adaptiveAvgPool2d', options);
   const size = options.size === undefined ? null : pair(options.size);
   const scale = options.scaleFactor === undefined ? null : pair(options.scaleFactor);
   const { mode = 'nearest', alignCorners = false } = options;
@@ -237,6 +244,7 @@ export interface PadOptions {
 
 /** `amounts`: before and after the last dimension, then the one before it, and so on. */
 export function pad(x: Tensor, amounts: readonly number[], options: PadOptions = {}): Tensor {
+  optionsFor('dropout', options);
   return padOp.tensor(x, amounts, options.mode, options.value);
 }
 
@@ -251,6 +259,7 @@ export function unfold2d(
   kernel: Pair,
   options: Omit<ConvolutionOptions, 'groups'> = {},
 ): Tensor {
+  optionsFor('oneHot', options);
   const { stride = 1, padding = 0, dilation = 1 } = options;
   return unfoldOp.tensor(x, kernel, dilation, padding, stride);
 }
@@ -271,6 +280,7 @@ export function lstm(
   parameters: readonly Tensor[],
   options: LstmOptions = {},
 ): { output: Tensor; h: Tensor; c: Tensor } {
+  optionsFor('lstm', options);
   const { layers = 1, bias = true, dropout: p = 0, training = false } = options;
   const { bidirectional = false, batchFirst = false } = options;
   const [output, h, c] = lstmOp.tensors(

@@ -1,4 +1,4 @@
-/** The base of classes that hold a native object: tensors and random generators. */
+/** The base of classes that hold a native object, and checks of arguments that should be such or options. */
 import { TorchError } from './errors.js';
 import type { GeneratorHandle, TensorHandle } from './native.js';
 
@@ -37,4 +37,10 @@ export function tensorHandle(op: string, value: unknown): TensorHandle {
 export function tensorHandles(op: string, values: unknown): TensorHandle[] {
   if (!Array.isArray(values)) throw new TorchError(op, 'expected an array of tensors');
   return values.map((value) => tensorHandle(op, value));
+}
+
+/** The named options of an operation; TorchError where something else stands in their place. */
+export function optionsFor<T extends object>(op: string, options: T): T {
+  if (typeof options === 'object' && (options as T | null) !== null) return options;
+  throw new TorchError(op, 'expected its options as an object');
 }

@@ -1,4 +1,5 @@
 /** Products of matrices and linear algebra, as methods and, for more than one tensor, as functions. */
+import { optionsFor } from './handle.js';
 import { operator } from './dispatch.js';
 import { ShapedTensor } from './shape.js';
 import type { Tensor } from './tensor.js';
@@ -87,11 +88,13 @@ export const bmm = (a: Tensor, b: Tensor): Tensor => bmmOp.tensor(a, b);
 
 /** beta input + alpha a b, of matrices. */
 export function addmm(input: Tensor, a: Tensor, b: Tensor, options: ProductOptions = {}): Tensor {
+  optionsFor('addmm', options);
   return addmmOp.tensor(input, a, b, options.beta, options.alpha);
 }
 
 /** beta input + alpha a b, of batches of matrices; input broadcasts to [b, n, m]. */
 export function baddbmm(input: Tensor, a: Tensor, b: Tensor, options: ProductOptions = {}): Tensor {
+  optionsFor('baddbmm', options);
   return baddbmmOp.tensor(input, a, b, options.beta, options.alpha);
 }
 

@@ -1,4 +1,5 @@
 /** Losses, and attention. Each loss is reduced to its mean unless said otherwise. */
+import { optionsFor, tensorHandle } from './handle.js';
 import { operator } from './dispatch.js';
 import { softmax } from './functional.js';
 import { torchVersion } from './runtime.js';
@@ -37,6 +38,7 @@ export function crossEntropy(
   target: Tensor,
   options: ClassLossOptions & { labelSmoothing?: number } = {},
 ): Tensor {
+  optionsFor('crossEntropy', options);
   const { weight = null, ignoreIndex = -100, labelSmoothing = 0 } = options;
   return crossEntropyOp.tensor(
     logits,
@@ -54,12 +56,14 @@ export function nllLoss(
   target: Tensor,
   options: ClassLossOptions = {},
 ): Tensor {
+  optionsFor('nllLoss', options);
   const { weight = null, ignoreIndex = -100 } = options;
   return nllOp.tensor(logProbabilities, target, weight, number(options.reduction), ignoreIndex);
 }
 
 /** Binary cross-entropy of probabilities. */
 export function bce(probabilities: Tensor, target: Tensor, options: LossOptions = {}): Tensor {
+  optionsFor('bce', options);
   return bceOp.tensor(probabilities, target, null, number(options.reduction));
 }
 
@@ -68,6 +72,7 @@ export function bceWithLogits(
   target: Tensor,
   options: LossOptions & { posWeight?: Tensor | null } = {},
 ): Tensor {
+  optionsFor('bceWithLogits', options);
   return bceWithLogitsOp.tensor(
     logits,
     target,
@@ -78,10 +83,12 @@ export function bceWithLogits(
 }
 
 export function mse(x: Tensor, target: Tensor, options: LossOptions = {}): Tensor {
+  optionsFor('mse', options);
   return mseOp.tensor(x, target, number(options.reduction));
 }
 
 export function l1(x: Tensor, target: Tensor, options: LossOptions = {}): Tensor {
+  optionsFor('l1', options);
   return l1Op.tensor(x, target, number(options.reduction));
 }
 
@@ -90,6 +97,7 @@ export function smoothL1(
   target: Tensor,
   options: LossOptions & { beta?: number } = {},
 ): Tensor {
+  optionsFor('smoothL1', options);
   return smoothL1Op.tensor(x, target, number(options.reduction), options.beta ?? 1);
 }
 
@@ -103,9 +111,11 @@ export function attention(
   value: Tensor,
   mask: Tensor | null = null,
 ): Tensor {
+  for (const each of [query, key, value]) tensorHandle('attention', each);
   if (torchVersion().major >= 2) return attentionOp.tensor(query, key, value, mask);
   const scale = 1 / Math.sqrt(query.size(-1));
   let scores = query.mul(scale).matmul(key.transpose(-1, -2)); // [..., L, S]
+  if (mask !== null) tensorHandle('attention', mask);
   if (mask)
     scores =
       mask.dtype === 'bool' ? scores.maskedFill(mask.logicalNot(), -Infinity) : scores.add(mask);

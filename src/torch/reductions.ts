@@ -1,4 +1,5 @@
 /** Sums and their kin, order statistics, and cumulative sums. `dim` absent: over all elements. */
+import { optionsFor } from './handle.js';
 import { operator } from './dispatch.js';
 import { InPlaceTensor } from './in-place.js';
 import type { Tensor } from './tensor.js';
@@ -75,11 +76,11 @@ export class ReducingTensor extends InPlaceTensor {
     return dim === undefined ? prod.tensor(this) : prodDim.tensor(this, dim, keepdim);
   }
   var(dim?: Dims, options: VarianceOptions = {}): Tensor {
-    const { correction = 1, keepdim = false } = options;
+    const { correction = 1, keepdim = false } = optionsFor('var', options);
     return variance.tensor(this, dim === undefined ? null : list(dim), correction, keepdim);
   }
   std(dim?: Dims, options: VarianceOptions = {}): Tensor {
-    const { correction = 1, keepdim = false } = options;
+    const { correction = 1, keepdim = false } = optionsFor('std', options);
     return std.tensor(this, dim === undefined ? null : list(dim), correction, keepdim);
   }
 

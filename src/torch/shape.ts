@@ -1,4 +1,5 @@
 /** Views, rearrangements and indexing. A view shares its memory with the tensor it came from. */
+import { tensorHandle } from './handle.js';
 import { operator } from './dispatch.js';
 import { ReducingTensor } from './reductions.js';
 import type { Dims } from './reductions.js';
@@ -66,6 +67,7 @@ export class ShapedTensor extends ReducingTensor {
     return expand.tensor(this, shape);
   }
   expandAs(other: Tensor): Tensor {
+    tensorHandle('expandAs', other);
     return expand.tensor(this, other.shape);
   }
   /** Without one dimension of size 1, or without all of them. */

@@ -7,7 +7,7 @@
  */
 import { guarded, operator, translate, wrap } from './dispatch.js';
 import { TorchError } from './errors.js';
-import { Holder, tensorHandle, tensorHandles } from './handle.js';
+import { optionsFor, Holder, tensorHandle, tensorHandles } from './handle.js';
 import { native } from './native.js';
 import type { BackwardArguments, NumberArray, TensorHandle } from './native.js';
 import { track } from './scope.js';
@@ -88,9 +88,9 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
   /** Size of one dimension; negative ones count from the end. */
   size(dim: number): number {
     const { shape } = this;
-    const size = shape.at(dim);
+    const size = typeof dim === 'number' ? shape.at(dim) : undefined;
     if (size === undefined)
-      throw new TorchError('size', `[${shape.join(', ')}] has no dimension ${dim}`);
+      throw new TorchError('size', `[${shape.join(', ')}] has no dimension ${String(dim)}`);
     return size;
   }
 
@@ -189,7 +189,7 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
 
   /** With another dtype, device or memory format; shares memory where nothing changes (unless `copy`). */
   to(options: ToOptions): Tensor {
-    const { dtype, device, memoryFormat, nonBlocking, copy } = options;
+    const { dtype, device, memoryFormat, nonBlocking, copy } = optionsFor('to', options);
     return to.tensor(this, dtype, undefined, device, undefined, nonBlocking, copy, memoryFormat);
   }
 
@@ -272,7 +272,7 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
 
   #backwardArguments(gradient: Tensor | null, options: BackwardOptions): BackwardArguments {
     const gradients = gradient === null ? null : [tensorHandle('backward', gradient)];
-    const inputs = tensorHandles('backward', options.inputs ?? []);
+    const inputs = tensorHandles('backward', optionsFor('backward', options).inputs ?? []);
     const { retainGraph = null, createGraph = false } = options;
     return [[this.handleFor('backward')], gradients, retainGraph, createGraph, inputs];
   }

@@ -3,7 +3,7 @@
  * parameters, and the state afterwards. One suite for every device.
  */
 import { describe, expect, test } from 'vitest';
-import { Generator, grad, scope } from '../../src/torch/index.js';
+import { Generator, grad, scope, setCudnnEnabled } from '../../src/torch/index.js';
 import type { Device, Tensor } from '../../src/torch/index.js';
 import { buildModule } from './golden/modules.js';
 import type { ModuleCase, ModulesFile } from './golden/modules.js';
@@ -41,6 +41,16 @@ function inputsOf(prefix: string, one: ModuleCase, device: Device): Tensor[] {
     const takesGradient = stored.dtype === 'f32' && !one.inputs[index].includes('!');
     return takesGradient ? made.requiresGrad_() : made;
   });
+}
+
+/** With libtorch's own kernels in place of cuDNN's. */
+function withoutCudnn(fn: () => void): void {
+  setCudnnEnabled(false);
+  try {
+    fn();
+  } finally {
+    setCudnnEnabled(true);
+  }
 }
 
 function checkModule(one: ModuleCase, device: Device): void {
@@ -94,5 +104,10 @@ describe.each(devices)('modules on $device', ({ device, present }) => {
   test.skipIf(!present)('the device is there', () => expect(present).toBe(true));
   for (const one of present ? modules : []) {
     test(one.id, () => scope(() => checkModule(one, device)));
+    // The one module that is a kernel of cuDNN's as a whole.
+    if (one.kind === 'LSTM' && device !== 'cpu') {
+      test(`${one.id} without cuDNN`, () =>
+        withoutCudnn(() => scope(() => checkModule(one, device))));
+    }
   }
 });

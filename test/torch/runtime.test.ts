@@ -14,6 +14,9 @@ import {
   cudaIsAvailable,
   cudaMemory,
   emptyCache,
+  isIdle,
+  onSideStream,
+  useSideStream,
   getNumThreads,
   isTorchAvailable,
   noGrad,
@@ -23,6 +26,7 @@ import {
   resetPeakMemory,
   scope,
   setAllowTf32,
+  setCudnnEnabled,
   setCudnnBenchmark,
   setDeterministic,
   setNumThreads,
@@ -88,11 +92,12 @@ describe.skipIf(!isTorchAvailable())('runtime', () => {
   });
 
   test('switches take booleans', () => {
-    for (const set of [setDeterministic, setCudnnBenchmark, setAllowTf32]) {
+    for (const set of [setDeterministic, setCudnnBenchmark, setAllowTf32, setCudnnEnabled]) {
       set(true);
       set(false);
       expect(() => set('x' as never)).toThrow(TorchError);
     }
+    setCudnnEnabled(true);
   });
 
   test('any operator of libtorch is reachable', () => {
@@ -141,6 +146,9 @@ describe.skipIf(cudaIsAvailable() || !isTorchAvailable())('without CUDA', () => 
     expect(() => synchronize()).toThrow(TorchError);
     expect(() => cudaMemory()).toThrow(TorchError);
     expect(() => CudaGraph.capture(() => 1)).toThrow(TorchError);
+    expect(() => useSideStream()).toThrow(TorchError);
+    expect(() => onSideStream(() => 1)).toThrow(TorchError);
+    expect(() => isIdle()).toThrow(TorchError);
     expect(() => new Generator('cuda:0', 1)).toThrow(TorchError);
   });
 });
@@ -198,6 +206,47 @@ describe.skipIf(!cudaIsAvailable())('CUDA', () => {
     }
     expect(losses[4]).toBeLessThan(losses[0]);
     expect(new Set(draws).size).toBe(5);
+    graph.dispose();
+  });
+
+  test('ordinary steps between captures, all on the side stream', () => {
+    useSideStream('cuda');
+    const weight = ones([8, 8], { device: 'cuda' }).requiresGrad_();
+    const kept: Tensor[] = [];
+    const step = (factor: number): void => {
+      weight.grad = null;
+      const loss = weight.square().sum().mul(factor);
+      loss.backward();
+      noGrad(() => weight.sub_(weight.grad!, 0.1));
+      // Their graphs stay alive, as those of a program that frees nothing.
+      kept.push(loss);
+    };
+    // Each step multiplies by 1 - 0.2 factor.
+    const graphs = [1, 2].map((factor) => {
+      for (let i = 0; i < 3; i++) step(factor);
+      weight.grad = null;
+      return CudaGraph.capture(() => step(factor), { device: 'cuda' });
+    });
+    for (const graph of graphs) graph.replay();
+    const expected = 0.8 ** 4 * 0.6 ** 4;
+    expect(weight.detach().sub(expected).abs().max().item()).toBeLessThan(1e-6);
+    expect(isIdle('cuda')).toBe(true);
+    for (const graph of graphs) graph.dispose();
+  });
+
+  test('results of a side stream are there on the default one', () => {
+    const x = onSideStream(() => ones([512, 512], { device: 'cuda' }).cumsum(0).cumsum(1));
+    expect(x.max().item()).toBe(512 * 512);
+    expect(() => onSideStream(async () => Promise.resolve())).toThrow(TorchError);
+  });
+
+  test('what cannot be captured is an error that says so, and leaves the device usable', () => {
+    const x = ones([4], { device: 'cuda' });
+    expect(() => CudaGraph.capture(() => x.sum().item())).toThrow(TorchError);
+    expect(x.sum().item()).toBe(4);
+    const graph = CudaGraph.capture(() => x.add_(1), { warmUp: 1 });
+    graph.replay();
+    expect(x.toArray()).toEqual([3, 3, 3, 3]);
     graph.dispose();
   });
 

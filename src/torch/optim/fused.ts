@@ -30,10 +30,21 @@ export interface FusedNumbers {
   readonly weightDecay: number;
 }
 
+function isLaidOutAs(a: Tensor, b: Tensor): boolean {
+  const [ofA, ofB] = [a.strides, b.strides];
+  return (
+    ofA.length === ofB.length &&
+    ofA.every((stride, dim) => stride === ofB[dim]) &&
+    a.numel === b.numel &&
+    a.dtype === b.dtype
+  );
+}
+
 export class FusedAdam {
   readonly #byNumber: Operator;
   readonly #byTensor: Operator;
   #usable: boolean | undefined;
+  readonly #fitting = new WeakSet<readonly Tensor[]>();
 
   /** @param decay whether weight decay adds to the gradient (Adam) or shrinks the weights (AdamW) */
   constructor(decay: 'gradient' | 'weights') {
@@ -45,7 +56,7 @@ export class FusedAdam {
   /** Does the step; false if it cannot, with nothing changed. */
   tryStep(lists: FusedLists, numbers: FusedNumbers): boolean {
     this.#usable ??= isAvailable(this.#byTensor);
-    if (!this.#usable) return false;
+    if (!this.#usable || !this.#fit(lists)) return false;
     try {
       this.#step(lists, numbers);
     } catch (error) {
@@ -55,6 +66,17 @@ export class FusedAdam {
       this.#usable = false;
     }
     return this.#usable;
+  }
+
+  /** Not every version of the kernel looks at the layout; state, which stays, is looked at once. */
+  #fit({ parameters, gradients, ...state }: FusedLists): boolean {
+    if (!gradients.every((gradient, i) => isLaidOutAs(gradient, parameters[i]))) return false;
+    for (const list of Object.values<readonly Tensor[]>(state)) {
+      if (list === gradients || this.#fitting.has(list)) continue;
+      if (!list.every((one, i) => isLaidOutAs(one, parameters[i]))) return false;
+      this.#fitting.add(list);
+    }
+    return true;
   }
 
   #step(lists: FusedLists, { rate, step, betas, eps, weightDecay }: FusedNumbers): void {
