@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -69,6 +70,14 @@ describe('crab convert', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(sentence);
     expect(() => readdirSync(at('refused'))).toThrow();
+  });
+
+  test.skipIf(process.platform === 'win32')('refuses a pipe at once', async () => {
+    const pipe = path.join(folder, 'pipe.npz');
+    execFileSync('mkfifo', [pipe]);
+    const { code, stderr } = await crab(['convert', pipe, '--out', path.join(folder, 'p.npz')]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/pipe\.npz is not a file/);
   });
 
   test('refuses what is not there, and a file that is no set', async () => {

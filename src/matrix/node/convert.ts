@@ -66,6 +66,7 @@ interface Sink {
 
 /** Converts everything under `input`. */
 export async function convert(options: ConvertOptions): Promise<ConvertReport> {
+  if (options.out === '') throw new ArgumentError('--out is empty: name a folder or a file');
   const folders = await ravenFolders(options.input);
   if (folders === undefined && (options.redraw || options.format === 'raven')) {
     const wish = options.redraw ? '--redraw' : '--format raven';

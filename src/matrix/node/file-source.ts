@@ -8,6 +8,8 @@ import type { ByteSource } from '../zip-source.js';
 
 /** Opens a file for reading by ranges. */
 export async function fileSource(file: string): Promise<ByteSource> {
+  // Opening a pipe would wait for a writer, for ever and deaf to Ctrl-C.
+  if (!(await stat(file)).isFile()) throw new FormatError(`${file} is not a file`);
   const handle = await open(file, 'r');
   try {
     const info = await handle.stat();
