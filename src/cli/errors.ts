@@ -28,6 +28,7 @@ const SYSTEM_ERRORS: Record<string, (path: string) => string> = {
   ENOTDIR: (path) => `${path}: a part of this path is not a folder`,
   EISDIR: (path) => `${path}: this is a folder, a file was expected`,
   EEXIST: (path) => `${path}: exists already`,
+  ENAMETOOLONG: (path) => `${path}: the name is too long`,
   EMFILE: () => 'too many open files: raise the limit (ulimit -n) or use fewer workers',
 };
 
@@ -35,11 +36,15 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string';
 }
 
+/** The name a person knows, of a file that is written under a temporary one first. */
+const nameOf = (path: string): string =>
+  path.replace(/(^|[\\/])\.([^\\/]+?)\.\d+(?:-[0-9a-f]{8})?\.part$/, '$1$2');
+
 /** The sentence a person sees. */
 export function sentenceOf(error: unknown): string {
   if (isSystemError(error)) {
     const sentence = SYSTEM_ERRORS[error.code ?? ''];
-    if (sentence) return sentence(error.path ?? 'the output');
+    if (sentence) return sentence(nameOf(error.path ?? 'the output'));
   }
   const text = error instanceof Error ? error.message : String(error);
   return text.split('\n', 1)[0] || 'failed without a message';
