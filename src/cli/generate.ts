@@ -1,6 +1,6 @@
 /** `crab generate`: makes problems as RAVEN folders, sets, contact sheets, or items to print. */
 import type { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import {
   ALL_LAYOUTS,
@@ -77,9 +77,11 @@ function layoutsFor(name: string, noisy: boolean | undefined): ConfigurationLayo
 }
 
 async function readRules(file: string): Promise<unknown> {
+  if (!(await stat(file)).isFile()) throw new ArgumentError(`--rules ${file} is not a file`);
   const text = await readFile(file, 'utf8');
   try {
-    return JSON.parse(text) as unknown;
+    // Some editors put a byte order mark first.
+    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
   } catch (error) {
     throw new ArgumentError(`--rules ${file} is not JSON: ${(error as Error).message}`);
   }

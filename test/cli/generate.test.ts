@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sampleProblem } from '../../src/matrix/index.js';
@@ -98,6 +98,15 @@ describe('crab generate', () => {
     ]);
   });
 
+  test('answers go into a folder that is not there yet; rules may begin with a mark', async () => {
+    const [rules, answers] = [fresh('.json'), path.join(fresh(), 'key.csv')];
+    writeFileSync(rules, '\uFEFF{}');
+    const args = ['--config', 'center', '--count', '1', '--format', 'npz', '--rules', rules];
+    const made = await generate(...args, '--out', fresh('.npz'), '--answers', answers);
+    expect(made.stderr).toBe('');
+    expect(existsSync(answers)).toBe(true);
+  });
+
   test('fixed rules hold in every problem', async () => {
     const rules = fresh('.json');
     const out = fresh('.npz');
@@ -135,6 +144,26 @@ describe('crab generate refuses', () => {
     expect(stdout).toBe('');
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(() => readdirSync(out)).toThrow();
+  });
+
+  test('answers that would overwrite the problems, or have no name', async () => {
+    const set = fresh('.npz');
+    const same = await generate(...good, '--format', 'npz', '--out', set, '--answers', set);
+    expect(same.code).toBe(2);
+    expect(same.stderr).toMatch(/--answers .* is also written by --out/);
+    expect(existsSync(set)).toBe(false);
+    const nameless = await generate(...good, '--out', fresh(), '--answers', '');
+    expect(nameless.code).toBe(2);
+    expect(nameless.stderr).toMatch(/--answers is empty/);
+  });
+
+  test('an empty --out, and rules that are a folder', async () => {
+    const empty = await generate(...good, '--out', '');
+    expect(empty.code).toBe(2);
+    expect(empty.stderr).toMatch(/--out is empty/);
+    const rules = await generate(...good, '--out', fresh(), '--rules', folder);
+    expect(rules.code).toBe(2);
+    expect(rules.stderr).toMatch(/--rules .* is not a file/);
   });
 
   test('impossible rules, naming the place', async () => {

@@ -56,11 +56,12 @@ export async function generate(options: GenerateOptions): Promise<GenerateReport
   for (const layout of options.layouts) {
     if (options.rules !== undefined) parseConstraints(options.rules, layout);
   }
-  if (options.answers !== undefined && (await exists(options.answers))) {
-    throw new ArgumentError(`--answers ${options.answers} exists already: choose another name`);
-  }
+  if (options.out === '') throw new ArgumentError('--out is empty: name a folder or a file');
   const targets = options.layouts.map((layout) => ({ layout, output: outputOf(options, layout) }));
   for (const { layout, output } of targets) await checkOutput(options, layout, output);
+  if (options.answers !== undefined) {
+    await checkAnswers(options.answers, [options.out, ...targets.map(({ output }) => output)]);
+  }
 
   const rows: string[] = [csvLine(ANSWER_COLUMNS)];
   const total = options.count * targets.length;
@@ -84,6 +85,20 @@ export async function generate(options: GenerateOptions): Promise<GenerateReport
   }
   const outputs = [...new Set(targets.map(({ output }) => output))];
   return { problems: total, kept, outputs };
+}
+
+/** Refuses an answer file that could not be written at the end, when all the work is done. */
+async function checkAnswers(answers: string, outputs: readonly string[]): Promise<void> {
+  if (answers === '') throw new ArgumentError('--answers is empty: name a file');
+  const file = path.resolve(answers);
+  const clash = outputs.map((output) => path.resolve(output)).includes(file);
+  if (clash || path.basename(file) === MANIFEST) {
+    throw new ArgumentError(`--answers ${answers} is also written by --out: choose another name`);
+  }
+  if (await exists(answers)) {
+    throw new ArgumentError(`--answers ${answers} exists already: choose another name`);
+  }
+  await mkdir(path.dirname(file), { recursive: true });
 }
 
 /** Where one configuration's problems go. Several configurations make `out` a folder of sets. */
