@@ -59,7 +59,7 @@ export function conv2d(
   bias: Tensor | null = null,
   options: ConvolutionOptions = {},
 ): Tensor {
-  optionsFor('linear', options);
+  optionsFor('conv2d', options);
   const { stride = 1, padding = 0, dilation = 1, groups = 1 } = options;
   return conv2dOp.tensor(x, weight, bias, stride, padding, dilation, groups);
 }
@@ -153,7 +153,7 @@ export function maxPool2d(
   kernel: Pair,
   options: PoolOptions & { dilation?: Pair } = {},
 ): Tensor {
-  optionsFor('layerNorm', options);
+  optionsFor('maxPool2d', options);
   const { stride = kernel, padding = 0, dilation = 1, ceilMode = false } = options;
   return maxPool2dOp.tensor(x, kernel, stride, padding, dilation, ceilMode);
 }
@@ -183,7 +183,7 @@ export interface InterpolateOptions {
 
 /** Images of another size: x [N, C, H, W] -> [N, C, H', W']. */
 export function interpolate(x: Tensor, options: InterpolateOptions): Tensor {
-  optionsFor('adaptiveAvgPool2d', options);
+  optionsFor('interpolate', options);
   const size = options.size === undefined ? null : pair(options.size);
   const scale = options.scaleFactor === undefined ? null : pair(options.scaleFactor);
   const { mode = 'nearest', alignCorners = false } = options;
@@ -244,7 +244,7 @@ export interface PadOptions {
 
 /** `amounts`: before and after the last dimension, then the one before it, and so on. */
 export function pad(x: Tensor, amounts: readonly number[], options: PadOptions = {}): Tensor {
-  optionsFor('dropout', options);
+  optionsFor('pad', options);
   return padOp.tensor(x, amounts, options.mode, options.value);
 }
 
@@ -259,7 +259,7 @@ export function unfold2d(
   kernel: Pair,
   options: Omit<ConvolutionOptions, 'groups'> = {},
 ): Tensor {
-  optionsFor('oneHot', options);
+  optionsFor('unfold2d', options);
   const { stride = 1, padding = 0, dilation = 1 } = options;
   return unfoldOp.tensor(x, kernel, dilation, padding, stride);
 }

@@ -30,9 +30,9 @@ const OPTIMIZERS: Readonly<Record<string, Build>> = {
   'adamw on the device': (p) => new optim.AdamW(p, { learningRate: 0.01, capturable: true }),
 };
 
-/** More than two slices, and not a whole number of them. */
-const SIZE = 3 * 2 ** 17 + 1237;
-const PIECE = 2 ** 17;
+/** Large enough to be sliced, and not a whole number of slices. */
+const SIZE = 2 ** 23 + 1237;
+const PIECE = 2 ** 21;
 
 function stepWith(
   parameters: readonly Tensor[],
@@ -56,7 +56,7 @@ describe.skipIf(!isTorchAvailable())('large tensors on the CPU', () => {
       // The same numbers as tensors that are too small to be sliced.
       const pieces = values.split(PIECE).map((piece) => piece.clone().requiresGrad_());
       const [ofWhole, ofPieces] = [build(whole), build(pieces)];
-      for (let step = 0; step < 3; step += 1) {
+      for (let step = 0; step < 2; step += 1) {
         const gradient = randn([SIZE], { generator });
         stepWith(whole, ofWhole, gradient);
         stepWith(pieces, ofPieces, gradient);
@@ -71,13 +71,13 @@ describe.skipIf(!isTorchAvailable())('large tensors on the CPU', () => {
   test('a tensor that is not dense in memory is updated too', () => {
     scope(() => {
       const generator = new Generator('cpu', 4);
-      const base = randn([600, 700], { generator });
+      const base = randn([3000, 2900], { generator });
       const transposed = base.clone().transpose(0, 1).requiresGrad_();
       const dense = base.transpose(0, 1).contiguous().requiresGrad_();
       const [a, b] = [transposed, dense].map(
         (one) => new optim.RMSprop([one], { learningRate: 0.01 }),
       );
-      const gradient = randn([700, 600], { generator });
+      const gradient = randn([2900, 3000], { generator });
       transposed.grad = gradient.clone();
       dense.grad = gradient.clone();
       a.step();

@@ -283,7 +283,9 @@ function withGradients<StateName extends string>({
 }
 
 /** Elements of one slice; a multiple of any vector register, so that slicing changes no result. */
-const SLICE = 1 << 17;
+const SLICE = 1 << 19;
+/** Elements from which slices pay: a tensor far larger than any cache. */
+const SLICED_FROM = 1 << 23;
 
 /**
  * The slices of a batch of one large tensor, each made when it is called; null where it is small, or not
@@ -295,7 +297,7 @@ function slicesOf<StateName extends string>({
   state,
 }: Batch<StateName>): (() => Batch<StateName>)[] | null {
   const count = parameters[0].numel;
-  if (parameters.length !== 1 || count < 2 * SLICE) return null;
+  if (parameters.length !== 1 || count < SLICED_FROM) return null;
   const lists = Object.entries<readonly Tensor[]>(state);
   const all = [...parameters, ...gradients, ...lists.flatMap(([, tensors]) => tensors)];
   if (!all.every((one) => one.isContiguous())) return null;

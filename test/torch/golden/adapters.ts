@@ -199,6 +199,27 @@ const linear: Record<string, Adapter> = {
   det: unary((x) => x.det()),
   solve: pairwise((x, y) => x.solve(y)),
   // Eigenvalues and a function of the matrix: neither depends on the sign of an eigenvector.
+  svd: ([x]) => {
+    const { s, vh } = t(x).svd();
+    const exponentials = s.div(4).exp().unsqueeze(-1); // [..., K, 1], one for each row of vh
+    return [s, vh.transpose(-1, -2).matmul(exponentials.mul(vh))];
+  },
+  qr: ([x]) => {
+    const { q, r } = t(x).qr();
+    return [q.matmul(r), r.abs()];
+  },
+  unique: ([x]) => {
+    const { values, inverse, counts } = t(x).unique();
+    return [values, inverse, counts];
+  },
+  quantile: ([x, q, dim]) => t(x).quantile(n(q), dim === undefined ? undefined : n(dim)),
+  groupNorm: ([x, groups, weight, bias]) =>
+    torch.groupNorm(t(x), n(groups), optional(weight), optional(bias)),
+  unfold2d: ([x, kernel], options) => torch.unfold2d(t(x), n(kernel), options),
+  bitwiseAnd: binary((x, y) => x.bitwiseAnd(y)),
+  bitwiseOr: binary((x, y) => x.bitwiseOr(y)),
+  bitwiseXor: binary((x, y) => x.bitwiseXor(y)),
+  bitwiseNot: unary((x) => x.bitwiseNot()),
   eigh: ([x]) => {
     const { values, vectors } = symmetric(t(x)).eigh();
     const scaled = vectors.mul(values.div(4).exp().unsqueeze(-2));

@@ -115,6 +115,18 @@ def eigh(matrix):
     return values, vectors @ torch.diag_embed(torch.exp(values / 4)) @ vectors.transpose(-1, -2)
 
 
+def svd(matrix):
+    """Singular values and a function of the matrix: neither depends on the signs of the vectors."""
+    _, values, right = torch.linalg.svd(matrix, full_matrices=False)
+    return values, right.transpose(-1, -2) @ torch.diag_embed(torch.exp(values / 4)) @ right
+
+
+def qr(matrix):
+    """The product, and sizes that do not depend on signs."""
+    q, r = torch.linalg.qr(matrix)
+    return q @ r, r.abs()
+
+
 def attention(query, key, value, mask=None):
     scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
     if mask is not None:
@@ -162,6 +174,12 @@ OPERATORS = {
     "cholesky": lambda matrix: torch.linalg.cholesky(symmetric(matrix)),
     "solve": torch.linalg.solve,
     "eigh": eigh,
+    "svd": svd,
+    "qr": qr,
+    "unique": lambda x: torch.unique(x, return_inverse=True, return_counts=True),
+    "quantile": lambda x, q, dim=None: torch.quantile(x, q, dim),
+    "groupNorm": F.group_norm,
+    "unfold2d": F.unfold,
     "linear": F.linear,
     "batchNorm": lambda x, mean, var, weight, bias, training, eps=1e-5:
         F.batch_norm(x, mean, var, weight, bias, training, 0.1, eps),
