@@ -171,7 +171,7 @@ describe('crab generate refuses', () => {
     writeFileSync(rules, JSON.stringify({ rules: [{ type: 'arithmetic' }] }));
     const { code, stderr } = await generate(...good, '--rules', rules, '--out', fresh());
     expect(code).toBe(2);
-    expect(stderr).toMatch(/type/i);
+    expect(stderr).toMatch(/--rules for center: .*type/i);
   });
 
   test('an existing folder and an existing file', async () => {

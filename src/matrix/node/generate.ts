@@ -54,7 +54,7 @@ const isFolderFormat = (format: GenerateFormat): boolean =>
 export async function generate(options: GenerateOptions): Promise<GenerateReport> {
   // Impossible rules must be refused here, not by the first worker.
   for (const layout of options.layouts) {
-    if (options.rules !== undefined) parseConstraints(options.rules, layout);
+    if (options.rules !== undefined) checkRules(options.rules, layout);
   }
   if (options.out === '') throw new ArgumentError('--out is empty: name a folder or a file');
   const targets = options.layouts.map((layout) => ({ layout, output: outputOf(options, layout) }));
@@ -85,6 +85,16 @@ export async function generate(options: GenerateOptions): Promise<GenerateReport
   }
   const outputs = [...new Set(targets.map(({ output }) => output))];
   return { problems: total, kept, outputs };
+}
+
+function checkRules(rules: unknown, layout: ConfigurationLayout): void {
+  try {
+    parseConstraints(rules, layout);
+  } catch (error) {
+    if (!(error instanceof ArgumentError)) throw error;
+    const message = `--rules for ${layoutName(layout)}: ${error.message}`;
+    throw new ArgumentError(message, { cause: error });
+  }
 }
 
 /** Refuses an answer file that could not be written at the end, when all the work is done. */
