@@ -8,7 +8,7 @@
 import { UNIFORMITIES } from './attributes.js';
 import { makeCandidates, shuffleCandidates } from './candidates.js';
 import { ArgumentError } from './errors.js';
-import { layoutOf } from './layouts.js';
+import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from './layouts.js';
 import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 import {
   VARIANTS,
@@ -57,7 +57,25 @@ type Look = Omit<Entity, 'slot'>;
 
 /** The streams of random numbers of one problem. */
 const STREAMS = { panels: 0, raven: 1, 'i-raven': 2, order: 3 } as const;
+type StreamName = keyof typeof STREAMS;
 const STREAM_COUNT = 4;
+
+/** With distractors fixed, some draws leave too few wrong candidates; so often another is tried. */
+const MOST_TRIES = 256;
+
+/**
+ * A stream of one problem. Each layout has streams of its own: problem 3 of center must not have the
+ * rules and the answer's place of problem 3 of left-right, or a mixed test would have one answer key.
+ */
+function streamOf(
+  { seed, index }: PanelRequest,
+  layout: ConfigurationLayout,
+  attempt: number,
+  name: StreamName,
+): Random {
+  const place = ALL_LAYOUTS.indexOf(layout);
+  return new Random(seed, index, (place * MOST_TRIES + attempt) * STREAM_COUNT + STREAMS[name]);
+}
 
 function drawRules(random: Random, plan: ComponentPlan): PossibleRules {
   return [
@@ -194,19 +212,16 @@ function checkIndex(index: number): void {
 
 /** The nine panels and the rules of a problem, without its candidates: cheap, for training. */
 export function samplePanels(request: PanelRequest): CompleteMatrix {
-  const { configuration, noisy = false, seed, index } = request;
+  const { configuration, noisy = false, index } = request;
   checkIndex(index);
-  const plan = freePlan(layoutOf(configuration, noisy));
-  const { panels, rules } = sampleMatrix(new Random(seed, index, STREAMS.panels), plan);
+  const layout = layoutOf(configuration, noisy);
+  const { panels, rules } = sampleMatrix(streamOf(request, layout, 0, 'panels'), freePlan(layout));
   return { panels, rules };
 }
 
-/** With distractors fixed, some draws leave too few wrong candidates; so often another is tried. */
-const MOST_TRIES = 256;
-
 /** Problem `index` of seed `seed`. */
 export function sampleProblem(request: ProblemRequest): Problem {
-  const { configuration, noisy = false, variant = 'raven', seed, index } = request;
+  const { configuration, noisy = false, variant = 'raven', index } = request;
   checkIndex(index);
   if (!VARIANTS.includes(variant)) {
     throw new ArgumentError(
@@ -222,8 +237,7 @@ export function sampleProblem(request: ProblemRequest): Problem {
   }
   let shortage = '';
   for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
-    const stream = (name: keyof typeof STREAMS): Random =>
-      new Random(seed, index, attempt * STREAM_COUNT + STREAMS[name]);
+    const stream = (name: StreamName): Random => streamOf(request, layout, attempt, name);
     const { panels, rules, possible } = sampleMatrix(stream('panels'), plan);
     const made = makeCandidates(stream(variant), variant, plan, possible, panels[8]);
     if (typeof made === 'string') {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { sampleProblem } from '../../src/matrix/index.js';
 import { openSet } from '../../src/matrix/node.js';
 import { crab, scratchFolder } from './run-crab.js';
@@ -207,25 +207,25 @@ describe('crab generate stops cleanly', () => {
 
   const small = path.join(folder, 'small-disk');
   const mounted = mountSmallDisk(small);
+  afterAll(() => {
+    if (mounted) execFileSync('umount', [small]);
+  });
+
   test.skipIf(!mounted)('on a full disk, saying so', async () => {
-    try {
-      for (const [format, name] of [
-        ['npz', 'set.npz'],
-        ['raven', 'folder'],
-        ['pdf', 'items.pdf'],
-      ]) {
-        const out = path.join(small, name);
-        const { code, stderr } = await generate(
-          ...['--config', 'center', '--count', '2000', '--format', format, '--out', out],
-        );
-        expect(stderr).toMatch(/no space left on the device/);
-        expect(code).toBe(1);
-        const left = readdirSync(small, { recursive: true }).map(String);
-        expect(left.filter((file) => file.endsWith('.part'))).toEqual([]);
-        rmSync(out, { recursive: true, force: true });
-      }
-    } finally {
-      execFileSync('umount', [small]);
+    for (const [format, name] of [
+      ['npz', 'set.npz'],
+      ['raven', 'folder'],
+      ['pdf', 'items.pdf'],
+    ]) {
+      const out = path.join(small, name);
+      const { code, stderr } = await generate(
+        ...['--config', 'center', '--count', '2000', '--format', format, '--out', out],
+      );
+      expect(stderr).toMatch(/no space left on the device/);
+      expect(code).toBe(1);
+      const left = readdirSync(small, { recursive: true }).map(String);
+      expect(left.filter((file) => file.endsWith('.part'))).toEqual([]);
+      rmSync(out, { recursive: true, force: true });
     }
   });
 });

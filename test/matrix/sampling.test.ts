@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import {
   answerOf,
   ArgumentError,
+  CONFIGURATIONS,
   candidatesConsistentWith,
   inferRules,
   layoutOf,
@@ -197,4 +198,14 @@ test('constraints of another layout are refused', () => {
   expect(() => sampleProblem({ configuration, seed: 1, index: 0, constraints })).toThrow(
     /constraints are for distribute_nine_uniform/,
   );
+});
+
+test('configurations of one seed do not share an answer key', () => {
+  const key = (configuration: Configuration): string =>
+    Array.from(
+      { length: 20 },
+      (_, index) => sampleProblem({ configuration, seed: 1, index }).target,
+    ).join();
+  const keys = CONFIGURATIONS.map(key);
+  expect(new Set(keys).size).toBe(CONFIGURATIONS.length);
 });
