@@ -24,7 +24,8 @@ interface Manifest {
   readonly name: string;
   readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly exports: Readonly<Record<string, string>>;
+  /** A file, or one for each condition. */
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 }
 const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest;
 
@@ -90,12 +91,13 @@ beforeAll(() => {
 describe('the packed files', () => {
   test('hold every entry point and program, and what builds the torch addon', () => {
     const paths = new Set(packed.files.map((file) => file.path));
-    const wanted = [...Object.values(manifest.exports), ...Object.values(manifest.bin)].map(
-      (file) => path.posix.normalize(file),
+    const entries = Object.values(manifest.exports).flatMap((entry) =>
+      typeof entry === 'string' ? [entry] : Object.values(entry),
     );
-    const types = Object.values(manifest.exports).map((file) =>
-      path.posix.normalize(file.replace(/\.js$/, '.d.ts')),
+    const wanted = [...entries, ...Object.values(manifest.bin)].map((file) =>
+      path.posix.normalize(file),
     );
+    const types = entries.map((file) => path.posix.normalize(file.replace(/\.js$/, '.d.ts')));
     const others = ['scripts/setup-torch.mjs', 'package.json', 'LICENSE', 'CITATION.cff'];
     for (const file of [...wanted, ...types, ...others]) expect(paths, file).toContain(file);
     const native = readdirSync(path.join(root, 'native')).filter((name) => /\.(cc|h)$/.test(name));
