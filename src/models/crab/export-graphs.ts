@@ -7,6 +7,7 @@
  */
 import { GraphBuilder, type Value, type Weight, type WeightFormat } from '../onnx/graph.js';
 import type { ConceptNetworks, CrabNetworks, Layer } from './export-networks.js';
+import { NEIGHBOURS, TAPS } from './neighbours.js';
 
 /** Called with the name of every layer and its pre-activation. */
 export type Probe = (name: string, value: Value) => void;
@@ -19,17 +20,6 @@ export interface GraphOptions {
 
 const PANELS = 9;
 const PAIRS = 81;
-const SIDE = 3;
-const TAPS = 9;
-
-/** For each position and tap of a 3x3 kernel the neighbour it meets; 9 is the zero border. */
-const NEIGHBOURS = Array.from({ length: PANELS * TAPS }, (_, i) => {
-  const [position, tap] = [Math.floor(i / TAPS), i % TAPS];
-  const row = Math.floor(position / SIDE) + Math.floor(tap / SIDE) - 1;
-  const column = (position % SIDE) + (tap % SIDE) - 1;
-  const inside = row >= 0 && row < SIDE && column >= 0 && column < SIDE;
-  return inside ? row * SIDE + column : PANELS;
-});
 
 class NetworkGraph extends GraphBuilder {
   readonly #probed: ReadonlySet<string>;

@@ -10,18 +10,7 @@ import { uniformParameter } from './concept-linear.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
 import { PANELS } from './gates.js';
-
-const SIDE = 3;
-const TAPS = 9;
-
-/** For each position and each tap of a 3x3 kernel the neighbour it meets; 9 is the zero border. */
-const NEIGHBOURS = Array.from({ length: PANELS * TAPS }, (_, i) => {
-  const [position, tap] = [Math.floor(i / TAPS), i % TAPS];
-  const row = Math.floor(position / SIDE) + Math.floor(tap / SIDE) - 1;
-  const column = (position % SIDE) + (tap % SIDE) - 1;
-  const inside = row >= 0 && row < SIDE && column >= 0 && column < SIDE;
-  return inside ? row * SIDE + column : PANELS;
-});
+import { NEIGHBOURS, SIDE, TAPS } from './neighbours.js';
 
 /** M convolutions of one layer; weight [M * out, in, 3, 3] as of a grouped convolution, bias [M * out]. */
 class ConceptConvolution extends nn.Module {
@@ -76,7 +65,7 @@ export class TargetPredictor extends nn.Module {
     this.layers = widths
       .slice(1)
       .map((width, i) => new ConceptConvolution(concepts, widths[i], width, options));
-    const neighbours = tensor(NEIGHBOURS, { dtype: 'i64', device: options.device });
+    const neighbours = tensor([...NEIGHBOURS], { dtype: 'i64', device: options.device });
     this.neighbours = nn.buffer(neighbours, { persistent: false });
   }
 
