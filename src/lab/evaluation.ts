@@ -1,0 +1,206 @@
+/**
+ * What a whole evaluation of a model gives: plain data that `crab evaluate --json` prints, reports are
+ * drawn from and tables are filled with. Every share is a fraction 0..1; every interval is 95%, by
+ * bootstrap over problems. Concepts are numbered 1..M, panels 1..9, candidates from 1.
+ */
+import type { Configuration, Variant } from '../matrix/index.js';
+import type { BundleSizes, HistoryCurve } from '../solver/index.js';
+
+export const EVALUATION_FORMAT = 'crab-evaluation';
+export const EVALUATION_VERSION = 1;
+
+/** What can be measured, in the order it is. */
+export const METRIC_NAMES = ['sa', 'gsa', 'errors', 'ari', 'vd', 'readback'] as const;
+export type MetricName = (typeof METRIC_NAMES)[number];
+
+/** A value and the interval that holds 95% of its bootstrap resamples. */
+export interface Measured {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Selection accuracy on one set of problems. */
+export interface SelectionResult {
+  /** The path as given, or a description of generated problems. */
+  readonly data: string;
+  /** How the wrong candidates were made, where that is known. */
+  readonly variant: Variant | null;
+  readonly count: number;
+  /** By the model's own distance (calibrated where it has statistics). */
+  readonly sa: Measured;
+  /** By plain L2 on concepts, as in the paper. */
+  readonly saL2: Measured;
+}
+
+/** Problems that a metric was measured on. */
+export interface MeasuredProblems {
+  /** Problems of the data given. */
+  readonly fromData: number;
+  /** Fresh problems of our generator, added where the data had too few. */
+  readonly generated: number;
+  /** Seed of the generated ones; problem n is index n. */
+  readonly seed: number;
+}
+
+/** One point of a GSA curve. */
+export interface GsaPoint {
+  /** |T|, the number of missing panels. */
+  readonly targets: number;
+  /** N_C, the number of candidates offered. */
+  readonly candidates: number;
+  /** One choice for all targets together, distances added up: by the own distance and by L2. */
+  readonly accuracy: Measured;
+  readonly accuracyL2: Measured;
+  /** One choice for each target by itself. */
+  readonly each: Measured;
+  readonly eachL2: Measured;
+}
+
+export interface GsaResult {
+  readonly problems: MeasuredProblems;
+  readonly repeats: number;
+  readonly seed: number;
+  readonly points: readonly GsaPoint[];
+}
+
+/** Differences of pixel values, which are 0 (black) to 1 (paper). */
+export interface PixelError {
+  readonly meanSquared: Measured;
+  readonly meanAbsolute: Measured;
+}
+
+export interface PixelErrors {
+  readonly problems: MeasuredProblems;
+  /** Panels drawn from their own concepts. */
+  readonly reconstruction: PixelError;
+  /** Panel 9 imagined from the eight others. */
+  readonly prediction: PixelError;
+  /** One panel at a random position, imagined from the eight others. */
+  readonly predictionAnywhere: PixelError;
+}
+
+/** An attribute of a component, e.g. `Size Left`; without the component where there is only one. */
+export interface AttributeColumn {
+  readonly name: string;
+  readonly component: number;
+  readonly group: AttributeGroup;
+}
+
+/** Columns of the paper's table; rotation is no attribute of a rule but can be one of a concept. */
+export const ATTRIBUTE_GROUPS = ['Type', 'Size', 'Color', 'Num/Pos', 'Rotation'] as const;
+export type AttributeGroup = (typeof ATTRIBUTE_GROUPS)[number];
+
+/** Which concept stands for an attribute. */
+export interface AriAssignment {
+  readonly attribute: string;
+  /** 1..M; null where one-to-one leaves none. */
+  readonly concept: number | null;
+  readonly ari: number;
+}
+
+/** Agreement of rule categories with one kind of rule labels. */
+export interface AriTable {
+  readonly attributes: readonly AttributeColumn[];
+  /** [M][V] */
+  readonly matrix: readonly (readonly number[])[];
+  /** The concept of largest ARI for each attribute, as in the paper, and their mean. */
+  readonly best: readonly AriAssignment[];
+  readonly average: number;
+  /** Each concept for one attribute at most, with the largest sum. */
+  readonly oneToOne: readonly AriAssignment[];
+  readonly averageOneToOne: number;
+  /** Means of `best` over components, as the paper's table has them; null where there is none. */
+  readonly byGroup: Readonly<Record<Exclude<AttributeGroup, 'Rotation'>, number | null>>;
+}
+
+export interface AriResult {
+  readonly problems: MeasuredProblems;
+  /** Rules parsed from whole matrices, q(r|z); Num/Pos labelled by the rule's name. */
+  readonly matrix: AriTable;
+  /** The same with the authors' labels and their list of attributes. */
+  readonly authors: AriTable;
+  /** Rules parsed from the eight context panels, p(r|z_C), with our labels. */
+  readonly context: AriTable;
+}
+
+/** How a concept is called: an attribute's name, `mixed` or `unused`. */
+export interface NamedConcept {
+  /** 1..M */
+  readonly concept: number;
+  readonly name: string;
+  /** Its largest variance decline. */
+  readonly score: number;
+}
+
+export interface VarianceDecline {
+  readonly attributes: readonly AttributeColumn[];
+  /** Panels of the free batch, and of the batches that fix one attribute. */
+  readonly panels: number;
+  readonly seed: number;
+  /** VD [M][V]: 0 no decline, near 1 the concept is this attribute. */
+  readonly decline: readonly (readonly number[])[];
+  /** The paper's ratio of log-determinants [M][V]; its sign depends on the scale of concepts. */
+  readonly paperRatio: readonly (readonly number[])[];
+  /** Trace of each concept's covariance [M]. */
+  readonly variance: readonly number[];
+  readonly names: readonly NamedConcept[];
+}
+
+/** Whether imagined panels, read back as attributes, obey the rules. */
+export interface ReadbackResult {
+  readonly problems: number;
+  readonly seed: number;
+  /** Imagined panels 9 that obey the problem's rules; unreadable ones count as not. */
+  readonly obeys: Measured;
+  /** Those that agree with what the symbolic solver infers from the context alone. */
+  readonly agrees: Measured;
+  /** Those that are like no panel of the configuration. */
+  readonly unreadable: Measured;
+  /** The same for the true answers drawn from their own concepts: what the decoder can show at best. */
+  readonly reconstructedObeys: Measured;
+  readonly reconstructedUnreadable: Measured;
+  /** Share of readable imagined panels whose attribute is that of the answer. */
+  readonly byAttribute: readonly { readonly attribute: AttributeColumn; readonly share: number }[];
+}
+
+/** A problem worth showing: `sampleProblem` of these gives it again. */
+export interface ExampleProblem {
+  readonly configuration: Configuration;
+  readonly noisy: boolean;
+  readonly variant: Variant;
+  readonly seed: number;
+  readonly index: number;
+  /** The right and the chosen candidate, from 1. */
+  readonly answer: number;
+  readonly chosen: number;
+  readonly confidence: number;
+}
+
+/** Everything measured on one model; a metric that was not asked for is null. */
+export interface ModelEvaluation {
+  readonly format: typeof EVALUATION_FORMAT;
+  readonly version: typeof EVALUATION_VERSION;
+  /** As the model was asked for: a name of the zoo, a folder, a run. */
+  readonly model: string;
+  /** The bundle's own name, e.g. `grid-2x2`. */
+  readonly name: string;
+  readonly configuration: Configuration;
+  readonly noisy: boolean;
+  readonly sizes: BundleSizes;
+  /** How the model was trained: plain facts. */
+  readonly training: Readonly<Record<string, string | number>>;
+  /** One for each set of problems given. */
+  readonly selection: readonly SelectionResult[] | null;
+  readonly gsa: GsaResult | null;
+  readonly errors: PixelErrors | null;
+  /** Null also where the bundle has no rule prior. */
+  readonly ari: AriResult | null;
+  readonly vd: VarianceDecline | null;
+  readonly readback: ReadbackResult | null;
+  readonly examples: readonly ExampleProblem[];
+  /** Curves of training. */
+  readonly history: readonly HistoryCurve[];
+  /** Seconds each metric took. */
+  readonly seconds: Readonly<Partial<Record<MetricName, number>>>;
+}
