@@ -1,0 +1,69 @@
+/** The frame of the page: name, tabs, the matrix to look at, the model's state, and the view. */
+import { useEffect } from 'preact/hooks';
+import { ConfigurationBar } from './parts/configuration-bar.js';
+import { Masthead } from './parts/masthead.js';
+import { ModelNotice } from './parts/model-notice.js';
+import { TabBar } from './parts/tab-bar.js';
+import { Footer } from './parts/footer.js';
+import { tab } from './state/store.js';
+import type { Tab } from './state/settings.js';
+import { EraseView } from './views/erase/erase-view.js';
+import { MakeView } from './views/make/make-view.js';
+import { PlayView } from './views/play/play-view.js';
+import { RulesView } from './views/rules/rules-view.js';
+import { TrainView } from './views/train/train-view.js';
+import { WhyView } from './views/why/why-view.js';
+
+const TITLES: Readonly<Record<Tab, string>> = {
+  play: 'Play',
+  erase: 'Erase anything',
+  why: 'Why',
+  rules: 'Rule map',
+  make: 'Make',
+  train: 'Train',
+};
+
+function View({ name }: { readonly name: Tab }) {
+  switch (name) {
+    case 'play':
+      return <PlayView />;
+    case 'erase':
+      return <EraseView />;
+    case 'why':
+      return <WhyView />;
+    case 'rules':
+      return <RulesView />;
+    case 'make':
+      return <MakeView />;
+    case 'train':
+      return <TrainView />;
+  }
+}
+
+export function App() {
+  const name = tab.value;
+  useEffect(() => {
+    document.title = `${TITLES[name]} · CRAB Studio`;
+  }, [name]);
+  return (
+    <>
+      <a class="skip" href="#view" onClick={skipToView}>
+        Skip to the matrix
+      </a>
+      <Masthead />
+      <TabBar />
+      <main id="view" tabIndex={-1} class={`view view-${name}`}>
+        {name !== 'train' && <ConfigurationBar />}
+        {name !== 'train' && <ModelNotice />}
+        <View name={name} />
+      </main>
+      <Footer />
+    </>
+  );
+}
+
+/** The part behind `#` holds the state; a jump must not replace it. */
+function skipToView(event: Event): void {
+  event.preventDefault();
+  document.getElementById('view')?.focus();
+}

@@ -1,0 +1,222 @@
+/**
+ * All that the page has worked out for it, on the matrix and solver layers. It runs in a worker, but
+ * knows nothing of workers: every method takes and gives plain data.
+ */
+import { encodePng } from '../../matrix/index.js';
+import { completedPicture, type Answer, type ConceptMeans } from '../../solver/index.js';
+import { placeOn } from './concept-range.js';
+import { exportMatrix, makeMatrix, type Matrix } from './matrices.js';
+import { Model } from './model.js';
+import { packPictures, readFiles } from './pictures.js';
+import type {
+  AnswerView,
+  ChoiceView,
+  EngineApi,
+  ExportedFile,
+  ExportFormat,
+  GivenFile,
+  Imposed,
+  LoadProgress,
+  MatrixSpec,
+  MatrixView,
+  ModelInfo,
+  PlaneView,
+  PointView,
+  SampledSpec,
+  SliderView,
+} from './protocol.js';
+
+const KEPT_MATRICES = 12;
+const LAST_PANEL = 9;
+
+export interface EnginePlaces {
+  readonly zoo: URL;
+  readonly runtime: URL;
+}
+
+/** A matrix, its answer with the last panel missing (or what is blank), and its candidates' concepts. */
+interface Solved {
+  readonly answer: Answer;
+  readonly candidates: readonly ConceptMeans[];
+}
+
+export class Engine implements EngineApi {
+  readonly #places: EnginePlaces;
+  readonly #onProgress: (progress: LoadProgress) => void;
+  readonly #matrices = new Map<string, Promise<Matrix>>();
+  readonly #solved = new Map<string, Promise<Solved>>();
+  #model: Model | null = null;
+  #loads = 0;
+
+  constructor(places: EnginePlaces, onProgress: (progress: LoadProgress) => void) {
+    this.#places = places;
+    this.#onProgress = onProgress;
+  }
+
+  #matrix(spec: MatrixSpec): Promise<Matrix> {
+    return kept(this.#matrices, JSON.stringify(spec), () => makeMatrix(spec));
+  }
+
+  #require(): Model {
+    if (this.#model === null) throw new Error('no model is loaded yet');
+    return this.#model;
+  }
+
+  async matrix(spec: MatrixSpec): Promise<MatrixView> {
+    return (await this.#matrix(spec)).view;
+  }
+
+  async load(name: string, backend: 'auto' | 'wasm' | 'webgpu'): Promise<ModelInfo> {
+    const current = ++this.#loads;
+    const model = await Model.load({
+      name,
+      backend,
+      ...this.#places,
+      onProgress: this.#onProgress,
+    });
+    if (current !== this.#loads) {
+      await model.solver.dispose();
+      throw new Error(`another model was wanted before ${name} was loaded`);
+    }
+    const before = this.#model;
+    this.#model = model;
+    this.#solved.clear();
+    await before?.solver.dispose();
+    return model.info;
+  }
+
+  async solve(spec: MatrixSpec, missing: readonly number[], imposed: Imposed): Promise<AnswerView> {
+    const model = this.#require();
+    const { panels } = await this.#matrix(spec);
+    const start = performance.now();
+    const answer = await model.solver.solve(panels, { missing, rules: imposed });
+    return viewOf(model, answer, performance.now() - start);
+  }
+
+  /** The answer the candidates are measured against. */
+  #solve(spec: MatrixSpec): Promise<Solved> {
+    const { solver } = this.#require();
+    return kept(this.#solved, JSON.stringify(spec), async () => {
+      const { panels, candidates, view } = await this.#matrix(spec);
+      const missing = view.blank.length > 0 ? view.blank : [LAST_PANEL];
+      const answer = await solver.solve(panels, { missing });
+      return { answer, candidates: candidates.length > 0 ? await solver.encode(candidates) : [] };
+    });
+  }
+
+  async choose(spec: MatrixSpec): Promise<ChoiceView> {
+    const model = this.#require();
+    const start = performance.now();
+    const { candidates } = await this.#matrix(spec);
+    const { answer } = await this.#solve(spec);
+    const isOffer = candidates.length > 0 && answer.missing.length === 1;
+    const choice = isOffer ? await model.solver.choose(answer, candidates) : null;
+    return {
+      answer: viewOf(model, answer, performance.now() - start),
+      index: choice?.index ?? null,
+      confidence: choice?.confidence ?? 0,
+      candidates: choice?.candidates ?? [],
+    };
+  }
+
+  async sample(
+    spec: MatrixSpec,
+    missing: readonly number[],
+    count: number,
+    seed: number,
+  ): Promise<readonly (readonly Float32Array[])[]> {
+    const { solver } = this.#require();
+    const { panels } = await this.#matrix(spec);
+    const answers = await solver.sample(panels, { missing, count, seed });
+    return answers.map(({ images }) => images);
+  }
+
+  async #lastConcepts(spec: MatrixSpec): Promise<ConceptMeans> {
+    const { answer } = await this.#solve(spec);
+    return answer.concepts[answer.missing[answer.missing.length - 1] - 1];
+  }
+
+  async swap(spec: MatrixSpec, concept: number, candidate: number): Promise<Float32Array> {
+    const { solver } = this.#require();
+    const { candidates } = await this.#solve(spec);
+    const imagined = await this.#lastConcepts(spec);
+    const from = candidates[candidate];
+    const swapped = imagined.map((values, m) => (m === concept - 1 ? from[m] : values));
+    const [panel] = await solver.decode([swapped]);
+    return panel;
+  }
+
+  async slider(spec: MatrixSpec, concept: number): Promise<SliderView> {
+    const ranges = await this.#require().ranges();
+    const imagined = await this.#lastConcepts(spec);
+    const range = ranges[concept - 1];
+    return { min: range.min, max: range.max, value: placeOn(range, imagined[concept - 1]) };
+  }
+
+  async slide(spec: MatrixSpec, concept: number, value: number): Promise<Float32Array> {
+    const model = this.#require();
+    const ranges = await model.ranges();
+    const imagined = await this.#lastConcepts(spec);
+    const range = ranges[concept - 1];
+    const by = value - placeOn(range, imagined[concept - 1]);
+    const moved = imagined.map((values, m) =>
+      m === concept - 1 ? values.map((old, i) => old + by * range.direction[i]) : values,
+    );
+    const [panel] = await model.solver.decode([moved]);
+    return panel;
+  }
+
+  plane(concept: number): Promise<PlaneView> {
+    return Promise.resolve(this.#require().plane(concept));
+  }
+
+  async point(index: number): Promise<PointView> {
+    const { solver, info } = this.#require();
+    if (solver.ruleMap === null) throw new Error('this model carries no rule map');
+    const spec: SampledSpec = {
+      kind: 'sampled',
+      layout: info.layout,
+      seed: solver.ruleMap.source.seed,
+      index,
+      variant: 'i-raven',
+      difficulty: 'standard',
+      constraints: '',
+    };
+    return { spec, matrix: await this.matrix(spec) };
+  }
+
+  async readPictures(files: readonly GivenFile[]): Promise<string> {
+    return packPictures(await readFiles(files));
+  }
+
+  async export(spec: MatrixSpec, format: ExportFormat): Promise<ExportedFile> {
+    const matrix = await this.#matrix(spec);
+    if (spec.kind !== 'pictures' || format !== 'png') return exportMatrix(matrix, spec, format);
+    const { answer } = await this.#solve(spec);
+    const panels = matrix.panels.map(
+      (panel, i) => panel ?? answer.images[answer.missing.indexOf(i + 1)],
+    );
+    const framed = matrix.view.blank;
+    const picture = completedPicture(panels, { framed, scale: 3 });
+    return { name: 'matrix.png', type: 'image/png', bytes: encodePng(picture) };
+  }
+}
+
+function viewOf(model: Model, answer: Answer, milliseconds: number): AnswerView {
+  const { missing, images } = answer;
+  return { missing, images, rules: model.ruleViews(answer), milliseconds };
+}
+
+/** What a map holds under a key, made where it is absent; failures are forgotten, and old entries. */
+function kept<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const found = map.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  map.set(key, made);
+  made.catch(() => map.delete(key));
+  if (map.size > KEPT_MATRICES) {
+    const [oldest] = map.keys();
+    map.delete(oldest);
+  }
+  return made;
+}

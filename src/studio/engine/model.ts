@@ -1,0 +1,181 @@
+/** A loaded model with what the page wants to know of it beyond solving: words, ranges, planes. */
+import { layoutName, layoutOf, renderPanel64, samplePanels } from '../../matrix/index.js';
+import {
+  MANIFEST_FILE,
+  parseManifest,
+  RuleClassifier,
+  Solver,
+  type Answer,
+  type RuleReading,
+} from '../../solver/index.js';
+import { conceptRange, type ConceptRange } from './concept-range.js';
+import { watchingDownloads } from './downloads.js';
+import type { LoadProgress, ModelInfo, PlaneView, RuleView } from './protocol.js';
+import { readConceptRules, type ConceptRules } from './rule-words.js';
+
+/** Panels from which the range of a concept is found: this many matrices of nine. */
+const RANGE_MATRICES = 10;
+const RANGE_SEED = 20_250_101;
+const PLANE_SIDE = 72;
+/** Free space around the points of a plane, as a share of their span. */
+const PLANE_MARGIN = 0.12;
+
+interface LoadRequest {
+  readonly name: string;
+  readonly backend: 'auto' | 'wasm' | 'webgpu';
+  /** Address of the folder of bundles. */
+  readonly zoo: URL;
+  /** Address of ONNX Runtime's own files. */
+  readonly runtime: URL;
+  readonly onProgress: (progress: LoadProgress) => void;
+}
+
+async function bundleBytes(base: URL, name: string): Promise<number> {
+  const response = await fetch(new URL(MANIFEST_FILE, base), { cache: 'no-cache' });
+  const type = response.headers.get('content-type') ?? '';
+  if (response.status === 404 || type.startsWith('text/html')) {
+    throw new Error(`there is no model for ${name} here`);
+  }
+  if (!response.ok) throw new Error(`the model for ${name}: the server answers ${response.status}`);
+  const { files } = parseManifest(new Uint8Array(await response.arrayBuffer()));
+  return Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+export class Model {
+  readonly info: ModelInfo;
+  readonly #rules: readonly ConceptRules[] | null;
+  #ranges: Promise<readonly ConceptRange[]> | null = null;
+
+  private constructor(
+    readonly name: string,
+    readonly solver: Solver,
+    bytes: number,
+  ) {
+    const { manifest, ruleMap, backend } = solver;
+    const { sizes, conceptNames, accuracy, training } = manifest;
+    this.#rules = ruleMap === null ? null : readConceptRules(ruleMap, sizes.concepts);
+    this.info = {
+      name,
+      layout: layoutName(manifest),
+      backend,
+      threads: globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1,
+      concepts: conceptNames.map((known, m) => known?.name ?? `concept ${m + 1}`),
+      ruleSize: sizes.ruleSize,
+      accuracy: accuracy?.sa ?? null,
+      bytes,
+      training,
+      moments: ruleMap?.snapshots.map(({ step }) => step) ?? [],
+      hasPrior: (ruleMap?.prior ?? null) !== null,
+    };
+  }
+
+  static async load({ name, backend, zoo, runtime, onProgress }: LoadRequest): Promise<Model> {
+    const base = new URL(`${name}/`, zoo);
+    const total = await bundleBytes(base, name);
+    let loaded = 0;
+    const count = (bytes: number): void => {
+      loaded += bytes;
+      onProgress({ name, loaded: Math.min(loaded, total), total });
+    };
+    const solver = await watchingDownloads(base, count, () =>
+      Solver.load(name, { zoo: zoo.href, backend, wasmPaths: runtime.href }),
+    );
+    return new Model(name, solver, total);
+  }
+
+  ruleViews(answer: Answer): RuleView[] {
+    return answer.rules.map((rule) => ({
+      concept: rule.concept,
+      vector: rule.vector,
+      parsed: rule.parsed,
+      deviation: rule.deviation,
+      imposed: rule.imposed,
+      words: this.#words(rule),
+    }));
+  }
+
+  #words({ concept, categories }: RuleReading): RuleView['words'] {
+    if (categories === null) return null;
+    const probability = Math.max(...categories);
+    const category = categories.indexOf(probability);
+    const meaning = this.#rules?.[concept - 1].meanings.at(category) ?? null;
+    return meaning === null ? null : { ...meaning, category, probability };
+  }
+
+  /** Ranges of all concepts, worked out once from panels of fixed matrices. */
+  ranges(): Promise<readonly ConceptRange[]> {
+    this.#ranges ??= this.#findRanges();
+    return this.#ranges;
+  }
+
+  async #findRanges(): Promise<readonly ConceptRange[]> {
+    const { configuration, noisy, sizes } = this.solver.manifest;
+    const layout = layoutOf(configuration, noisy);
+    const panels = Array.from({ length: RANGE_MATRICES }, (_, index) =>
+      samplePanels({ configuration, noisy, seed: RANGE_SEED, index }).panels.map((panel) =>
+        renderPanel64(layout, panel),
+      ),
+    ).flat();
+    const means = await this.solver.encode(panels);
+    return Array.from({ length: sizes.concepts }, (_, m) => conceptRange(means, m));
+  }
+
+  /** The plane of rules of a concept (1..M). */
+  plane(concept: number): PlaneView {
+    const { ruleMap, manifest } = this.solver;
+    if (ruleMap === null) throw new Error('this model carries no rule map');
+    if (manifest.sizes.ruleSize !== 2) {
+      throw new Error(`rules of ${manifest.sizes.ruleSize} values cannot be drawn on a plane`);
+    }
+    const m = concept - 1;
+    const moments = ruleMap.snapshots.map(({ rules }) =>
+      Float32Array.from(rules.flatMap((ofProblem) => [ofProblem[m][0], ofProblem[m][1]])),
+    );
+    const mixture = ruleMap.prior?.[m];
+    const means = mixture?.means ?? [];
+    const last = moments.at(-1) ?? new Float32Array();
+    const x = span([...means.map(([first]) => first), ...last.filter((_, i) => i % 2 === 0)]);
+    const y = span([...means.map(([, second]) => second), ...last.filter((_, i) => i % 2 === 1)]);
+    const known = this.#rules?.[m];
+    return {
+      x,
+      y,
+      side: PLANE_SIDE,
+      density: mixture === undefined ? new Float32Array() : density(mixture, x, y),
+      components: means.map((mean, k) => ({ mean, weight: mixture?.weights[k] ?? 0 })),
+      moments,
+      classes: known?.classes ?? [],
+      classOf: known?.classOf ?? [],
+    };
+  }
+}
+
+/** The span of values with a margin; never empty. */
+function span(values: readonly number[]): [number, number] {
+  const [low, high] = values.reduce(
+    ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
+    [Infinity, -Infinity],
+  );
+  if (!(low <= high)) return [-1, 1];
+  const margin = Math.max(0.05, PLANE_MARGIN * (high - low));
+  return [low - margin, high + margin];
+}
+
+/** log p(r) on a grid of PLANE_SIDE x PLANE_SIDE, from the lowest x and y on. */
+function density(
+  mixture: ConstructorParameters<typeof RuleClassifier>[0],
+  [x0, x1]: readonly [number, number],
+  [y0, y1]: readonly [number, number],
+): Float32Array {
+  const classifier = new RuleClassifier(mixture);
+  const values = new Float32Array(PLANE_SIDE * PLANE_SIDE);
+  const at = (low: number, high: number, i: number): number =>
+    low + ((high - low) * i) / (PLANE_SIDE - 1);
+  for (let row = 0; row < PLANE_SIDE; row++) {
+    for (let column = 0; column < PLANE_SIDE; column++) {
+      const rule = [at(x0, x1, column), at(y0, y1, row)];
+      values[row * PLANE_SIDE + column] = classifier.classify(rule).logDensity;
+    }
+  }
+  return values;
+}

@@ -1,0 +1,219 @@
+/**
+ * What the page asks of the engine in its worker, as plain data. A matrix is named by a spec from which
+ * it can be made again at any time, so that calls carry no state and a link can hold all of it.
+ */
+import type { Variant } from '../../matrix/index.js';
+
+/** How much changes in a matrix. */
+export const DIFFICULTIES = ['gentle', 'standard', 'hard'] as const;
+export type Difficulty = (typeof DIFFICULTIES)[number];
+
+/** A matrix made from a seed. */
+export interface SampledSpec {
+  readonly kind: 'sampled';
+  /** A configuration, with `-noisy` for a noisy one. */
+  readonly layout: string;
+  readonly seed: number;
+  readonly index: number;
+  readonly variant: Variant;
+  readonly difficulty: Difficulty;
+  /** JSON of constraints of one's own, which replace the difficulty; empty without. */
+  readonly constraints: string;
+}
+
+/** A matrix of a person's own pictures. */
+export interface PictureSpec {
+  readonly kind: 'pictures';
+  readonly layout: string;
+  /** As `packPictures` writes it. */
+  readonly packed: string;
+}
+
+export type MatrixSpec = SampledSpec | PictureSpec;
+
+/** A panel to look at. */
+export interface PanelView {
+  /** Address of its picture, a data URL. */
+  readonly src: string;
+  /** What it shows, in words. */
+  readonly alt: string;
+}
+
+export interface CandidateView extends PanelView {
+  /** How it differs from the answer, in words; null where that is not known. */
+  readonly difference: string | null;
+}
+
+export interface MatrixView {
+  /** Nine; null where a picture had a blank cell. */
+  readonly panels: readonly (PanelView | null)[];
+  /** Eight, or as many as a picture had. */
+  readonly candidates: readonly CandidateView[];
+  /** Index of the answer among the candidates; null where unknown. */
+  readonly target: number | null;
+  /** True rules in words; empty where unknown. */
+  readonly rules: readonly string[];
+  /** Positions 1..9 of blank cells. */
+  readonly blank: readonly number[];
+}
+
+export interface ModelInfo {
+  readonly name: string;
+  readonly layout: string;
+  /** `webgpu` or `wasm`. */
+  readonly backend: string;
+  readonly threads: number;
+  /** Names by concept; `concept 3` where the model knows none. */
+  readonly concepts: readonly string[];
+  readonly ruleSize: number;
+  /** Measured selection accuracy by variant, fractions; null where not measured. */
+  readonly accuracy: Readonly<Record<string, number>> | null;
+  /** Bytes of the bundle. */
+  readonly bytes: number;
+  /** Facts on its training, for people. */
+  readonly training: Readonly<Record<string, string | number>>;
+  /** Moments of training the rule map knows, in steps, oldest first; empty without a rule map. */
+  readonly moments: readonly number[];
+  /** Whether a rule prior was learned. */
+  readonly hasPrior: boolean;
+}
+
+/** The rule of one concept in a matrix. */
+export interface RuleView {
+  /** 1..M */
+  readonly concept: number;
+  readonly vector: readonly number[];
+  readonly parsed: readonly number[];
+  readonly deviation: readonly number[];
+  readonly imposed: boolean;
+  /** In words, from what the model's category mostly stood for; null where the bundle cannot tell. */
+  readonly words: RuleWords | null;
+}
+
+/** What a category of rules means. */
+export interface RuleWords {
+  /** e.g. `Size: progression, larger in each column`. */
+  readonly text: string;
+  /** Index of the category in the learned prior. */
+  readonly category: number;
+  /** How probable the category is for this rule, 0..1. */
+  readonly probability: number;
+  /** Share of known matrices in this category that had this very rule, 0..1. */
+  readonly share: number;
+}
+
+export interface AnswerView {
+  /** Positions 1..9, rising. */
+  readonly missing: readonly number[];
+  /** 64x64 values in [0, 1] for each missing position. */
+  readonly images: readonly Float32Array[];
+  readonly rules: readonly RuleView[];
+  readonly milliseconds: number;
+}
+
+export interface ChoiceView {
+  readonly answer: AnswerView;
+  /** The model's choice, counted from 0; null where there are no candidates. */
+  readonly index: number | null;
+  readonly confidence: number;
+  readonly candidates: readonly CandidateScore[];
+}
+
+export interface CandidateScore {
+  readonly probability: number;
+  readonly l2: number;
+  readonly l2Shares: readonly number[];
+  readonly calibrated: number | null;
+  readonly calibratedShares: readonly number[] | null;
+}
+
+/** A slider of one concept: the way its values mostly vary among panels. */
+export interface SliderView {
+  readonly min: number;
+  readonly max: number;
+  /** Where the imagined panel stands. */
+  readonly value: number;
+}
+
+/** The plane of rules of one concept. */
+export interface PlaneView {
+  readonly x: readonly [number, number];
+  readonly y: readonly [number, number];
+  /** log p(r) of the learned prior on a grid, row by row from the lowest y; empty without a prior. */
+  readonly density: Float32Array;
+  readonly side: number;
+  /** Means of the prior's components, with their weights. */
+  readonly components: readonly { readonly mean: readonly number[]; readonly weight: number }[];
+  /** For each moment of training x, y of every point. */
+  readonly moments: readonly Float32Array[];
+  /** What the points' true rules are called, and for each point the index of its own. */
+  readonly classes: readonly string[];
+  readonly classOf: readonly number[];
+}
+
+export interface PointView {
+  readonly spec: SampledSpec;
+  readonly matrix: MatrixView;
+}
+
+export type ExportFormat = 'png' | 'svg' | 'npz';
+
+export interface ExportedFile {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A file a person gave. */
+export interface GivenFile {
+  readonly name: string;
+  readonly blob: Blob;
+}
+
+export interface LoadProgress {
+  readonly name: string;
+  /** Bytes. */
+  readonly loaded: number;
+  readonly total: number;
+}
+
+/** Rules to use in place of the parsed ones, by the number of their concept. */
+export type Imposed = Readonly<Record<number, readonly number[]>>;
+
+/** All that can be asked. A call that fails rejects with a message for people. */
+export interface EngineApi {
+  matrix(spec: MatrixSpec): Promise<MatrixView>;
+  load(name: string, backend: 'auto' | 'wasm' | 'webgpu'): Promise<ModelInfo>;
+  solve(spec: MatrixSpec, missing: readonly number[], imposed: Imposed): Promise<AnswerView>;
+  choose(spec: MatrixSpec): Promise<ChoiceView>;
+  /** Images by sample, then by missing position. */
+  sample(
+    spec: MatrixSpec,
+    missing: readonly number[],
+    count: number,
+    seed: number,
+  ): Promise<readonly (readonly Float32Array[])[]>;
+  /** The imagined panel with one concept (1..M) taken from a candidate. */
+  swap(spec: MatrixSpec, concept: number, candidate: number): Promise<Float32Array>;
+  slider(spec: MatrixSpec, concept: number): Promise<SliderView>;
+  /** The imagined panel with one concept moved to a place of its slider. */
+  slide(spec: MatrixSpec, concept: number, value: number): Promise<Float32Array>;
+  plane(concept: number): Promise<PlaneView>;
+  point(index: number): Promise<PointView>;
+  /** Pictures of a person as a packed text for `PictureSpec`. */
+  readPictures(files: readonly GivenFile[]): Promise<string>;
+  export(spec: MatrixSpec, format: ExportFormat): Promise<ExportedFile>;
+}
+
+export type EngineMethod = keyof EngineApi;
+
+export interface EngineCall {
+  readonly id: number;
+  readonly method: EngineMethod;
+  readonly arguments: readonly unknown[];
+}
+
+export type EngineReply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly fault: string }
+  | { readonly progress: LoadProgress };

@@ -1,0 +1,9 @@
+/** Where the page starts. */
+import { render } from 'preact';
+import { App } from './app.js';
+import { keepOffline } from './state/offline.js';
+
+const root = document.getElementById('page');
+if (root === null) throw new Error('the page has no place for the studio');
+render(<App />, root);
+keepOffline();

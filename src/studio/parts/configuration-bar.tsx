@@ -1,0 +1,122 @@
+/** Which matrix to look at: configuration, difficulty, and another one. */
+import { findLayout, hasGrid, layoutName, paperName } from '../../matrix/index.js';
+import { CONFIGURATIONS, type Configuration } from '../../matrix/index.js';
+import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
+import { changeMatrix, settings } from '../state/store.js';
+import { LayoutIcon, ShuffleIcon } from './icons.js';
+import { ShareButton } from './share-button.js';
+
+const NAMES: Readonly<Record<Configuration, string>> = {
+  center: 'Center',
+  'left-right': 'Left-right',
+  'up-down': 'Up-down',
+  'out-in-center': 'Out-in',
+  'out-in-grid': 'Out-in grid',
+  'grid-2x2': '2×2 grid',
+  'grid-3x3': '3×3 grid',
+};
+
+const DIFFICULTY_NAMES: Readonly<Record<Difficulty, string>> = {
+  gentle: 'Gentle: one thing changes',
+  standard: 'Standard: as in the data set',
+  hard: 'Hard: everything changes',
+};
+
+/** A seed nobody has seen before. */
+export function freshSeed(): number {
+  const [random] = crypto.getRandomValues(new Uint32Array(1));
+  return random % 1_000_000;
+}
+
+export const newMatrix = (): void => changeMatrix({ seed: freshSeed() });
+
+function ConfigurationChoice({ configuration }: { readonly configuration: Configuration }) {
+  const current = findLayout(settings.value.layout);
+  const noisy = current.noisy && hasGrid(configuration);
+  const name = layoutName({ configuration, noisy });
+  return (
+    <label class="choice" title={paperName(configuration)}>
+      <input
+        type="radio"
+        name="configuration"
+        value={configuration}
+        checked={current.configuration === configuration}
+        onChange={() => changeMatrix({ layout: name, model: '', concept: 1, point: -1 })}
+      />
+      <LayoutIcon layout={name} />
+      <span>{NAMES[configuration]}</span>
+    </label>
+  );
+}
+
+function NoiseToggle() {
+  const { configuration, noisy } = findLayout(settings.value.layout);
+  const possible = hasGrid(configuration);
+  const flip = (): void =>
+    changeMatrix({
+      layout: layoutName({ configuration, noisy: !noisy }),
+      model: '',
+      concept: 1,
+      point: -1,
+    });
+  return (
+    <label class="toggle" title="Random sizes, shades and rotations, as in RAVEN's original grids">
+      <input type="checkbox" checked={noisy} disabled={!possible} onChange={flip} />
+      <span>Noise</span>
+    </label>
+  );
+}
+
+export function ConfigurationBar() {
+  const { difficulty, seed } = settings.value;
+  return (
+    <section class="configuration" aria-label="Which matrix">
+      <fieldset class="choices">
+        <legend class="unseen">Configuration</legend>
+        {CONFIGURATIONS.map((configuration) => (
+          <ConfigurationChoice key={configuration} configuration={configuration} />
+        ))}
+      </fieldset>
+      <div class="matrix-tools">
+        <label class="field">
+          <span class="unseen">Difficulty</span>
+          <select
+            value={difficulty}
+            aria-label="Difficulty"
+            onChange={(event) => {
+              const { value } = event.currentTarget;
+              const chosen = DIFFICULTIES.find((each) => each === value) ?? 'standard';
+              changeMatrix({ difficulty: chosen });
+            }}
+          >
+            {DIFFICULTIES.map((each) => (
+              <option key={each} value={each}>
+                {DIFFICULTY_NAMES[each]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <NoiseToggle />
+        <label class="field seed">
+          <span>No.</span>
+          <input
+            type="number"
+            inputMode="numeric"
+            min={0}
+            max={999999999}
+            value={seed}
+            aria-label="Number of the matrix (its seed)"
+            onChange={(event) => {
+              const value = Number(event.currentTarget.value);
+              if (Number.isSafeInteger(value) && value >= 0) changeMatrix({ seed: value });
+            }}
+          />
+        </label>
+        <button type="button" class="quiet" onClick={newMatrix}>
+          <ShuffleIcon /> New matrix
+        </button>
+        <ShareButton />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,28 @@
+/** How far the model's download is, or why there is none. Takes its place from the start. */
+import { model, reloadModel } from '../state/store.js';
+
+export function ModelNotice() {
+  const state = model.value;
+  if (state.phase === 'ready') return <div class="notice-place" />;
+  return (
+    <div class="notice-place">
+      {state.phase === 'loading' ? (
+        <progress
+          class="load"
+          max={1}
+          value={state.share}
+          aria-label={`Loading the model for ${state.name}`}
+        />
+      ) : (
+        <div class="notice" role="alert">
+          <p>{capital(state.fault)}. You can still play and build; imagining needs a model.</p>
+          <button type="button" class="quiet" onClick={reloadModel}>
+            Try again
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

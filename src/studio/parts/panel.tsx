@@ -1,0 +1,61 @@
+/** A panel: drawn from its description, or from the values a model imagined. */
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { PanelView } from '../engine/protocol.js';
+
+const SIDE = 64;
+
+/** A panel that is known, as crisp lines. */
+export function Drawing({ panel }: { readonly panel: PanelView }) {
+  return (
+    <img class="panel" src={panel.src} alt={panel.alt} width={160} height={160} draggable={false} />
+  );
+}
+
+/** 64x64 grey values in [0, 1] on a canvas. */
+export function Pixels({
+  values,
+  label,
+}: {
+  readonly values: Float32Array;
+  readonly label: string;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useLayoutEffect(() => {
+    const context = canvas.current?.getContext('2d');
+    if (context) context.putImageData(greyImage(values), 0, 0);
+  }, [values]);
+  return (
+    <canvas
+      ref={canvas}
+      class="panel pixels"
+      width={SIDE}
+      height={SIDE}
+      role="img"
+      aria-label={label}
+    />
+  );
+}
+
+function greyImage(values: Float32Array): ImageData {
+  const image = new ImageData(SIDE, SIDE);
+  for (let i = 0; i < values.length; i++) {
+    const grey = Math.round(255 * Math.min(1, Math.max(0, values[i])));
+    image.data.set([grey, grey, grey, 255], 4 * i);
+  }
+  return image;
+}
+
+/** A place where a panel is not there yet. */
+export function Blank({
+  label,
+  busy = false,
+}: {
+  readonly label: string;
+  readonly busy?: boolean;
+}) {
+  return (
+    <div class={`panel blank${busy ? ' busy' : ''}`} role="img" aria-label={label}>
+      <span aria-hidden="true">?</span>
+    </div>
+  );
+}

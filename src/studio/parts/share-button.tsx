@@ -1,0 +1,24 @@
+/** Copies the address of the page as it is: a link that restores everything. */
+import { useSignal } from '@preact/signals';
+import { LinkIcon } from './icons.js';
+
+const SHOWN_MILLISECONDS = 2500;
+
+export function ShareButton() {
+  const said = useSignal('');
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      said.value = 'Link copied';
+    } catch {
+      // Refused, or a page without https: the address bar has the link as well.
+      said.value = 'See the address bar';
+    }
+    setTimeout(() => (said.value = ''), SHOWN_MILLISECONDS);
+  };
+  return (
+    <button type="button" class="quiet share" onClick={() => void copy()}>
+      <LinkIcon /> <span aria-live="polite">{said.value || 'Share'}</span>
+    </button>
+  );
+}

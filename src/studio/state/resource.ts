@@ -1,0 +1,47 @@
+/** Values that are worked out elsewhere and take a while, as signals. */
+import { effect, signal, type ReadonlySignal } from '@preact/signals';
+
+export interface Resource<T> {
+  /** Null until it is there. */
+  readonly value: T | null;
+  /** One sentence; null where nothing is wrong. */
+  readonly fault: string | null;
+  readonly pending: boolean;
+}
+
+const EMPTY = { value: null, fault: null, pending: false };
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/**
+ * Follows what `ask` reads: whenever a signal in it changes, the work it returns is started, and what
+ * older work gives is dropped. Null means that there is nothing to work out. With `keep` the last value
+ * stays until the next is there; without, it goes at once.
+ */
+export function resource<T>(
+  ask: () => (() => Promise<T>) | null,
+  keep = false,
+): ReadonlySignal<Resource<T>> {
+  const result = signal<Resource<T>>(EMPTY);
+  let current = 0;
+  effect(() => {
+    const work = ask();
+    const mine = ++current;
+    if (work === null) {
+      result.value = EMPTY;
+      return;
+    }
+    result.value = { value: keep ? result.peek().value : null, fault: null, pending: true };
+    work().then(
+      (value) => {
+        if (mine === current) result.value = { value, fault: null, pending: false };
+      },
+      (error: unknown) => {
+        if (mine === current)
+          result.value = { value: null, fault: messageOf(error), pending: false };
+      },
+    );
+  });
+  return result;
+}

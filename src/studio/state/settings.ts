@@ -1,0 +1,186 @@
+/**
+ * Everything a person can set, as one table of properties: each knows its name in the address, its
+ * initial value, and how to read and write itself. The whole state lives behind the `#` of the page's
+ * address, so a copied link restores it; what a link holds is checked like any input from outside.
+ */
+import { ALL_LAYOUTS, layoutName, VARIANTS, type Variant } from '../../matrix/index.js';
+import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
+
+export const TABS = ['play', 'erase', 'why', 'rules', 'make', 'train'] as const;
+export type Tab = (typeof TABS)[number];
+
+export const BACKENDS = ['auto', 'wasm', 'webgpu'] as const;
+export const DISTANCES = ['calibrated', 'l2'] as const;
+
+/** Names of all layouts, noise-free ones first. */
+export const LAYOUT_NAMES: readonly string[] = [...ALL_LAYOUTS]
+  .sort((a, b) => Number(a.noisy) - Number(b.noisy))
+  .map(layoutName);
+
+/** A rule of one's own: its concept (1..M) and its place. */
+export interface ImposedRule {
+  readonly concept: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Settings {
+  readonly tab: Tab;
+  readonly layout: string;
+  /** Name of a bundle other than the layout's own; empty for that one. */
+  readonly model: string;
+  readonly seed: number;
+  readonly index: number;
+  readonly variant: Variant;
+  readonly difficulty: Difficulty;
+  /** Erased panels, 1..9, rising. */
+  readonly missing: readonly number[];
+  /** The candidate a person chose, 1..8; 0 before. */
+  readonly picked: number;
+  /** Whether CRAB's answer is shown on the first tab. */
+  readonly revealed: boolean;
+  /** The concept looked at, 1..M. */
+  readonly concept: number;
+  readonly distance: (typeof DISTANCES)[number];
+  readonly imposed: ImposedRule | null;
+  /** A chosen point of the rule map; -1 for none. */
+  readonly point: number;
+  /** A moment of training; -1 for the last. */
+  readonly moment: number;
+  /** JSON of rules and values of one's own; empty without. */
+  readonly constraints: string;
+  /** Packed pictures of one's own; empty without. */
+  readonly pictures: string;
+  readonly backend: (typeof BACKENDS)[number];
+}
+
+interface Property<T> {
+  /** Name in the address. */
+  readonly key: string;
+  readonly initial: T;
+  /** The value of a text, or undefined where it has none. */
+  readonly read: (text: string) => T | undefined;
+  readonly write: (value: T) => string;
+}
+
+const oneOf = <T extends string>(
+  key: string,
+  values: readonly T[],
+  initial: T = values[0],
+): Property<T> => ({
+  key,
+  initial,
+  read: (text) => values.find((value) => value === text),
+  write: String,
+});
+
+const integer = (key: string, initial: number, min: number, max: number): Property<number> => ({
+  key,
+  initial,
+  read: (text) => {
+    const value = Number(text);
+    const sound = /^-?\d{1,16}$/.test(text) && value >= min && value <= max;
+    return sound ? value : undefined;
+  },
+  write: String,
+});
+
+const text = (key: string, pattern: RegExp): Property<string> => ({
+  key,
+  initial: '',
+  read: (given) => (pattern.test(given) ? given : undefined),
+  write: String,
+});
+
+const missing: Property<readonly number[]> = {
+  key: 'missing',
+  initial: [9],
+  read: (given) => {
+    if (!/^[1-9]{0,8}$/.test(given)) return undefined;
+    return [...new Set(given)].map(Number).sort((a, b) => a - b);
+  },
+  write: (positions) => positions.join(''),
+};
+
+const imposed: Property<ImposedRule | null> = {
+  key: 'rule',
+  initial: null,
+  read: (given) => {
+    const [concept, x, y, ...rest] = given.split(',').map(Number);
+    const sound =
+      rest.length === 0 &&
+      Number.isInteger(concept) &&
+      concept >= 1 &&
+      concept <= 64 &&
+      Math.abs(x) < 1e4 &&
+      Math.abs(y) < 1e4;
+    return sound ? { concept, x, y } : undefined;
+  },
+  write: (rule) =>
+    rule === null ? '' : `${rule.concept},${rule.x.toFixed(3)},${rule.y.toFixed(3)}`,
+};
+
+const flag = (key: string): Property<boolean> => ({
+  key,
+  initial: false,
+  read: (given) => (given === '1' ? true : given === '0' ? false : undefined),
+  write: (value) => (value ? '1' : '0'),
+});
+
+const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> } = {
+  tab: oneOf('tab', TABS),
+  layout: oneOf('config', LAYOUT_NAMES, 'center'),
+  model: text('model', /^[a-z0-9][a-z0-9-]{0,63}$/),
+  seed: integer('seed', 5, 0, 999_999_999),
+  index: integer('index', 0, 0, 999_999_999),
+  variant: oneOf('candidates', VARIANTS, 'i-raven'),
+  difficulty: oneOf('difficulty', DIFFICULTIES, 'standard'),
+  missing,
+  picked: integer('picked', 0, 0, 16),
+  revealed: flag('shown'),
+  concept: integer('concept', 1, 1, 64),
+  distance: oneOf('distance', DISTANCES),
+  imposed,
+  point: integer('point', -1, -1, 9999),
+  moment: integer('moment', -1, -1, 63),
+  constraints: text('make', /^\{.{0,4000}\}$/),
+  pictures: text('pictures', /^[\w-]{1,24000}$/),
+  backend: oneOf('backend', BACKENDS),
+};
+
+const NAMES = Object.keys(PROPERTIES) as (keyof Settings)[];
+
+function readOne<Name extends keyof Settings>(name: Name, given: URLSearchParams): Settings[Name] {
+  const { key, initial, read }: Property<Settings[Name]> = PROPERTIES[name];
+  const value = given.get(key);
+  return value === null ? initial : (read(value) ?? initial);
+}
+
+/** Settings of an address; what is absent or makes no sense is at its initial value. */
+export function readSettings(hash: string): Settings {
+  const given = new URLSearchParams(hash.replace(/^#/, ''));
+  return Object.fromEntries(
+    NAMES.map((name) => [name, readOne(name, given)]),
+  ) as unknown as Settings;
+}
+
+function writeOne<Name extends keyof Settings>(
+  name: Name,
+  settings: Settings,
+): [string, string] | null {
+  const { key, initial, write }: Property<Settings[Name]> = PROPERTIES[name];
+  const value = write(settings[name]);
+  return value === write(initial) ? null : [key, value];
+}
+
+/** The part of an address behind `#`; only what differs from the initial values. */
+export function writeSettings(settings: Settings): string {
+  const given = new URLSearchParams();
+  for (const name of NAMES) {
+    const written = writeOne(name, settings);
+    if (written !== null) given.set(...written);
+  }
+  // A tab is always named, so that every link has something behind its `#`.
+  if (!given.has('tab')) given.set('tab', settings.tab);
+  return `#${given.toString()}`;
+}

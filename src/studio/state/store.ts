@@ -1,0 +1,150 @@
+/** The page's state: settings in the address, and what the engine works out from them. */
+import { computed, effect, signal } from '@preact/signals';
+import { newestOnly, startEngine } from '../engine/client.js';
+import type {
+  AnswerView,
+  ChoiceView,
+  Imposed,
+  LoadProgress,
+  MatrixSpec,
+  MatrixView,
+  ModelInfo,
+} from '../engine/protocol.js';
+import { messageOf, resource } from './resource.js';
+import { readSettings, writeSettings, type Settings } from './settings.js';
+
+/** How far the model is. */
+export type ModelState =
+  | { readonly phase: 'loading'; readonly name: string; readonly share: number }
+  | { readonly phase: 'ready'; readonly info: ModelInfo }
+  | { readonly phase: 'failed'; readonly name: string; readonly fault: string };
+
+const SAMPLES = 6;
+const SAMPLE_SEED = 1;
+
+export const settings = signal<Settings>(readSettings(location.hash));
+
+/** Changes settings; `push` makes it a step for the browser's Back. */
+export function change(changes: Partial<Settings>, push = false): void {
+  const next = { ...settings.peek(), ...changes };
+  const hash = writeSettings(next);
+  if (push && hash !== location.hash) history.pushState(null, '', hash);
+  settings.value = next;
+}
+
+/** What belongs to one matrix and goes with it. */
+const FRESH: Partial<Settings> = { picked: 0, revealed: false, imposed: null };
+
+/** Another matrix: everything said about the old one is forgotten. */
+export function changeMatrix(changes: Partial<Settings>, push = true): void {
+  change({ index: 0, pictures: '', constraints: '', ...FRESH, ...changes }, push);
+}
+
+effect(() => {
+  const hash = writeSettings(settings.value);
+  if (hash !== location.hash) history.replaceState(history.state, '', hash);
+});
+const followAddress = (): void => {
+  if (location.hash !== writeSettings(settings.peek()))
+    settings.value = readSettings(location.hash);
+};
+addEventListener('popstate', followAddress);
+addEventListener('hashchange', followAddress);
+
+export const tab = computed(() => settings.value.tab);
+export const bundle = computed(() => settings.value.model || settings.value.layout);
+
+const specKey = computed(() => JSON.stringify(specOf(settings.value)));
+/** The matrix that is looked at; the same object as long as nothing of it changes. */
+export const spec = computed(() => JSON.parse(specKey.value) as MatrixSpec);
+
+function specOf(given: Settings): MatrixSpec {
+  const { layout, seed, index, variant, difficulty, constraints, pictures } = given;
+  if (pictures !== '') return { kind: 'pictures', layout, packed: pictures };
+  return { kind: 'sampled', layout, seed, index, variant, difficulty, constraints };
+}
+
+export const model = signal<ModelState>({ phase: 'loading', name: bundle.peek(), share: 0 });
+
+const followProgress = ({ name, loaded, total }: LoadProgress): void => {
+  const state = model.peek();
+  if (state.phase !== 'loading' || state.name !== name) return;
+  model.value = { phase: 'loading', name, share: total > 0 ? loaded / total : 0 };
+};
+
+export const engine = startEngine(followProgress);
+
+/** Counts up to load a model again after a failure. */
+const attempts = signal(0);
+export const reloadModel = (): void => {
+  attempts.value++;
+};
+
+const backend = computed(() => settings.value.backend);
+effect(() => {
+  void attempts.value;
+  const name = bundle.value;
+  model.value = { phase: 'loading', name, share: 0 };
+  engine.load(name, backend.value).then(
+    (info) => {
+      if (name === bundle.peek()) model.value = { phase: 'ready', info };
+    },
+    (error: unknown) => {
+      if (name !== bundle.peek()) return;
+      model.value = { phase: 'failed', name, fault: messageOf(error) };
+    },
+  );
+});
+
+/** The model when it is there and fits the matrix. */
+export const ready = computed((): ModelInfo | null => {
+  const state = model.value;
+  return state.phase === 'ready' && state.info.name === bundle.value ? state.info : null;
+});
+
+export const matrix = resource<MatrixView>(() => {
+  const wanted = spec.value;
+  return () => engine.matrix(wanted);
+}, true);
+
+/** The model's answer and choice for the whole matrix as it is. */
+export const choice = resource<ChoiceView>(() => {
+  const wanted = spec.value;
+  return ready.value === null || tab.value === 'train' ? null : () => engine.choose(wanted);
+});
+
+const missingKey = computed(() => settings.value.missing.join(''));
+/** What is erased, with what the matrix lacks anyway. */
+export const erased = computed((): readonly number[] => {
+  const blank = matrix.value.value?.blank ?? [];
+  const all = new Set([...missingKey.value].map(Number));
+  for (const position of blank) all.add(position);
+  return [...all].sort((a, b) => a - b);
+});
+const erasable = computed(() => erased.value.length > 0 && erased.value.length < 9);
+
+export const painted = resource<AnswerView>(() => {
+  const [wanted, missing] = [spec.value, erased.value];
+  if (ready.value === null || tab.value !== 'erase' || !erasable.value) return null;
+  return () => engine.solve(wanted, missing, {});
+}, true);
+
+export const samples = resource<readonly (readonly Float32Array[])[]>(() => {
+  const [wanted, missing] = [spec.value, erased.value];
+  if (ready.value === null || tab.value !== 'erase' || !erasable.value) return null;
+  return () => engine.sample(wanted, missing, SAMPLES, SAMPLE_SEED);
+}, true);
+
+const solveNewest = newestOnly((wanted: MatrixSpec, missing: readonly number[], imposed: Imposed) =>
+  engine.solve(wanted, missing, imposed),
+);
+const imposed = computed(() => settings.value.imposed);
+/** The answer with a rule of a person's own, on the rule map. */
+export const ruled = resource<AnswerView>(() => {
+  const [wanted, rule] = [spec.value, imposed.value];
+  if (ready.value === null || tab.value !== 'rules') return null;
+  const blank = matrix.value.value?.blank ?? [];
+  const missing = blank.length > 0 ? blank : [9];
+  const rules: Imposed = rule === null ? {} : { [rule.concept]: [rule.x, rule.y] };
+  return () => solveNewest(wanted, missing, rules);
+}, true);

@@ -1,0 +1,55 @@
+/** The candidates as buttons; once answered they tell who chose what. */
+import { Blank, Drawing } from '../../parts/panel.js';
+import { choice, matrix, settings } from '../../state/store.js';
+
+const PLACES = [1, 2, 3, 4, 5, 6, 7, 8] as const;
+
+export function Candidates({ pick }: { readonly pick: (candidate: number) => void }) {
+  const shown = matrix.value.value;
+  const { picked, revealed } = settings.value;
+  const models = revealed ? (choice.value.value?.index ?? null) : null;
+  if (shown !== null && shown.candidates.length === 0) {
+    return (
+      <p class="hint">This picture shows no candidates. CRAB can imagine the panel all the same.</p>
+    );
+  }
+  return (
+    <ol class="candidates">
+      {(shown?.candidates ?? PLACES).map((candidate, i) => {
+        const number = i + 1;
+        const isTarget = revealed && shown?.target === i;
+        const tags = [...(picked === number ? ['you'] : []), ...(models === i ? ['CRAB'] : [])];
+        const state = isTarget ? ' right' : picked === number && revealed ? ' wrong' : '';
+        return (
+          <li key={number}>
+            <button
+              type="button"
+              class={`candidate${state}`}
+              disabled={revealed || typeof candidate === 'number'}
+              data-candidate={number}
+              onClick={() => pick(number)}
+            >
+              {typeof candidate === 'number' ? (
+                <Blank label="not drawn yet" busy />
+              ) : (
+                <Drawing panel={candidate} />
+              )}
+              <span class="number">
+                <span class="unseen">Candidate </span>
+                {number}
+                {isTarget && <span class="unseen">, the answer</span>}
+              </span>
+              <span class="tags">
+                {tags.map((tag) => (
+                  <span key={tag} class={`tag ${tag === 'you' ? 'you' : 'crab'}`}>
+                    {tag}
+                  </span>
+                ))}
+              </span>
+            </button>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

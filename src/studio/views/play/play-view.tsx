@@ -1,0 +1,93 @@
+/** Play: a matrix with one panel missing and eight candidates; answer it, then see what CRAB imagines. */
+import { useEffect } from 'preact/hooks';
+import { newMatrix } from '../../parts/configuration-bar.js';
+import { EmptyMatrix, ShownMatrix, type PaintedPanels } from '../../parts/matrix-grid.js';
+import { change, choice, matrix, ready, settings } from '../../state/store.js';
+import { countAnswer, countModel } from '../../state/score.js';
+import { Candidates } from './candidates.js';
+import { Scoreboard } from './scoreboard.js';
+import { Verdict } from './verdict.js';
+
+/** A person's answer; counted once for each matrix. */
+function pick(candidate: number): void {
+  const { picked, revealed, layout } = settings.peek();
+  const target = matrix.peek().value?.target ?? null;
+  if (picked !== 0 || revealed) return;
+  change({ picked: candidate, revealed: true });
+  if (target === null) return;
+  countAnswer(layout, candidate - 1 === target);
+  const models = choice.peek().value?.index ?? null;
+  if (models !== null) countModel(layout, models === target);
+}
+
+/** Digits answer, n goes on; not while a person types or holds a modifier. */
+function onKey(event: KeyboardEvent): void {
+  const target = event.target as HTMLElement | null;
+  const isTyping = target !== null && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  const digit = Number(event.key);
+  const count = matrix.peek().value?.candidates.length ?? 0;
+  if (digit >= 1 && digit <= count) pick(digit);
+  if (event.key === 'n') newMatrix();
+}
+
+export function PlayView() {
+  useEffect(() => {
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const shown = matrix.value.value;
+  const { revealed, picked } = settings.value;
+  const answer = choice.value.value?.answer ?? null;
+  const painted: PaintedPanels = new Map(
+    revealed && answer !== null
+      ? answer.missing.map((position, i) => [position, answer.images[i]])
+      : [],
+  );
+  const missing = shown !== null && shown.blank.length > 0 ? shown.blank : [9];
+  return (
+    <div class="columns">
+      <h1 class="unseen">Play: which panel completes the matrix?</h1>
+      <section class="stage" aria-label="The matrix">
+        {shown === null ? (
+          <EmptyMatrix />
+        ) : (
+          <ShownMatrix
+            label="Matrix with panel 9 missing"
+            matrix={shown}
+            missing={missing}
+            painted={painted}
+            busy={revealed && choice.value.pending}
+          />
+        )}
+        {matrix.value.fault !== null && (
+          <p class="fault" role="alert">
+            {matrix.value.fault}
+          </p>
+        )}
+      </section>
+      <section class="side" aria-label="Your answer">
+        <h2>{revealed ? 'The candidates' : 'Which one completes the matrix?'}</h2>
+        <Candidates pick={pick} />
+        <div class="actions">
+          <button
+            type="button"
+            class="main"
+            disabled={revealed || ready.value === null}
+            onClick={() => change({ revealed: true })}
+          >
+            {picked === 0 ? 'Let CRAB imagine it' : 'CRAB imagined it'}
+          </button>
+          <button type="button" onClick={newMatrix}>
+            Next matrix
+          </button>
+          <p class="hint wide-only">
+            Keys <kbd>1</kbd> to <kbd>8</kbd> answer, <kbd>n</kbd> goes on.
+          </p>
+        </div>
+        <Verdict />
+        <Scoreboard />
+      </section>
+    </div>
+  );
+}

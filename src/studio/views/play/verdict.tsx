@@ -1,0 +1,94 @@
+/** What you chose, what CRAB imagined, and what is right, side by side, with the rules in words. */
+import type { ComponentChildren } from 'preact';
+import { Blank, Drawing, Pixels } from '../../parts/panel.js';
+import { choice, matrix, ready, settings } from '../../state/store.js';
+
+function Shown({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <figure class="compared">
+      {children}
+      <figcaption>{label}</figcaption>
+    </figure>
+  );
+}
+
+function summary(picked: number, target: number | null, models: number | null): string {
+  if (target === null) return 'CRAB imagined the missing panel.';
+  const you = picked === 0 ? null : picked - 1 === target;
+  const crab = models === null ? null : models === target;
+  if (you === true && crab === true) return 'You are both right.';
+  if (you === true && crab === false) return 'You are right, CRAB is not.';
+  if (you === false && crab === true) return 'CRAB is right this time.';
+  if (you === false && crab === false) return 'Neither of you is right.';
+  if (you !== null) return you ? 'You are right.' : 'Not this one.';
+  return crab === true ? 'CRAB is right.' : crab === false ? 'CRAB is wrong here.' : '';
+}
+
+export function Verdict() {
+  const { revealed, picked } = settings.value;
+  const shown = matrix.value.value;
+  if (!revealed || shown === null) {
+    return (
+      <div class="verdict waiting">
+        <p class="hint">
+          Look along the rows: shape, size, shade and number each follow a rule of their own. Then
+          see what CRAB paints into the empty place without ever looking at the candidates.
+        </p>
+      </div>
+    );
+  }
+  const { value, fault } = choice.value;
+  const target = shown.target;
+  const image = value?.answer.images.at(-1);
+  const chosen = picked > 0 ? shown.candidates.at(picked - 1) : undefined;
+  return (
+    <div class="verdict" data-testid="verdict">
+      <p class="headline" role="status">
+        {summary(picked, target, value?.index ?? null)}
+      </p>
+      <div class="comparison">
+        {chosen !== undefined && (
+          <Shown label="You chose">
+            <Drawing panel={chosen} />
+          </Shown>
+        )}
+        <Shown label="CRAB imagined">
+          {image === undefined ? (
+            <Blank label="not imagined yet" busy={ready.value !== null || fault === null} />
+          ) : (
+            <Pixels values={image} label="the missing panel as CRAB imagines it" />
+          )}
+        </Shown>
+        {target !== null && (
+          <Shown label="The answer">
+            <Drawing panel={shown.candidates[target]} />
+          </Shown>
+        )}
+      </div>
+      {value !== null && value.index !== null && (
+        <p class="hint">
+          CRAB painted first and then chose candidate {value.index + 1}, with{' '}
+          {Math.round(100 * value.confidence)}% confidence, in{' '}
+          {Math.round(value.answer.milliseconds)} ms.
+        </p>
+      )}
+      {fault !== null && <p class="fault">{fault}</p>}
+      {shown.rules.length > 0 && (
+        <details>
+          <summary>The rules of this matrix</summary>
+          <ul class="rules">
+            {shown.rules.map((rule) => (
+              <li key={rule}>{rule}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}

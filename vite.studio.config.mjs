@@ -1,0 +1,91 @@
+// Builds the page into dist/studio: a folder that works on any static web host, at any path. Beside it:
+// ONNX Runtime's own files, the service worker with the list of the page's files, and the zoo.
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { transform } from 'esbuild';
+import { defineConfig } from 'vite';
+
+const root = import.meta.dirname;
+const out = path.join(root, 'dist', 'studio');
+const runtime = path.dirname(createRequire(import.meta.url).resolve('onnxruntime-web'));
+/** What the wasm and WebGPU builds of ONNX Runtime load. */
+const RUNTIME_FILES = ['ort-wasm-simd-threaded', 'ort-wasm-simd-threaded.asyncify'].flatMap(
+  (name) => [`${name}.mjs`, `${name}.wasm`],
+);
+
+function copyRuntime() {
+  mkdirSync(path.join(out, 'runtime'), { recursive: true });
+  for (const file of RUNTIME_FILES) {
+    cpSync(path.join(runtime, file), path.join(out, 'runtime', file));
+  }
+}
+
+/** The zoo, where there is one, with an index of it. */
+function copyZoo() {
+  const zoo = path.join(root, 'zoo');
+  const isBundle = (name) => existsSync(path.join(zoo, name, 'bundle.json'));
+  const names = existsSync(zoo) ? readdirSync(zoo).filter(isBundle).sort() : [];
+  mkdirSync(path.join(out, 'zoo'), { recursive: true });
+  const bundles = names.map((name) => {
+    cpSync(path.join(zoo, name), path.join(out, 'zoo', name), { recursive: true });
+    const manifest = JSON.parse(readFileSync(path.join(zoo, name, 'bundle.json'), 'utf8'));
+    const bytes = Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
+    return { name, configuration: manifest.configuration, noisy: manifest.noisy, bytes };
+  });
+  writeFileSync(path.join(out, 'zoo', 'index.json'), `${JSON.stringify({ bundles })}\n`);
+}
+
+/** The service worker, told which files the page consists of. */
+async function writeServiceWorker(files) {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(file).update(readFileSync(path.join(out, file)));
+  const shell = { version: hash.digest('hex').slice(0, 12), files: ['./', ...files] };
+  const source = readFileSync(path.join(root, 'src', 'studio', 'service-worker.ts'), 'utf8');
+  const { code } = await transform(source, {
+    loader: 'ts',
+    format: 'iife',
+    minify: true,
+    define: { SHELL: JSON.stringify(shell) },
+  });
+  writeFileSync(path.join(out, 'service-worker.js'), code);
+}
+
+const besidePage = {
+  name: 'beside-the-page',
+  async writeBundle(_, bundle) {
+    const files = Object.keys(bundle).filter((file) => statSync(path.join(out, file)).isFile());
+    copyRuntime();
+    copyZoo();
+    await writeServiceWorker(files.sort());
+  },
+};
+
+export default defineConfig({
+  root: path.join(root, 'src', 'studio'),
+  base: './',
+  publicDir: false,
+  plugins: [besidePage],
+  resolve: { conditions: ['onnxruntime-web-use-extern-wasm', 'module', 'browser'] },
+  esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
+  build: {
+    outDir: out,
+    emptyOutDir: true,
+    target: 'es2022',
+    sourcemap: false,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  worker: {
+    format: 'es',
+  },
+});
