@@ -14,3 +14,15 @@ export const NEIGHBOURS: readonly number[] = Array.from({ length: POSITIONS * TA
   const inside = row >= 0 && row < SIDE && column >= 0 && column < SIDE;
   return inside ? row * SIDE + column : POSITIONS;
 });
+
+/**
+ * The same as a matrix [taps, 9 * 9] (row by row; column: position to, position from) that spreads a
+ * kernel out: 1 where a tap leads from the one position to the other.
+ */
+export const SPREAD: readonly number[] = Array.from(
+  { length: TAPS * POSITIONS * POSITIONS },
+  (_, i) => {
+    const [tap, to] = [Math.floor(i / POSITIONS ** 2), Math.floor(i / POSITIONS) % POSITIONS];
+    return NEIGHBOURS[to * TAPS + tap] === i % POSITIONS ? 1 : 0;
+  },
+);

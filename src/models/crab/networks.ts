@@ -2,7 +2,7 @@
  * The encoder f_enc and the decoder f_dec (Appendix C): images to the means of their concepts and
  * back. A convolution in front of a BatchNorm has no bias: the normalisation would take it out again.
  */
-import { leakyRelu, linear, nn, type Tensor } from '../../torch/index.js';
+import { bmm, fold2d, linear, nn, pad, type Tensor } from '../../torch/index.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
 
@@ -22,8 +22,9 @@ class Stage extends nn.Module {
     this.norm = new nn.BatchNorm2d(channels, { device });
   }
 
-  forward(x: Tensor): Tensor {
-    return this.norm.forward(this.conv.forward(x));
+  /** `slope`: of the leaky ReLU behind it, 0 for a ReLU. */
+  forward(x: Tensor, slope: number): Tensor {
+    return this.norm.forwardLeakyRelu(this.conv.forward(x), slope);
   }
 }
 
@@ -53,13 +54,56 @@ export class Encoder extends nn.Module {
   }
 
   forward(images: Tensor): Tensor {
-    let x = images;
-    for (const stage of this.stages.slice(0, -1)) x = stage.forward(x).relu_();
+    const [first, ...rest] = this.stages;
+    const last = rest[rest.length - 1];
+    // With one channel a GPU's convolution kernels waste nearly all of their work.
+    const asProduct = images.device !== 'cpu' && !images.requiresGrad;
+    const map = asProduct
+      ? convolvedAsProduct(images, first.conv.weight)
+      : first.conv.forward(images);
+    let x = first.norm.forwardLeakyRelu(map, 0);
+    for (const stage of rest.slice(0, -1)) x = stage.forward(x, 0);
     // A kernel as large as its map is one product; convolution kernels are several times slower at it.
-    const { conv, norm } = this.stages[this.stages.length - 1];
-    const flat = linear(flattened(x), flattened(conv.weight)); // [B, channels]
-    return this.head.forward(norm.forward(flat).relu_());
+    const flat = linear(flattened(x), flattened(last.conv.weight)); // [B, channels]
+    return this.head.forward(last.norm.forwardLeakyRelu(flat, 0));
   }
+}
+
+/** The side of a kernel. */
+const KERNEL = 4;
+const HALF = IMAGE_SIZE / 2;
+
+/**
+ * The halving convolution of images [B, 1, 64, 64] to maps [B, C, 32, 32] (weight [C, 1, 4, 4]) as a
+ * product with the 4x4 squares of pixels; the gradient of the weight is then a product for each image.
+ */
+export function convolvedAsProduct(images: Tensor, weight: Tensor): Tensor {
+  const [b] = images.shape;
+  const channels = weight.shape[0];
+  const border = IMAGE_SIZE + 2;
+  const squares = pad(images, [1, 1, 1, 1]) // [B, 1, 66, 66]
+    .asStrided([b, HALF, HALF, KERNEL, KERNEL], [border * border, 2 * border, 2, border, 1])
+    .reshape([b, HALF * HALF, KERNEL * KERNEL]);
+  const columns = weight.reshape([1, channels, KERNEL * KERNEL]).transpose(1, 2); // [1, 16, C]
+  return bmm(squares, columns.expand([b, KERNEL * KERNEL, channels])) // [B, 1024, C]
+    .reshape([b, HALF, HALF, channels])
+    .permute([0, 3, 1, 2]); // [B, C, 32, 32], channels-last
+}
+
+/**
+ * The doubling transposed convolution of maps [B, C, 32, 32] to images [B, 1, 64, 64] (weight
+ * [C, 1, 4, 4], bias [1]) as the 4x4 squares that each place paints, and their sum where they overlap.
+ */
+export function paintedAsProduct(maps: Tensor, weight: Tensor, bias: Tensor): Tensor {
+  const [b, channels] = maps.shape;
+  const rows = weight.reshape([1, channels, KERNEL * KERNEL]).transpose(1, 2); // [1, 16, C]
+  const places = maps
+    .permute([0, 2, 3, 1])
+    .reshape([b, HALF * HALF, channels])
+    .transpose(1, 2); // [B, C, 1024]
+  const squares = bmm(rows.expand([b, KERNEL * KERNEL, channels]), places); // [B, 16, 1024]
+  const size = [IMAGE_SIZE, IMAGE_SIZE] as const;
+  return fold2d(atLeastSingle(squares), size, KERNEL, HALVING).add(bias); // [B, 1, 64, 64]
 }
 
 /** [B, C, H, W] to [B, H * W * C]: no copy if it is channels-last. */
@@ -95,8 +139,11 @@ export class Decoder extends nn.Module {
 
   forward(concepts: Tensor): Tensor {
     let x = concepts.unsqueeze(-1).unsqueeze(-1); // [B, M * d_z, 1, 1]
-    for (const stage of this.stages) x = leakyRelu(stage.forward(x), this.slope);
+    for (const stage of this.stages) x = stage.forward(x, this.slope);
+    const { weight, bias } = this.last;
+    const asProduct = x.device !== 'cpu' && bias !== null;
+    const painted = asProduct ? paintedAsProduct(x, weight, bias) : this.last.forward(x);
     // The likelihood of pixels needs more digits than a half-precision sigmoid has.
-    return atLeastSingle(this.last.forward(x)).sigmoid();
+    return atLeastSingle(painted).sigmoid();
   }
 }

@@ -2,18 +2,18 @@
  * The concept-specific target predictors f_target^m (Method, "Target Predictor"): four 3x3
  * convolutions over the 3x3 matrix of concepts with r beside each position, zeros at the targets.
  *
- * All M run as one: on a CPU as a grouped convolution, on a GPU as gathered neighbourhoods and one
- * batched product, because a 3x3 matrix is too small for convolution kernels there.
+ * All M run as one: on a CPU as a grouped convolution; on a GPU, for whose convolution kernels a 3x3
+ * matrix is too small, as one batched product from all positions to all positions.
  */
-import { bmm, cat, conv2d, nn, pad, tensor, type Tensor } from '../../torch/index.js';
+import { baddbmm, cat, conv2d, nn, tensor, type Tensor } from '../../torch/index.js';
 import { uniformParameter } from './concept-linear.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
 import { PANELS } from './gates.js';
-import { NEIGHBOURS, SIDE, TAPS } from './neighbours.js';
+import { SIDE, SPREAD, TAPS } from './neighbours.js';
 
 /** M convolutions of one layer; weight [M * out, in, 3, 3] as of a grouped convolution, bias [M * out]. */
-class ConceptConvolution extends nn.Module {
+export class ConceptConvolution extends nn.Module {
   readonly weight: nn.Parameter;
   readonly bias: nn.Parameter;
 
@@ -35,26 +35,28 @@ class ConceptConvolution extends nn.Module {
     return conv2d(x, this.weight, this.bias, { padding: 1, groups: this.concepts });
   }
 
-  /** [M, B, 9, in] to [M, B, 9, out]; `neighbours` i64 [81] from NEIGHBOURS. */
-  gathered(x: Tensor, neighbours: Tensor): Tensor {
+  /**
+   * [M, B, 9 * in] to [M, B, 9 * out]. The kernel is spread out to a matrix from every position to every
+   * other, two fifths of it zeros: cheaper than gathering nine neighbours of each position, and back.
+   * `spread` [9, 81] from SPREAD.
+   */
+  dense(x: Tensor, spread: Tensor): Tensor {
     const { concepts: m, inputs, outputs } = this;
-    const [, b] = x.shape;
     const weight = this.weight
-      .reshape([m, outputs, inputs, TAPS])
-      .permute([0, 3, 2, 1]) // [M, taps, in, out]
-      .reshape([m, TAPS * inputs, outputs]);
-    const around = pad(x, [0, 0, 0, 1]) // [M, B, 10, in]: the last position is the border
-      .indexSelect(2, neighbours) // [M, B, 9 * taps, in]
-      .reshape([m, b * PANELS, TAPS * inputs]);
-    const product = bmm(around, weight); // [M, B * 9, out]
-    const bias = this.bias.reshape([m, 1, outputs]).to({ dtype: product.dtype });
-    return product.add(bias).reshape([m, b, PANELS, outputs]);
+      .reshape([m * outputs * inputs, TAPS])
+      .matmul(spread) // [M * out * in, 81]
+      .reshape([m, outputs, inputs, PANELS, PANELS]) // [M, out, in, to, from]
+      .permute([0, 4, 2, 3, 1]) // [M, from, in, to, out]
+      .reshape([m, PANELS * inputs, PANELS * outputs]);
+    const bias = this.bias.reshape([m, 1, outputs]).repeat([1, 1, PANELS]); // [M, 1, 9 * out]
+    return baddbmm(bias, x, weight);
   }
 }
 
 export class TargetPredictor extends nn.Module {
   readonly layers: readonly ConceptConvolution[];
-  readonly neighbours: nn.Buffer;
+  /** SPREAD as a tensor [9, 81]. */
+  readonly spread: nn.Buffer;
   readonly #config: NetworkConfig;
 
   constructor(config: NetworkConfig, options: nn.LayerOptions) {
@@ -65,8 +67,8 @@ export class TargetPredictor extends nn.Module {
     this.layers = widths
       .slice(1)
       .map((width, i) => new ConceptConvolution(concepts, widths[i], width, options));
-    const neighbours = tensor([...NEIGHBOURS], { dtype: 'i64', device: options.device });
-    this.neighbours = nn.buffer(neighbours, { persistent: false });
+    const spread = tensor([...SPREAD], { device: options.device }).reshape([TAPS, PANELS * PANELS]);
+    this.spread = nn.buffer(spread, { persistent: false });
   }
 
   /**
@@ -79,7 +81,7 @@ export class TargetPredictor extends nn.Module {
     const known = concepts.unsqueeze(1).mul(context.reshape([1, s, n, PANELS, 1])); // [M, S, N, 9, d_z]
     const beside = rules.unsqueeze(3).expand([m, s, n, PANELS, rules.shape[3]]); // [M, S, N, 9, d_r]
     const x = cat([known, beside], 4).flatten(1, 2); // [M, S * N, 9, d_z + d_r]
-    const y = x.device === 'cpu' ? this.#grouped(x) : this.#gathered(x);
+    const y = x.device === 'cpu' ? this.#grouped(x) : this.#dense(x);
     return atLeastSingle(y).reshape([m, s, n, PANELS, size]);
   }
 
@@ -98,10 +100,13 @@ export class TargetPredictor extends nn.Module {
     return image.reshape([b, m, this.#config.conceptSize, PANELS]).permute([1, 0, 3, 2]);
   }
 
-  #gathered(x: Tensor): Tensor {
+  /** Input and output [M, B, 9, channels]. */
+  #dense(x: Tensor): Tensor {
+    const [m, b] = x.shape;
+    let y = x.reshape([m, b, PANELS * x.shape[3]]);
     this.layers.forEach((layer, i) => {
-      x = this.#activated(layer.gathered(x, this.neighbours), i);
+      y = this.#activated(layer.dense(y, this.spread), i);
     });
-    return x;
+    return y.reshape([m, b, PANELS, this.#config.conceptSize]);
   }
 }

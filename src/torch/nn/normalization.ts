@@ -4,7 +4,7 @@
  */
 import { noGrad } from '../autograd.js';
 import { ones, zeros } from '../creation.js';
-import { batchNorm, layerNorm } from '../functional.js';
+import { batchNorm, batchNormLeakyRelu, layerNorm, leakyRelu } from '../functional.js';
 import type { Tensor } from '../tensor.js';
 import type { Device, DType } from '../types.js';
 import { buffer, Module, parameter } from './module.js';
@@ -64,6 +64,17 @@ export class BatchNorm2d extends Module {
     }
     const momentum = this.momentum;
     return batchNorm(x, runningMean, runningVar, weight, bias, { training: true, momentum, eps });
+  }
+
+  /** `forward` with a leaky ReLU behind it (slope 0: a ReLU), in one operator where that is possible. */
+  forwardLeakyRelu(x: Tensor, slope: number): Tensor {
+    const { weight, bias, runningMean, runningVar, eps, momentum } = this;
+    if (!this.training || momentum === null || weight === null || bias === null) {
+      const y = this.forward(x);
+      return slope === 0 ? y.relu_() : leakyRelu(y, slope);
+    }
+    this.numBatchesTracked?.add_(1);
+    return batchNormLeakyRelu(x, runningMean, runningVar, weight, bias, { momentum, eps, slope });
   }
 
   /** The equal average over all batches needs their number, which stays on the device. */

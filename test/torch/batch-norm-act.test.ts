@@ -1,0 +1,133 @@
+/**
+ * Batch normalisation with a leaky ReLU as one operator: what the separate ones give, in values,
+ * gradients and running statistics, on every device and in every layout; and what it does where its own
+ * kernels do not apply.
+ */
+import { describe, expect, test } from 'vitest';
+import {
+  batchNorm,
+  batchNormLeakyRelu,
+  cudaDeviceCount,
+  Generator,
+  grad,
+  leakyRelu,
+  ones,
+  randn,
+  zeros,
+  type Device,
+  type DType,
+  type Tensor,
+} from '../../src/torch/index.js';
+
+interface Layout {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly channelsLast: boolean;
+}
+
+const LAYOUTS: readonly Layout[] = [
+  { name: 'channels-last', shape: [6, 32, 5, 7], channelsLast: true },
+  { name: 'many rows', shape: [70, 64, 8, 8], channelsLast: true },
+  { name: 'contiguous', shape: [6, 32, 5, 7], channelsLast: false },
+  { name: 'rows', shape: [300, 48], channelsLast: false },
+  { name: 'wide rows', shape: [50, 512], channelsLast: false },
+  { name: 'odd channels', shape: [4, 7, 3, 3], channelsLast: true },
+];
+const SLOPES = [0, 0.02];
+const MOMENTUM = 0.3;
+
+interface Result {
+  readonly y: Tensor;
+  readonly runningMean: Tensor;
+  readonly runningVar: Tensor;
+  readonly gradients: Tensor[];
+}
+
+function draw(layout: Layout, dtype: DType, device: Device) {
+  const generator = new Generator('cpu', 7);
+  const statistics: DType = dtype === 'f64' ? 'f64' : 'f32';
+  const value = (shape: readonly number[], offset: number, spread: number): Tensor =>
+    randn(shape, { generator, dtype: 'f64' }).mul(spread).add(offset);
+  const channels = [layout.shape[1]];
+  let x = value(layout.shape, 2, 3).to({ dtype, device });
+  if (layout.channelsLast) x = x.contiguous('channelsLast');
+  return {
+    x: x.detach().requiresGrad_(),
+    weight: value(channels, 1, 0.3).to({ dtype: statistics, device }).requiresGrad_(),
+    bias: value(channels, 0, 0.3).to({ dtype: statistics, device }).requiresGrad_(),
+    backward: value(layout.shape, 0, 1).to({ dtype, device }),
+    statistics,
+  };
+}
+
+type Drawn = ReturnType<typeof draw>;
+
+function run(
+  { x, weight, bias, backward, statistics }: Drawn,
+  slope: number,
+  fused: boolean,
+): Result {
+  const placed = { dtype: statistics, device: x.device };
+  const runningMean = zeros([weight.shape[0]], placed).add(0.5);
+  const runningVar = ones([weight.shape[0]], placed);
+  const momentum = MOMENTUM;
+  const y = fused
+    ? batchNormLeakyRelu(x, runningMean, runningVar, weight, bias, { momentum, slope })
+    : leakyRelu(
+        batchNorm(x, runningMean, runningVar, weight, bias, { training: true, momentum }),
+        slope,
+      );
+  const gradients = grad([y.mul(backward).sum()], [x, weight, bias]);
+  return { y, runningMean, runningVar, gradients };
+}
+
+function expectClose(actual: Tensor, expected: Tensor, tolerance: number): void {
+  expect(actual.shape).toEqual(expected.shape);
+  const wide = [actual, expected].map((each) => each.detach().to({ dtype: 'f64', device: 'cpu' }));
+  const largest = wide[1].abs().max().item();
+  expect(wide[0].sub(wide[1]).abs().max().item()).toBeLessThanOrEqual(tolerance * (largest + 1e-3));
+}
+
+function expectSame(layout: Layout, dtype: DType, device: Device, tolerance: number): void {
+  for (const slope of SLOPES) {
+    const drawn = draw(layout, dtype, device);
+    const [actual, expected] = [run(drawn, slope, true), run(drawn, slope, false)];
+    expect(actual.y.dtype).toBe(expected.y.dtype);
+    expectClose(actual.y, expected.y, tolerance);
+    expectClose(actual.runningMean, expected.runningMean, Math.min(tolerance, 1e-3));
+    expectClose(actual.runningVar, expected.runningVar, Math.min(tolerance, 1e-3));
+    actual.gradients.forEach((gradient, n) =>
+      expectClose(gradient, expected.gradients[n], tolerance),
+    );
+  }
+}
+
+describe('on the CPU', () => {
+  test.each(LAYOUTS)('f64, $name', (layout) => expectSame(layout, 'f64', 'cpu', 1e-11));
+  test.each(LAYOUTS)('f32, $name', (layout) => expectSame(layout, 'f32', 'cpu', 2e-5));
+
+  test('without running statistics', () => {
+    const { x, weight, bias } = draw(LAYOUTS[0], 'f64', 'cpu');
+    const fused = batchNormLeakyRelu(x, null, null, weight, bias, { slope: 0.1 });
+    const plain = batchNorm(x, null, null, weight, bias, { training: true });
+    expectClose(fused, leakyRelu(plain, 0.1), 1e-11);
+  });
+
+  test('a batch of one value in each channel is refused', () => {
+    const one = ones([1, 4, 1, 1]);
+    expect(() => batchNormLeakyRelu(one, null, null, ones([4]), zeros([4]))).toThrow(
+      /more than 1 value/,
+    );
+  });
+
+  test('a weight of another size is refused', () => {
+    const { x, bias } = draw(LAYOUTS[0], 'f32', 'cpu');
+    expect(() => batchNormLeakyRelu(x, null, null, ones([31]), bias)).toThrow(/batchNorm/);
+  });
+});
+
+describe.skipIf(cudaDeviceCount() === 0)('on CUDA', () => {
+  test.each(LAYOUTS)('f32, $name', (layout) => expectSame(layout, 'f32', 'cuda', 1e-4));
+  test.each(LAYOUTS)('bf16, $name', (layout) => expectSame(layout, 'bf16', 'cuda', 2e-2));
+  test.each(LAYOUTS)('f16, $name', (layout) => expectSame(layout, 'f16', 'cuda', 3e-3));
+});
