@@ -44,7 +44,7 @@ const ADDON = join(BUILD, 'crab_torch.node');
 const CORE = join(BUILD, 'crab_torch_core.so');
 const STAMP = join(BUILD, 'stamp.json');
 const LOADER = 'loader.cc';
-const DEBIAN_PACKAGES = ['libtorch-dev', 'libopenblas0-openmp', 'g++'];
+const DEBIAN_PACKAGES = ['libtorch-dev', 'libopenblas0-openmp', 'libgloo-dev', 'g++'];
 /** What one compiler takes on libtorch's headers, generously. */
 const COMPILER_BYTES = 1.5 * 2 ** 30;
 const OPENBLAS_OPENMP = '/usr/lib/x86_64-linux-gnu/openblas-openmp';
@@ -173,6 +173,38 @@ function cudaHeaders(libtorch) {
   return folders.filter((folder) => existsSync(folder));
 }
 
+/** The file that a program's name stands for. */
+const programPath = (name) => tryOutput('sh', ['-c', `command -v "${name}"`]) ?? name;
+
+/** nvcc of the toolkit whose headers are used, or null: kernels of our own are then left out. */
+function findNvcc() {
+  const homes = [process.env.CUDA_HOME, process.env.CUDA_PATH, '/usr/local/cuda'].filter(Boolean);
+  const candidates = [...homes.map((home) => join(home, 'bin/nvcc')), 'nvcc'];
+  return candidates.find((program) => tryOutput(program, ['--version']) !== null) ?? null;
+}
+
+/**
+ * What process groups need of this libtorch: Gloo where the headers it was built with are there, NCCL
+ * with CUDA. Wheels of PyTorch come without Gloo's headers, and those of another Gloo do not fit.
+ */
+function processGroups(libtorch) {
+  const c10d = join(libtorch.include, 'torch/csrc/distributed/c10d');
+  const gloo =
+    existsSync(join(c10d, 'ProcessGroupGloo.hpp')) &&
+    existsSync(join(libtorch.include, 'gloo/algorithm.h'));
+  const nccl = libtorch.cuda && existsSync(join(c10d, 'ProcessGroupNCCL.hpp'));
+  const folders = [libtorch.include, ...(nccl ? ncclFolders(libtorch) : [])];
+  const ncclHeaders = nccl ? folders.find((folder) => existsSync(join(folder, 'nccl.h'))) : undefined;
+  return { gloo, ncclHeaders };
+}
+
+/** Where nccl.h may be: the package that PyTorch's wheels bring along, the toolkit, the system. */
+function ncclFolders(libtorch) {
+  const packages = resolve(libtorch.libraries, '../../nvidia');
+  const homes = [process.env.NCCL_HOME, process.env.CUDA_HOME, '/usr/local/cuda', '/usr'];
+  return [join(packages, 'nccl'), ...homes.filter(Boolean)].map((home) => join(home, 'include'));
+}
+
 /** Everything that decides what the compiler does. */
 function plan(libtorch) {
   const addonApi = require('node-addon-api').include_dir.replaceAll('"', '');
@@ -203,6 +235,23 @@ function plan(libtorch) {
     // CUDA's own libraries are found through these two.
     libraries.push('-ltorch_cuda', '-lc10_cuda');
   }
+  const nvcc = libtorch.cuda ? findNvcc() : null;
+  if (nvcc !== null) {
+    defines.push('CRAB_CUDA_KERNELS');
+    libraries.push('-lcudart');
+    link.push(`-L${join(dirname(realpathSync(programPath(nvcc))), '../lib64')}`);
+  }
+  // Wheels bring an OpenMP runtime under a name of its own; only the system's can be shared.
+  const openmp = libtorch.origin === 'the system' ? ['-fopenmp'] : [];
+  const { gloo, ncclHeaders } = processGroups(libtorch);
+  if (gloo) {
+    defines.push('USE_C10D_GLOO');
+    libraries.push('-lgloo');
+  }
+  if (ncclHeaders !== undefined) {
+    defines.push('USE_C10D_NCCL');
+    if (!system.includes(ncclHeaders) && ncclHeaders !== '/usr/include') system.push(ncclHeaders);
+  }
   // Debian's libtorch takes whichever libblas.so.3 the system prefers. Naming OpenBLAS (OpenMP) as a
   // library of the addon loads it first, and libtorch then shares it.
   if (libtorch.origin === 'the system' && existsSync(OPENBLAS_OPENMP)) {
@@ -212,21 +261,24 @@ function plan(libtorch) {
   }
   const standard = Number(libtorch.version.split('.')[0]) >= 2 ? '-std=c++20' : '-std=c++17';
   const compile = [
-    ...[standard, '-O2', '-fPIC', '-Wall', '-Wextra', '-fvisibility=hidden'],
+    ...[standard, '-O2', '-fPIC', '-Wall', '-Wextra', '-fvisibility=hidden', ...openmp],
     ...defines.map((name) => `-D${name}`),
     ...system.flatMap((folder) => ['-isystem', folder]),
   ];
+  link.push(...openmp);
   if (OPTIONS.sanitize) {
     const flags = ['-fsanitize=address,undefined', '-fno-omit-frame-pointer', '-g'];
     compile.push(...flags);
     link.push(...flags);
   }
-  return { compiler: process.env.CXX ?? 'g++', compile, link, libraries };
+  // The GPUs at hand; the newest code is also kept in the form that later ones translate.
+  const kernels = ['-O3', '-std=c++17', '-arch=native', '-Xcompiler', '-fPIC,-fvisibility=hidden'];
+  return { compiler: process.env.CXX ?? 'g++', compile, link, libraries, nvcc, kernels };
 }
 
 function sources() {
   return readdirSync(NATIVE)
-    .filter((name) => /\.(cc|h)$/.test(name))
+    .filter((name) => /\.(cc|cu|h)$/.test(name))
     .sort();
 }
 
@@ -242,9 +294,9 @@ function stampOf(libtorch, steps) {
   };
 }
 
-async function compileOne(steps, args, name) {
+async function compileOne(steps, args, name, compiler = steps.compiler) {
   try {
-    const { stderr } = await run(steps.compiler, args, { maxBuffer: 1 << 26 });
+    const { stderr } = await run(compiler, args, { maxBuffer: 1 << 26 });
     if (stderr) console.error(stderr);
   } catch (error) {
     throw new SetupError(`${name} did not compile:\n${error.stderr ?? error.message}`);
@@ -295,7 +347,14 @@ async function build(libtorch, steps) {
       return compileOne(steps, args, name);
     }),
   );
-  const core = files.filter((name) => name !== LOADER).map(objectOf);
+  const kernels = steps.nvcc === null ? [] : sources().filter((name) => name.endsWith('.cu'));
+  await inParallel(
+    kernels.map((name) => () => {
+      const args = [...steps.kernels, '-c', join(NATIVE, name), '-o', objectOf(name)];
+      return compileOne(steps, args, name, steps.nvcc);
+    }),
+  );
+  const core = [...files.filter((name) => name !== LOADER), ...kernels].map(objectOf);
   await link(steps, [...steps.link, ...core, ...steps.libraries], CORE);
   const loaderFlags = steps.link.filter(
     (flag) => flag === '-shared' || flag.startsWith('-fsanitize'),
@@ -353,10 +412,11 @@ function isUpToDate(stamp) {
   return JSON.parse(readFileSync(STAMP, 'utf8')).hash === stamp.hash;
 }
 
-/** Debian's libtorch alone comes with the reference BLAS, or with none of the compilers. */
+/** Debian's libtorch alone comes with the reference BLAS, without Gloo's headers, or without a compiler. */
 function debianIsIncomplete(libtorch, compiler) {
-  const noBlas = libtorch.origin === 'the system' && !existsSync(OPENBLAS_OPENMP);
-  return noBlas || tryOutput(compiler, ['--version']) === null;
+  const ofSystem = libtorch.origin === 'the system';
+  const lacks = ofSystem && (!existsSync(OPENBLAS_OPENMP) || !existsSync('/usr/include/gloo'));
+  return lacks || tryOutput(compiler, ['--version']) === null;
 }
 
 async function main() {
