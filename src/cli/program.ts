@@ -5,7 +5,9 @@ import { addConvertCommand } from './convert.js';
 import { addEvaluateCommand } from './evaluate.js';
 import { addExportCommand } from './export.js';
 import { addGenerateCommand } from './generate.js';
+import { addInfoCommand } from './info.js';
 import { addSolveCommand } from './solve.js';
+import { addStudioCommand } from './studio.js';
 import { addTrainCommand } from './train.js';
 
 const packageVersion = (): string =>
@@ -29,6 +31,8 @@ export function buildProgram(signal: AbortSignal): Command {
   addEvaluateCommand(program, signal);
   addSolveCommand(program, signal);
   addTrainCommand(program, signal);
+  addStudioCommand(program, signal);
+  addInfoCommand(program);
   for (const command of program.commands) {
     command.option('--debug', 'show a stack trace with an error').exitOverride();
   }

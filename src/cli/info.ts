@@ -1,0 +1,88 @@
+/** `crab info`: what is installed here, what is missing, and the command that installs it. */
+import type { Command } from 'commander';
+import {
+  readInstallation,
+  type BundleInfo,
+  type Installation,
+  type Part,
+} from '../server/index.js';
+
+const EXAMPLES = `
+Examples:
+  crab info
+  crab info --json`;
+
+export function addInfoCommand(program: Command): void {
+  program
+    .command('info')
+    .description('what is installed, what is missing and how to get it')
+    .option('--zoo <folder>', 'folder of models (default: those of this package)')
+    .option('--json', 'report as JSON on standard output')
+    .addHelpText('after', EXAMPLES)
+    .action(async ({ json, zoo }: { json?: boolean; zoo?: string }) => {
+      const found = await readInstallation({ zoo });
+      process.stdout.write(json ? `${JSON.stringify(found)}\n` : describe(found));
+    });
+}
+
+const LABEL_WIDTH = 14;
+const line = (label: string, text: string): string => `${label.padEnd(LABEL_WIDTH)}${text}\n`;
+const gigabytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** A part in one line, or why it is missing and how to get it in two. */
+function partLines<Found>(
+  label: string,
+  part: Part<Found>,
+  tell: (found: Found) => string,
+): string {
+  if (part.available) return line(label, tell(part));
+  return line(label, `missing: ${part.reason}`) + line('', `get it: ${part.command}`);
+}
+
+function torchLine(found: Extract<Installation['libtorch'], { available: true }>): string {
+  const devices = found.devices.map(({ name, memory }) => `${name} (${gigabytes(memory)})`);
+  // Its first two words are name and version; the rest is how it was built.
+  const blas = found.blas.split(' ').slice(0, 2).join(' ');
+  const built = found.cuda ? 'CUDA, but no device' : 'no CUDA';
+  return `${found.version}, ${devices.length > 0 ? devices.join(', ') : built}; ${blas}`;
+}
+
+function bundleLine({ name, bytes, accuracy }: BundleInfo): string {
+  const shares = Object.entries(accuracy ?? {}).map(
+    ([variant, share]) => `${variant} ${(100 * share).toFixed(1)}%`,
+  );
+  const measured = shares.length > 0 ? `accuracy ${shares.join(', ')}` : 'accuracy not measured';
+  return `${name}, ${megabytes(bytes)}, ${measured}`;
+}
+
+function zooLines({ bundles, damaged, folder }: Installation['zoo']): string {
+  if (bundles.length + damaged.length === 0) {
+    return (
+      line('models', `none in ${folder}`) +
+      line('', 'make one: crab train --config center, then crab export')
+    );
+  }
+  const texts = [
+    ...bundles.map(bundleLine),
+    ...damaged.map((name) => `${name}: damaged, its bundle.json cannot be read`),
+  ];
+  return texts.map((text, i) => line(i === 0 ? 'models' : '', text)).join('');
+}
+
+function describe(found: Installation): string {
+  const { node, machine } = found;
+  const old = node.supported ? '' : ' (too old: version 20 or later is needed)';
+  return [
+    line('crab-raven', found.version),
+    line('Node', `${node.version}${old}`),
+    line(
+      'machine',
+      `${machine.platform}, ${machine.processor}, ${machine.cores} cores, ${gigabytes(machine.memory)}`,
+    ),
+    partLines('libtorch', found.libtorch, torchLine),
+    partLines('ONNX Runtime', found.onnxRuntime, ({ version }) => version),
+    partLines('studio page', found.page, () => 'built'),
+    zooLines(found.zoo),
+  ].join('');
+}

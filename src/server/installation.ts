@@ -1,0 +1,107 @@
+/** What `crab info` tells: the parts this software uses, what is missing and how to get it. */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import path from 'node:path';
+import { zooFolder } from '../solver/node.js';
+import type { OnnxFinding, TorchFinding } from './probe/findings.js';
+import { probeOnnx, probeTorch } from './probe/probe.js';
+import { BUILD_PAGE, SETUP_ONNX, SETUP_TORCH } from './setup-commands.js';
+import { pageFolder } from './studio-server.js';
+import { readZoo } from './zoo.js';
+
+/** A part that is there, or why not and the command that installs it. */
+export type Part<Found> =
+  | ({ readonly available: true } & Found)
+  | { readonly available: false; readonly reason: string; readonly command: string };
+
+export interface BundleInfo {
+  readonly name: string;
+  readonly folder: string;
+  readonly bytes: number;
+  /** Selection accuracy by variant of candidates, fractions; null where it was not measured. */
+  readonly accuracy: Readonly<Record<string, number>> | null;
+}
+
+export interface Installation {
+  readonly version: string;
+  readonly node: { readonly version: string; readonly supported: boolean };
+  readonly machine: {
+    readonly platform: string;
+    readonly processor: string;
+    readonly cores: number;
+    /** Bytes. */
+    readonly memory: number;
+  };
+  /** For training. */
+  readonly libtorch: Part<TorchFinding>;
+  /** For trained models. */
+  readonly onnxRuntime: Part<OnnxFinding>;
+  /** For `crab studio`. */
+  readonly page: Part<{ readonly folder: string }>;
+  readonly zoo: {
+    readonly folder: string;
+    readonly bundles: readonly BundleInfo[];
+    /** Folders whose manifest cannot be read. */
+    readonly damaged: readonly string[];
+  };
+}
+
+const LEAST_NODE = 20;
+
+async function packageVersion(): Promise<string> {
+  const file = new URL('../../package.json', import.meta.url);
+  const { version } = JSON.parse(await readFile(file, 'utf8')) as { version: string };
+  return version;
+}
+
+function part<Found extends object>(
+  { found, reason }: { readonly found: Found | null; readonly reason: string | null },
+  command: string,
+): Part<Found> {
+  if (found !== null) return { available: true, ...found };
+  return { available: false, reason: reason ?? 'it is not there', command };
+}
+
+function pageOf(folder: string): Part<{ readonly folder: string }> {
+  const built = existsSync(path.join(folder, 'index.html'));
+  return part({ found: built ? { folder } : null, reason: 'the page is not built' }, BUILD_PAGE);
+}
+
+async function zooOf(folder: string): Promise<Installation['zoo']> {
+  const { bundles, damaged } = await readZoo(folder);
+  return {
+    folder,
+    bundles: bundles.map(({ name, folder: place, bytes, manifest }) => ({
+      name,
+      folder: place,
+      bytes,
+      accuracy: manifest.accuracy?.sa ?? null,
+    })),
+    damaged,
+  };
+}
+
+/** Looks at everything; what is broken is told, and breaks nothing. */
+export async function readInstallation(
+  places: { readonly zoo?: string; readonly page?: string } = {},
+): Promise<Installation> {
+  const [libtorch, onnx] = await Promise.all([probeTorch(), probeOnnx()]);
+  return {
+    version: await packageVersion(),
+    node: {
+      version: process.version,
+      supported: Number(process.versions.node.split('.', 1)[0]) >= LEAST_NODE,
+    },
+    machine: {
+      platform: `${process.platform} ${process.arch}`,
+      processor: cpus().at(0)?.model.trim() ?? 'unknown',
+      cores: availableParallelism(),
+      memory: totalmem(),
+    },
+    libtorch: part(libtorch, SETUP_TORCH),
+    onnxRuntime: part(onnx, SETUP_ONNX),
+    page: pageOf(places.page ?? pageFolder()),
+    zoo: await zooOf(places.zoo ?? zooFolder()),
+  };
+}

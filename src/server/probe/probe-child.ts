@@ -1,0 +1,33 @@
+/** Loads one native library and says what it is. In a process of its own: a broken one may crash it. */
+import type { Finding, Library, OnnxFinding, TorchFinding } from './findings.js';
+
+async function lookAtTorch(): Promise<Finding<TorchFinding>> {
+  const { torchInfo } = await import('../../torch/index.js');
+  const { info, reason } = torchInfo();
+  if (info === null) return { found: null, reason };
+  const { version, cuda, blas } = info;
+  const devices = info.devices.map(({ name, memory }) => ({ name, memory }));
+  return { found: { version, cuda, devices, blas }, reason: null };
+}
+
+async function lookAtOnnx(): Promise<Finding<OnnxFinding>> {
+  const { env } = await import('onnxruntime-node');
+  return { found: { version: env.versions.node ?? env.versions.common }, reason: null };
+}
+
+const LOOKS: Record<Library, () => Promise<Finding<unknown>>> = {
+  torch: lookAtTorch,
+  onnx: lookAtOnnx,
+};
+
+async function look(library: string): Promise<Finding<unknown>> {
+  try {
+    return await LOOKS[library as Library]();
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return { found: null, reason: text.split('\n', 1)[0] };
+  }
+}
+
+const finding = await look(process.argv[2]);
+process.send?.(finding, () => process.exit(0));

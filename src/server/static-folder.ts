@@ -1,0 +1,141 @@
+/**
+ * Serves the files of one folder and nothing outside it, through links neither. Files are sent as they
+ * come from the disk, or as a compressed copy that lies beside them; a file that has not changed since
+ * a browser's last visit is not sent again.
+ */
+import { constants } from 'node:fs';
+import { lstat, open, realpath, type FileHandle } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { HttpFault } from './faults.js';
+import { mediaTypeOf } from './media-types.js';
+
+const ENCODINGS = [
+  { name: 'br', ending: '.br' },
+  { name: 'gzip', ending: '.gz' },
+] as const;
+
+/** File names that carry a hash of their content never change what they hold. */
+const HASHED = /[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/;
+const FOREVER = 'public, max-age=31536000, immutable';
+const ASK_AGAIN = 'no-cache';
+
+interface FoundFile {
+  readonly handle: FileHandle;
+  readonly size: number;
+  readonly tag: string;
+  readonly encoding: string | null;
+}
+
+/** Errors that mean no more than that there is no such file. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'EISDIR']);
+
+const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && ABSENT.has((error as NodeJS.ErrnoException).code ?? '');
+
+/** Whether a request takes an encoding: named, and not with a weight of zero. */
+function accepts(request: IncomingMessage, encoding: string): boolean {
+  const header = request.headers['accept-encoding'];
+  const list = (Array.isArray(header) ? header.join(',') : (header ?? '')).toLowerCase();
+  return list.split(',').some((entry) => {
+    const [name, ...parameters] = entry.split(';').map((part) => part.trim());
+    return name === encoding && !parameters.some((each) => /^q=0(\.0*)?$/.test(each));
+  });
+}
+
+function isUnchanged(request: IncomingMessage, tag: string): boolean {
+  const known = request.headers['if-none-match'];
+  if (known === undefined) return false;
+  return known.split(',').some((each) => ['*', tag].includes(each.trim().replace(/^W\//, '')));
+}
+
+export class StaticFolder {
+  constructor(
+    readonly folder: string,
+    /** Folders of it whose files are named by a hash. */
+    readonly hashedFolders: readonly string[] = [],
+  ) {}
+
+  /** Sends a file; false where there is none of that name. */
+  async serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    segments: readonly string[],
+  ): Promise<boolean> {
+    if (segments.length === 0 || segments.some((name) => name === '' || name.startsWith('.'))) {
+      return false;
+    }
+    const found = await this.#find(request, segments);
+    if (found === null) return false;
+    try {
+      await this.#send(request, response, segments, found);
+    } finally {
+      await found.handle.close();
+    }
+    return true;
+  }
+
+  /** The compressed copy a browser takes, else the file itself. */
+  async #find(request: IncomingMessage, segments: readonly string[]): Promise<FoundFile | null> {
+    const wanted = ENCODINGS.filter(({ name }) => accepts(request, name));
+    for (const { name, ending } of wanted) {
+      const copy = [...segments.slice(0, -1), segments[segments.length - 1] + ending];
+      const found = await this.#open(copy, name);
+      if (found !== null) return found;
+    }
+    return this.#open(segments, null);
+  }
+
+  async #open(segments: readonly string[], encoding: string | null): Promise<FoundFile | null> {
+    let handle: FileHandle | null = null;
+    try {
+      const root = await realpath(this.folder);
+      const file = await realpath(path.join(root, ...segments));
+      // Only files: opening a pipe or a device could wait for ever.
+      if (!file.startsWith(root + path.sep) || !(await lstat(file)).isFile()) return null;
+      handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      const status = await handle.stat();
+      const changed = Math.round(status.mtimeMs).toString(36);
+      const tag = `"${status.size.toString(36)}-${changed}${encoding === null ? '' : `-${encoding}`}"`;
+      return { handle, size: status.size, tag, encoding };
+    } catch (error) {
+      await handle?.close();
+      if (isAbsent(error)) return null;
+      throw error;
+    }
+  }
+
+  async #send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    segments: readonly string[],
+    { handle, size, tag, encoding }: FoundFile,
+  ): Promise<void> {
+    const name = segments[segments.length - 1];
+    const isHashed = this.hashedFolders.includes(segments[0]) && HASHED.test(name);
+    response.setHeader('etag', tag);
+    response.setHeader('cache-control', isHashed ? FOREVER : ASK_AGAIN);
+    response.setHeader('vary', 'accept-encoding');
+    if (isUnchanged(request, tag)) {
+      response.writeHead(304).end();
+      return;
+    }
+    response.setHeader('content-type', mediaTypeOf(name));
+    response.setHeader('content-length', size);
+    if (encoding !== null) response.setHeader('content-encoding', encoding);
+    response.writeHead(200);
+    if (request.method === 'HEAD' || size === 0) {
+      response.end();
+      return;
+    }
+    const bytes = handle.createReadStream({ start: 0, end: size - 1, autoClose: false });
+    await pipeline(bytes, response);
+  }
+}
+
+/** For what may be looked at but not changed. */
+export function requireReading(request: IncomingMessage): void {
+  if (request.method === 'GET' || request.method === 'HEAD') return;
+  throw new HttpFault(405, `${request.method} is not possible here`, { allow: 'GET, HEAD' });
+}

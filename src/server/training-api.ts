@@ -1,0 +1,67 @@
+/** The addresses of the training API, and what each leads to. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readJson } from './body.js';
+import { HttpFault } from './faults.js';
+import { requireReading } from './static-folder.js';
+import { TRAIN_API } from './train-api.js';
+import type { TrainingService } from './training/service.js';
+
+type Handler = (
+  service: TrainingService,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Promise<object | null>;
+
+function reading(answer: (service: TrainingService) => Promise<object>): Handler {
+  return (service, request) => {
+    requireReading(request);
+    return answer(service);
+  };
+}
+
+function changing(
+  answer: (service: TrainingService, body: Record<string, unknown>) => Promise<object>,
+): Handler {
+  return async (service, request) => {
+    if (request.method !== 'POST') {
+      throw new HttpFault(405, `${request.method} is not possible here`, { allow: 'POST' });
+    }
+    const body = await readJson(request);
+    // An export takes a while in which nothing is said.
+    request.socket.setTimeout(0);
+    return answer(service, body);
+  };
+}
+
+async function listen(
+  service: TrainingService,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<null> {
+  if (request.method !== 'GET') {
+    throw new HttpFault(405, `${request.method} is not possible here`, { allow: 'GET' });
+  }
+  await service.listen(response);
+  return null;
+}
+
+const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  [TRAIN_API.status, reading((service) => service.status())],
+  [TRAIN_API.events, listen],
+  [TRAIN_API.start, changing((service, body) => service.start(body))],
+  [TRAIN_API.stop, changing((service, body) => service.stop(body))],
+  [TRAIN_API.resume, changing((service, body) => service.resume(body))],
+  [TRAIN_API.export, changing((service, body) => service.export(body))],
+]);
+
+/** Answers a request; the JSON to send, or null where the answer is under way. */
+export function answerApi(
+  service: TrainingService,
+  segments: readonly string[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<object | null> {
+  const handler = HANDLERS.get(segments.join('/'));
+  if (handler === undefined) throw new HttpFault(404, 'there is nothing at this address');
+  return handler(service, request, response);
+}

@@ -1,0 +1,90 @@
+/**
+ * The models the page can load: the published bundles and, beside them, those exported from runs. The
+ * list is made from what is there at the moment, so an exported bundle appears at once.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import path from 'node:path';
+import { listZoo, MANIFEST_FILE, parseManifest, type BundleManifest } from '../solver/node.js';
+import { StaticFolder } from './static-folder.js';
+import type { ZooEntry, ZooIndex } from './zoo-index.js';
+
+/** A manifest has a few thousand bytes; a file beyond this is none. */
+const LARGEST_MANIFEST = 1 << 20;
+
+export interface FoundBundle {
+  readonly name: string;
+  readonly folder: string;
+  readonly bytes: number;
+  readonly manifest: BundleManifest;
+}
+
+async function readBundle(zoo: string, name: string): Promise<FoundBundle | null> {
+  const folder = path.join(zoo, name);
+  const file = path.join(folder, MANIFEST_FILE);
+  try {
+    const { size } = await stat(file);
+    if (size > LARGEST_MANIFEST) return null;
+    const manifest = parseManifest(await readFile(file), file);
+    const bytes = Object.values(manifest.files).reduce((sum, each) => sum + each.bytes, size);
+    return { name, folder, bytes, manifest };
+  } catch {
+    return null;
+  }
+}
+
+/** The bundles of a folder whose manifests can be read, and the names of those that cannot. */
+export async function readZoo(
+  folder: string,
+): Promise<{ readonly bundles: readonly FoundBundle[]; readonly damaged: readonly string[] }> {
+  const names = await listZoo(folder);
+  const read = await Promise.all(names.map((name) => readBundle(folder, name)));
+  return {
+    bundles: read.filter((bundle) => bundle !== null),
+    damaged: names.filter((_, i) => read[i] === null),
+  };
+}
+
+export class Zoo {
+  readonly #folders: readonly StaticFolder[];
+
+  /** @param folders of bundles; where two have the same name, that of the first counts */
+  constructor(folders: readonly string[]) {
+    this.#folders = folders.map((folder) => new StaticFolder(folder));
+  }
+
+  async #folderOf(name: string): Promise<StaticFolder | null> {
+    for (const folder of this.#folders) {
+      const file = path.join(folder.folder, name, MANIFEST_FILE);
+      const isThere = await stat(file).then(
+        (status) => status.isFile(),
+        () => false,
+      );
+      if (isThere) return folder;
+    }
+    return null;
+  }
+
+  /** Sends a file of a bundle; all files of a bundle come from the same folder. */
+  async serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    segments: readonly string[],
+  ): Promise<boolean> {
+    if (segments.length !== 2 || segments[0] === '') return false;
+    const folder = await this.#folderOf(segments[0]);
+    return folder !== null && folder.serve(request, response, segments);
+  }
+
+  async index(): Promise<ZooIndex> {
+    const entries = new Map<string, ZooEntry>();
+    for (const { folder } of this.#folders) {
+      for (const { name, bytes, manifest } of (await readZoo(folder)).bundles) {
+        if (entries.has(name)) continue;
+        const { configuration, noisy } = manifest;
+        entries.set(name, { name, configuration, noisy, bytes });
+      }
+    }
+    return { bundles: [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  }
+}
