@@ -16,6 +16,7 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   crab::defineRandom(exports);
   crab::defineRuntime(exports);
   crab::defineCuda(exports);
+  crab::defineProcessGroup(exports);
   return exports;
 }
 

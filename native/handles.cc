@@ -236,6 +236,8 @@ Failure currentFailure() {
     throw;
   } catch (const Failure& failure) {
     return failure;
+  } catch (const PeerError& error) {
+    return {error.what(), "CRAB_PEER"};
   } catch (const c10::OutOfMemoryError& error) {
     return {error.what_without_backtrace(), "CRAB_OOM"};
   } catch (const c10::Error& error) {

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,14 @@ std::shared_ptr<EnvState> sharedStateOf(napi_env env);
 void installState(Napi::Env env);
 
 // A tag in front of every object behind an External: an External of the wrong kind is told apart.
-enum class HandleKind : uint64_t { Tensor = 0x6372616254656e73, Generator = 0x6372616247656e65, Graph = 0x6372616247726170 };
+enum class HandleKind : uint64_t {
+  Tensor = 0x6372616254656e73,
+  Generator = 0x6372616247656e65,
+  Graph = 0x6372616247726170,
+  Store = 0x6372616253746f72,
+  ProcessGroup = 0x6372616250726f63,
+  Reducer = 0x6372616252656475,
+};
 
 struct TensorHandle {
   HandleKind kind = HandleKind::Tensor;
@@ -84,12 +92,19 @@ std::vector<at::Tensor> tensorsOf(Napi::Value array);
 const at::Generator& generatorOf(Napi::Value value);
 
 // Why something failed. `code` says its kind to TypeScript: CRAB_TYPE (a wrong argument), CRAB_FREED (a
-// freed tensor), CRAB_BUSY (a backward pass is running), CRAB_OOM (no memory), CRAB_TORCH (libtorch refused).
+// freed tensor), CRAB_BUSY (a backward pass is running), CRAB_OOM (no memory), CRAB_PEER (another process of
+// the group did not answer), CRAB_TORCH (libtorch refused).
 struct Failure {
   std::string message;
   const char* code;
 };
 [[noreturn]] void fail(const std::string& message, const char* code = "CRAB_TYPE");
+
+// Another process of a group did not answer. Unlike a Failure it may pass through autograd's engine, which
+// carries standard exceptions from one thread to another and no others.
+struct PeerError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // The exception now handled, and the JavaScript error that stands for it.
 Failure currentFailure();
@@ -141,5 +156,6 @@ void defineModes(Napi::Object exports);
 void defineRandom(Napi::Object exports);
 void defineRuntime(Napi::Object exports);
 void defineCuda(Napi::Object exports);
+void defineProcessGroup(Napi::Object exports);
 
 }  // namespace crab

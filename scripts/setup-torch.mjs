@@ -194,7 +194,9 @@ function processGroups(libtorch) {
     existsSync(join(libtorch.include, 'gloo/algorithm.h'));
   const nccl = libtorch.cuda && existsSync(join(c10d, 'ProcessGroupNCCL.hpp'));
   const folders = [libtorch.include, ...(nccl ? ncclFolders(libtorch) : [])];
-  const ncclHeaders = nccl ? folders.find((folder) => existsSync(join(folder, 'nccl.h'))) : undefined;
+  const ncclHeaders = nccl
+    ? folders.find((folder) => existsSync(join(folder, 'nccl.h')))
+    : undefined;
   return { gloo, ncclHeaders };
 }
 

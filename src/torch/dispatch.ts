@@ -9,7 +9,7 @@
  * takes the default and `null` is an absent optional. An in-place operator (`add_`) gives its first
  * argument back. This file also turns what goes wrong into the classes of errors.ts.
  */
-import { OutOfMemoryError, TorchError } from './errors.js';
+import { OutOfMemoryError, ProcessGroupError, TorchError } from './errors.js';
 import { explain, shapesOf } from './explain.js';
 import { Holder } from './handle.js';
 import { native } from './native.js';
@@ -66,6 +66,13 @@ function plainMessage(op: string, message: string): string {
   return same ? text.slice(named[0].length) : text;
 }
 
+/** Gloo's reason without the place in its source. */
+function peerMessage(message: string): string {
+  return message
+    .replace(/^\[[^\]]*\.(cc|cpp|h):\d+\] /, '')
+    .replace(/\.? This may indicate.*$/, '');
+}
+
 /** An error of the addon as one of ours; any other error as it is. */
 export function translate(op: string, error: unknown, args: readonly unknown[] = []): unknown {
   const code = codeOf(error);
@@ -73,6 +80,8 @@ export function translate(op: string, error: unknown, args: readonly unknown[] =
   const message = plainMessage(op, error.message);
   if (code === 'CRAB_OOM')
     return new OutOfMemoryError(op, message + shapesOf(args), { cause: error });
+  if (code === 'CRAB_PEER')
+    return new ProcessGroupError(op, peerMessage(message), { cause: error });
   if (code !== 'CRAB_TORCH') return new TorchError(op, message, { cause: error });
   return new TorchError(op, explain(op, args) ?? message + shapesOf(args), { cause: error });
 }

@@ -1,5 +1,5 @@
 /**
- * The errors of this folder. Every failure of an operation is a TorchError that names the operation; two
+ * The errors of this folder. Every failure of an operation is a TorchError that names the operation; those
  * kinds that callers must tell apart have classes of their own.
  */
 
@@ -20,6 +20,14 @@ export class OutOfMemoryError extends TorchError {
   constructor(op: string, message: string, options?: ErrorOptions) {
     super(op, message, options);
     this.name = 'OutOfMemoryError';
+  }
+}
+
+/** Another process of a group died, hung or could not be reached, or the group could not be formed. */
+export class ProcessGroupError extends TorchError {
+  constructor(op: string, message: string, options?: ErrorOptions) {
+    super(op, message, options);
+    this.name = 'ProcessGroupError';
   }
 }
 

@@ -18,6 +18,8 @@ export * from './creation.js';
 export * from './cuda-graph.js';
 export { Operator, operator } from './dispatch.js';
 export type { OpResult } from './dispatch.js';
+export * from './distributed.js';
+export { rendezvousOf, type Rendezvous } from './distributed-environment.js';
 export * from './errors.js';
 export * from './functional.js';
 export { addmm, baddbmm, bmm, einsum, matmul } from './linalg.js';

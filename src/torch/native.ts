@@ -13,6 +13,9 @@ import { TorchUnavailableError } from './errors.js';
 declare const tensorBrand: unique symbol;
 declare const generatorBrand: unique symbol;
 declare const graphBrand: unique symbol;
+declare const storeBrand: unique symbol;
+declare const groupBrand: unique symbol;
+declare const reducerBrand: unique symbol;
 
 /** N-API Externals; opaque to JavaScript. */
 export interface TensorHandle {
@@ -23,6 +26,15 @@ export interface GeneratorHandle {
 }
 export interface GraphHandle {
   readonly [graphBrand]: true;
+}
+export interface StoreHandle {
+  readonly [storeBrand]: true;
+}
+export interface GroupHandle {
+  readonly [groupBrand]: true;
+}
+export interface ReducerHandle {
+  readonly [reducerBrand]: true;
 }
 
 /** Arrays whose memory can be copied from and to a tensor. */
@@ -124,6 +136,46 @@ export interface Native {
   graphEnd(graph: GraphHandle): void;
   graphReplay(graph: GraphHandle): void;
   graphReset(graph: GraphHandle): void;
+  // process_group.cc; all but the first only where there is a backend
+  distributedBackends(): string[];
+  storeConnect(
+    host: string,
+    port: number,
+    isServer: boolean,
+    timeoutMilliseconds: number,
+    prefix: string,
+  ): Promise<StoreHandle>;
+  storeAdd(store: StoreHandle, key: string, amount: number): number;
+  groupCreate(
+    backend: string,
+    store: StoreHandle,
+    rank: number,
+    size: number,
+    timeoutMilliseconds: number,
+    networkInterface: string | null,
+    address: string | null,
+  ): Promise<GroupHandle>;
+  groupAllReduce(group: GroupHandle, tensor: TensorHandle, op: string): void;
+  groupBroadcast(group: GroupHandle, tensor: TensorHandle, root: number): void;
+  groupAllGather(group: GroupHandle, tensor: TensorHandle): TensorHandle[];
+  groupBarrier(group: GroupHandle): Promise<void>;
+  groupClose(group: GroupHandle): void;
+  // process_group_autograd.cc
+  groupGather(group: GroupHandle, tensor: TensorHandle, dim: number): TensorHandle;
+  syncBatchNorm(
+    group: GroupHandle,
+    x: TensorHandle,
+    weight: TensorHandle | null,
+    bias: TensorHandle | null,
+    runningMean: TensorHandle | null,
+    runningVariance: TensorHandle | null,
+    momentum: number,
+    eps: number,
+  ): TensorHandle;
+  reducerCreate(group: GroupHandle, parameters: TensorHandle[], bucketBytes: number): ReducerHandle;
+  reducerBegin(reducer: ReducerHandle): void;
+  reducerBuckets(reducer: ReducerHandle): number;
+  reducerClose(reducer: ReducerHandle): void;
 }
 
 export type BackwardArguments = [

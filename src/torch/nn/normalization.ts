@@ -4,6 +4,7 @@
  */
 import { noGrad } from '../autograd.js';
 import { ones, zeros } from '../creation.js';
+import type { ProcessGroup } from '../distributed.js';
 import { batchNorm, batchNormLeakyRelu, layerNorm, leakyRelu } from '../functional.js';
 import type { Tensor } from '../tensor.js';
 import type { Device, DType } from '../types.js';
@@ -33,6 +34,8 @@ export class BatchNorm2d extends Module {
   readonly numBatchesTracked: Buffer | null;
   readonly eps: number;
   readonly momentum: number | null;
+  /** In training, normalises by the statistics of all ranks' batches together; null: by its own. */
+  group: ProcessGroup | null = null;
 
   constructor(
     readonly numFeatures: number,
@@ -63,13 +66,15 @@ export class BatchNorm2d extends Module {
       return batchNorm(x, null, null, weight, bias, { training: true, eps });
     }
     const momentum = this.momentum;
+    if (this.group !== null) return this.group.batchNorm(x, { ...this, momentum });
     return batchNorm(x, runningMean, runningVar, weight, bias, { training: true, momentum, eps });
   }
 
   /** `forward` with a leaky ReLU behind it (slope 0: a ReLU), in one operator where that is possible. */
   forwardLeakyRelu(x: Tensor, slope: number): Tensor {
     const { weight, bias, runningMean, runningVar, eps, momentum } = this;
-    if (!this.training || momentum === null || weight === null || bias === null) {
+    const plain = momentum === null || weight === null || bias === null || this.group !== null;
+    if (!this.training || plain) {
       const y = this.forward(x);
       return slope === 0 ? y.relu_() : leakyRelu(y, slope);
     }

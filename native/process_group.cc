@@ -1,0 +1,339 @@
+// Process groups: rendezvous through a TCPStore, then Gloo (CPU) or NCCL (CUDA), all of them libtorch's.
+// Compiled where the found libtorch has their headers. Whatever may wait for other machines happens on a
+// thread of Node's pool, except collectives, which are a step's own work.
+#include "process_group.h"
+
+#ifdef CRAB_C10D
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#ifdef USE_C10D_GLOO
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#endif
+#ifdef USE_C10D_NCCL
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
+
+#include <cstdlib>
+#endif
+
+namespace crab {
+
+#ifdef CRAB_C10D
+
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+
+struct StoreHandle {
+  HandleKind kind = HandleKind::Store;
+  c10::intrusive_ptr<c10d::Store> store;
+};
+
+template <typename Handle>
+void finalizeHandle(FinalizerEnv, void* data, void*) {
+  delete static_cast<Handle*>(data);
+}
+
+template <typename Handle>
+napi_value wrapHandle(napi_env env, std::unique_ptr<Handle> handle) {
+  napi_value result = nullptr;
+  if (napi_create_external(env, handle.get(), finalizeHandle<Handle>, nullptr, &result) != napi_ok) {
+    fail("the JavaScript engine could not hold an object", "CRAB_TORCH");
+  }
+  handle.release();
+  return result;
+}
+
+c10::intrusive_ptr<c10d::Store> storeOf(Napi::Value value) {
+  auto* handle = static_cast<StoreHandle*>(unwrapHandle(value.Env(), value, HandleKind::Store));
+  if (handle == nullptr) fail("expected a store");
+  return handle->store;
+}
+
+std::string text(Napi::Value value) {
+  if (!value.IsString()) fail("expected a text");
+  return value.As<Napi::String>();
+}
+
+int64_t integer(Napi::Value value) {
+  if (!value.IsNumber()) fail("expected a number");
+  return value.As<Napi::Number>().Int64Value();
+}
+
+// The exception now handled, as one that names another process as its reason.
+[[noreturn]] void failAsPeer() { throw PeerError(currentFailure().message); }
+
+// Makes something on a thread of Node's pool; the promise holds the result's handle.
+template <typename Handle>
+class Maker : public Napi::AsyncWorker {
+ public:
+  using Make = std::function<std::unique_ptr<Handle>()>;
+  Maker(Napi::Env env, Make make)
+      : Napi::AsyncWorker(env, "crab:distributed"),
+        deferred_(Napi::Promise::Deferred::New(env)),
+        make_(std::move(make)) {}
+
+  Napi::Promise promise() const { return deferred_.Promise(); }
+
+  void Execute() override {
+    try {
+      dropWarnings();
+      made_ = make_();
+    } catch (...) {
+      failure_ = currentFailure();
+      failure_->code = "CRAB_PEER";
+    }
+  }
+
+  void OnOK() override {
+    if (failure_) {
+      deferred_.Reject(Napi::Value(Env(), failureToJs(Env(), *failure_)));
+    } else if (made_) {
+      deferred_.Resolve(Napi::Value(Env(), wrapHandle(Env(), std::move(made_))));
+    } else {
+      deferred_.Resolve(Env().Undefined());
+    }
+  }
+
+ private:
+  Napi::Promise::Deferred deferred_;
+  Make make_;
+  std::unique_ptr<Handle> made_;
+  std::optional<Failure> failure_;
+};
+
+template <typename Handle>
+napi_value inBackground(Napi::Env env, typename Maker<Handle>::Make make) {
+  auto* worker = new Maker<Handle>(env, std::move(make));
+  Napi::Promise promise = worker->promise();
+  worker->Queue();
+  return promise;
+}
+
+// c10d writes its warnings to standard error; a library does not print.
+void quieten() { setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0); }
+
+// storeConnect(host, port, isServer, timeoutMs, prefix): keys are kept under the prefix.
+napi_value storeConnect(const Napi::CallbackInfo& info) {
+  quieten();
+  const std::string host = text(info[0]);
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<uint16_t>(integer(info[1]));
+  options.isServer = info[2].ToBoolean();
+  options.waitWorkers = false;
+  options.timeout = Milliseconds(integer(info[3]));
+  const std::string prefix = text(info[4]);
+  return inBackground<StoreHandle>(info.Env(), [host, options, prefix] {
+    auto handle = std::make_unique<StoreHandle>();
+    handle->store =
+        c10::make_intrusive<c10d::PrefixStore>(prefix, c10::make_intrusive<c10d::TCPStore>(host, options));
+    return handle;
+  });
+}
+
+// storeAdd(store, key, amount): adds to a counter that begins at 0, and returns it.
+napi_value storeAdd(const Napi::CallbackInfo& info) {
+  const auto store = storeOf(info[0]);
+  const std::string key = text(info[1]);
+  const int64_t amount = integer(info[2]);
+  try {
+    return Napi::Number::New(info.Env(), static_cast<double>(store->add(key, amount)));
+  } catch (...) {
+    failAsPeer();
+  }
+}
+
+struct GroupArguments {
+  std::string backend;
+  c10::intrusive_ptr<c10d::Store> store;
+  int rank;
+  int size;
+  Milliseconds timeout;
+  std::string interface;  // a network interface, or empty
+  std::string address;    // an address of this machine, or empty
+};
+
+#ifdef USE_C10D_GLOO
+c10::intrusive_ptr<Engine> makeGloo(const GroupArguments& given) {
+  using c10d::ProcessGroupGloo;
+  auto options = ProcessGroupGloo::Options::create(given.timeout);
+  options->threads = 2;
+  options->devices.push_back(!given.interface.empty()
+                                 ? ProcessGroupGloo::createDeviceForInterface(given.interface)
+                             : !given.address.empty()
+                                 ? ProcessGroupGloo::createDeviceForHostname(given.address)
+                                 : ProcessGroupGloo::createDefaultDevice());
+  return c10::make_intrusive<ProcessGroupGloo>(given.store, given.rank, given.size, options);
+}
+#endif
+
+#ifdef USE_C10D_NCCL
+c10::intrusive_ptr<Engine> makeNccl(const GroupArguments& given) {
+  auto options = c10d::ProcessGroupNCCL::Options::create();
+  options->timeout = given.timeout;
+  return c10::make_intrusive<c10d::ProcessGroupNCCL>(given.store, given.rank, given.size, options);
+}
+#endif
+
+c10::intrusive_ptr<Engine> makeEngine(const GroupArguments& given) {
+#ifdef USE_C10D_GLOO
+  if (given.backend == "gloo") return makeGloo(given);
+#endif
+#ifdef USE_C10D_NCCL
+  if (given.backend == "nccl") return makeNccl(given);
+#endif
+  fail("this libtorch's addon was built without " + given.backend);
+}
+
+// groupCreate(backend, store, rank, size, timeoutMs, interface | null, address | null)
+napi_value groupCreate(const Napi::CallbackInfo& info) {
+  quieten();
+  GroupArguments given;
+  given.backend = text(info[0]);
+  given.store = storeOf(info[1]);
+  given.rank = static_cast<int>(integer(info[2]));
+  given.size = static_cast<int>(integer(info[3]));
+  given.timeout = Milliseconds(integer(info[4]));
+  if (!info[5].IsNull()) given.interface = text(info[5]);
+  if (!info[6].IsNull()) given.address = text(info[6]);
+  return inBackground<GroupHandle>(info.Env(), [given] {
+    given.store->setTimeout(given.timeout);
+    auto handle = std::make_unique<GroupHandle>();
+    handle->engine = makeEngine(given);
+    return handle;
+  });
+}
+
+c10d::ReduceOp reduceOp(const std::string& name) {
+  if (name == "sum") return c10d::ReduceOp::SUM;
+  if (name == "min") return c10d::ReduceOp::MIN;
+  if (name == "max") return c10d::ReduceOp::MAX;
+  if (name == "product") return c10d::ReduceOp::PRODUCT;
+  fail("expected one of sum, min, max, product");
+}
+
+void requireDense(const at::Tensor& tensor) {
+  if (!tensor.is_non_overlapping_and_dense()) fail("the tensor's elements must be dense in memory");
+}
+
+// groupAllReduce(group, tensor, op): in place
+napi_value groupAllReduce(const Napi::CallbackInfo& info) {
+  requireNoAsyncBackward(info.Env(), "allReduce_() cannot run");
+  const auto engine = engineOf(info[0]);
+  std::vector<at::Tensor> tensors{tensorOf(info[1]).detach()};
+  requireDense(tensors[0]);
+  c10d::AllreduceOptions options;
+  options.reduceOp = reduceOp(text(info[2]));
+  finishWork(started([&] { return engine->allreduce(tensors, options); }));
+  return nullptr;
+}
+
+// groupBroadcast(group, tensor, root): in place
+napi_value groupBroadcast(const Napi::CallbackInfo& info) {
+  requireNoAsyncBackward(info.Env(), "broadcast_() cannot run");
+  const auto engine = engineOf(info[0]);
+  std::vector<at::Tensor> tensors{tensorOf(info[1]).detach()};
+  requireDense(tensors[0]);
+  c10d::BroadcastOptions options;
+  options.rootRank = integer(info[2]);
+  finishWork(started([&] { return engine->broadcast(tensors, options); }));
+  return nullptr;
+}
+
+napi_value groupAllGather(const Napi::CallbackInfo& info) {
+  const auto engine = engineOf(info[0]);
+  return wrapTensors(info.Env(), allGather(*engine, tensorOf(info[1]).detach()));
+}
+
+// groupBarrier(group): a promise; nothing of this process is held up meanwhile.
+napi_value groupBarrier(const Napi::CallbackInfo& info) {
+  const auto engine = engineOf(info[0]);
+  return inBackground<GroupHandle>(info.Env(), [engine]() -> std::unique_ptr<GroupHandle> {
+    finishWork(started([&] { return engine->barrier(); }));
+    return nullptr;
+  });
+}
+
+// groupClose(group): leaves it; the others' next collective fails.
+napi_value groupClose(const Napi::CallbackInfo& info) {
+  auto* handle = static_cast<GroupHandle*>(unwrapHandle(info.Env(), info[0], HandleKind::ProcessGroup));
+  if (handle == nullptr) fail("expected a process group");
+  handle->engine.reset();
+  return nullptr;
+}
+
+}  // namespace
+
+c10::intrusive_ptr<Engine> engineOf(Napi::Value value) {
+  auto* handle = static_cast<GroupHandle*>(unwrapHandle(value.Env(), value, HandleKind::ProcessGroup));
+  if (handle == nullptr) fail("expected a process group");
+  if (!handle->engine) fail("the process group has been closed", "CRAB_FREED");
+  return handle->engine;
+}
+
+WorkPointer started(const std::function<WorkPointer()>& start) {
+  try {
+    return start();
+  } catch (...) {
+    failAsPeer();
+  }
+}
+
+void finishWork(const WorkPointer& work) {
+  try {
+    if (work->wait()) return;
+  } catch (...) {
+    failAsPeer();
+  }
+  throw PeerError("the collective was given up");
+}
+
+void allReduceSum(Engine& engine, const at::Tensor& tensor) {
+  std::vector<at::Tensor> tensors{tensor};
+  finishWork(started([&] { return engine.allreduce(tensors); }));
+}
+
+std::vector<at::Tensor> allGather(Engine& engine, const at::Tensor& tensor) {
+  std::vector<at::Tensor> inputs{tensor.contiguous()};
+  std::vector<std::vector<at::Tensor>> outputs(1);
+  for (int rank = 0; rank < engine.getSize(); ++rank) {
+    outputs[0].push_back(at::empty_like(inputs[0], at::MemoryFormat::Contiguous));
+  }
+  finishWork(started([&] { return engine.allgather(outputs, inputs); }));
+  return outputs[0];
+}
+
+#endif  // CRAB_C10D
+
+namespace {
+
+// distributedBackends(): those this addon was built with.
+napi_value distributedBackends(const Napi::CallbackInfo& info) {
+  Napi::Array names = Napi::Array::New(info.Env());
+#ifdef USE_C10D_GLOO
+  names.Set(names.Length(), "gloo");
+#endif
+#ifdef USE_C10D_NCCL
+  names.Set(names.Length(), "nccl");
+#endif
+  return names;
+}
+
+}  // namespace
+
+void defineProcessGroup(Napi::Object exports) {
+  define<distributedBackends>(exports, "distributedBackends");
+#ifdef CRAB_C10D
+  define<storeConnect>(exports, "storeConnect");
+  define<storeAdd>(exports, "storeAdd");
+  define<groupCreate>(exports, "groupCreate");
+  define<groupAllReduce>(exports, "groupAllReduce");
+  define<groupBroadcast>(exports, "groupBroadcast");
+  define<groupAllGather>(exports, "groupAllGather");
+  define<groupBarrier>(exports, "groupBarrier");
+  define<groupClose>(exports, "groupClose");
+  defineProcessGroupAutograd(exports);
+#endif
+}
+
+}  // namespace crab
