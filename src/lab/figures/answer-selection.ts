@@ -1,0 +1,216 @@
+/**
+ * Why a candidate is chosen: the matrix with its imagined panel, and the candidates over the shares
+ * that each concept has in their distance from it.
+ */
+import * as Plot from '@observablehq/plot';
+import type { Panel } from '../../solver/index.js';
+import { chart } from './chart.js';
+import {
+  at,
+  matrixDrawing,
+  padded,
+  panelAddress,
+  shortened,
+  text,
+  textWidth,
+  type Drawing,
+  type Figure,
+} from './drawing.js';
+import { colour, SMALL_FONT_SIZE } from './theme.js';
+
+export interface SelectionExample {
+  /** Eight context panels and the imagined ninth. */
+  readonly panels: readonly Panel[];
+  readonly candidates: readonly SelectionCandidate[];
+  /** Indices of candidates, from 0. */
+  readonly answer: number;
+  readonly chosen: number;
+  /** What the concepts are called, in the order of the shares. */
+  readonly concepts: readonly string[];
+  readonly distance: 'l2' | 'calibrated';
+}
+
+export interface SelectionCandidate {
+  readonly panel: Panel;
+  /** Share of each concept in the distance. */
+  readonly shares: readonly number[];
+  readonly probability: number;
+  /** What it truly gets wrong, in words, at most three are shown; undefined where not known. */
+  readonly wrong?: readonly string[];
+}
+
+const COLUMN = 66;
+const MOST_LINES = 3;
+const ROW = 24;
+const PICTURE = 54;
+const TOP = PICTURE + 30;
+const ROOM = 6;
+
+interface Cell {
+  readonly candidate: number;
+  readonly row: string;
+  readonly value: number;
+  readonly strength: number;
+}
+
+const brief = (value: number): string =>
+  Math.abs(value) >= 99.5 ? value.toFixed(0) : value.toFixed(Math.abs(value) >= 9.95 ? 0 : 1);
+
+/** Names made different, since several concepts may be called the same. */
+const rowNames = (concepts: readonly string[]): string[] =>
+  concepts.map((name, m) =>
+    concepts.filter((other) => other === name).length > 1 ? `${name} (${m + 1})` : name,
+  );
+
+function cellsOf({ candidates, concepts }: SelectionExample): Cell[] {
+  const rows = rowNames(concepts);
+  const largest = Math.max(1e-9, ...candidates.flatMap(({ shares }) => shares));
+  return candidates.flatMap(({ shares }, candidate) =>
+    shares.map((value, m) => ({
+      candidate: candidate + 1,
+      row: rows[m],
+      value,
+      // The square root keeps small but telling distances visible beside large ones.
+      strength: Math.sqrt(Math.max(0, value) / largest),
+    })),
+  );
+}
+
+/** What a candidate gets wrong, one change a line. */
+function wrongLines(wrong: readonly string[] = []): string[] {
+  const shown = wrong.length > MOST_LINES ? [...wrong.slice(0, MOST_LINES - 1), '…'] : wrong;
+  return shown.map((line) => shortened(line, COLUMN + 2, SMALL_FONT_SIZE));
+}
+
+/** The title of a row of texts below the chart. */
+const rowTitle = (title: string, dy: number): Plot.Markish =>
+  Plot.text([title], {
+    frameAnchor: 'bottom-left',
+    dx: -9,
+    dy,
+    textAnchor: 'end',
+    text: (each: string) => each,
+    fill: colour('muted'),
+    fontSize: SMALL_FONT_SIZE,
+  });
+
+function heatmap(example: SelectionExample): Drawing {
+  const { candidates, answer, chosen, concepts } = example;
+  const numbers = candidates.map((_, i) => i + 1);
+  const rows = rowNames(concepts);
+  const left = 12 + Math.min(150, Math.max(60, ...rows.map((row) => textWidth(row, 10.5))));
+  const lines = Math.max(0, ...candidates.map(({ wrong }) => wrongLines(wrong).length));
+  const bottom = 20 + 12 * lines;
+  const cells = cellsOf(example);
+  const percent = (share: number): string =>
+    share > 0.995 ? '100%' : share < 0.0005 ? '0%' : `${(100 * share).toFixed(1)}%`;
+  const marked = (i: number): string =>
+    i === answer ? colour('accent') : i === chosen ? colour('warm') : colour('faint');
+  return chart({
+    width: left + numbers.length * COLUMN + 4,
+    height: TOP + rows.length * ROW + bottom,
+    marginTop: TOP,
+    marginLeft: left,
+    marginRight: 4,
+    marginBottom: bottom,
+    padding: 0.08,
+    x: { type: 'band', domain: numbers, axis: null },
+    y: { type: 'band', domain: rows, label: null, tickSize: 0 },
+    color: { type: 'identity' },
+    opacity: { type: 'identity' },
+    marks: [
+      Plot.cell(cells, {
+        x: 'candidate',
+        y: 'row',
+        fill: colour('series-2'),
+        fillOpacity: (cell: Cell) => 0.05 + 0.85 * cell.strength,
+      }),
+      Plot.text(cells, {
+        x: 'candidate',
+        y: 'row',
+        text: (cell: Cell) => brief(cell.value),
+        fill: (cell: Cell) => (cell.strength > 0.7 ? colour('paper') : colour('ink')),
+        fontSize: SMALL_FONT_SIZE,
+      }),
+      Plot.image(candidates, {
+        x: (_: SelectionCandidate, i: number) => i + 1,
+        src: (candidate: SelectionCandidate) => panelAddress(candidate.panel),
+        frameAnchor: 'top',
+        dy: -PICTURE / 2 - 8,
+        width: PICTURE,
+        height: PICTURE,
+      }),
+      Plot.dot(candidates, {
+        x: (_: SelectionCandidate, i: number) => i + 1,
+        symbol: 'square',
+        // Plot's squares are sized by their area: 2 r = side / sqrt(pi) * 2.
+        r: (PICTURE + 2) / Math.sqrt(Math.PI),
+        frameAnchor: 'top',
+        dy: -PICTURE / 2 - 8,
+        stroke: (_: SelectionCandidate, i: number) => marked(i),
+        strokeWidth: 2,
+      }),
+      Plot.text(candidates, {
+        x: (_: SelectionCandidate, i: number) => i + 1,
+        frameAnchor: 'top',
+        dy: -PICTURE - 20,
+        text: (_: SelectionCandidate, i: number) =>
+          i === chosen ? `${i + 1} chosen` : i === answer ? `${i + 1} answer` : `${i + 1}`,
+        fill: (_: SelectionCandidate, i: number) =>
+          i === chosen || i === answer ? marked(i) : colour('muted'),
+        fontSize: SMALL_FONT_SIZE,
+      }),
+      Plot.text(candidates, {
+        x: (_: SelectionCandidate, i: number) => i + 1,
+        frameAnchor: 'bottom',
+        dy: 14,
+        text: (candidate: SelectionCandidate) => percent(candidate.probability),
+        fontSize: SMALL_FONT_SIZE,
+      }),
+      Plot.text(
+        candidates.filter(({ wrong }) => wrong !== undefined),
+        {
+          x: (candidate: SelectionCandidate) => candidates.indexOf(candidate) + 1,
+          frameAnchor: 'bottom',
+          dy: 22,
+          text: (candidate: SelectionCandidate) => wrongLines(candidate.wrong).join('\n'),
+          lineAnchor: 'top',
+          lineHeight: 1.2,
+          fill: colour('muted'),
+          fontSize: SMALL_FONT_SIZE,
+        },
+      ),
+      ...(lines > 0 ? ['probability', 'differs in'] : ['probability']).map((title, i) =>
+        rowTitle(title, 14 + 14 * i),
+      ),
+    ],
+  });
+}
+
+/** Left the matrix with the imagined panel framed, right the candidates and their distances. */
+export function answerSelectionFigure(example: SelectionExample): Figure {
+  const matrix = matrixDrawing(example.panels, { cell: 46, framed: [9] });
+  const distances = heatmap(example);
+  const gap = 22;
+  const right = example.chosen === example.answer;
+  const body =
+    at(0, 20, matrix) +
+    text(0, 10, right ? 'solved' : 'wrong', {
+      bold: true,
+      fill: right ? colour('accent') : colour('warm'),
+    }) +
+    at(matrix.width + gap, 0, distances);
+  return {
+    ...padded(
+      {
+        width: matrix.width + gap + distances.width,
+        height: Math.max(matrix.height + 22, distances.height),
+        body,
+      },
+      ROOM,
+    ),
+    label:
+      `A matrix with its imagined ninth panel; candidate ${example.chosen + 1} is chosen and ` +
+      `${example.answer + 1} is right; distances by concept`,
+  };
+}

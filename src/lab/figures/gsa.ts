@@ -1,0 +1,132 @@
+/** Global selection accuracy: one small chart for each number of missing panels. */
+import * as Plot from '@observablehq/plot';
+import type { GsaPoint, Measured } from '../evaluation.js';
+import { chart, gridY } from './chart.js';
+import { at, inWords, padded, text, textWidth, type Drawing, type Figure } from './drawing.js';
+import { colour, seriesColour, SMALL_FONT_SIZE } from './theme.js';
+
+/** Curves of one model or of one way to measure. */
+export interface GsaSeries {
+  readonly name: string;
+  readonly points: readonly {
+    readonly targets: number;
+    readonly candidates: number;
+    readonly accuracy: Measured;
+  }[];
+}
+
+const CHART = 210;
+const HEIGHT = 220;
+const ROOM = 6;
+const SYMBOLS = ['circle', 'triangle', 'square', 'diamond', 'star', 'wye', 'cross', 'circle'];
+
+/** The four ways a model's GSA is measured, as series. */
+export const gsaWays = (points: readonly GsaPoint[]): GsaSeries[] =>
+  (
+    [
+      ['all together', 'accuracy'],
+      ['all together, L2', 'accuracyL2'],
+      ['each by itself', 'each'],
+      ['each by itself, L2', 'eachL2'],
+    ] as const
+  ).map(([name, key]) => ({
+    name,
+    points: points.map((point) => ({
+      targets: point.targets,
+      candidates: point.candidates,
+      accuracy: point[key],
+    })),
+  }));
+
+function legendOf(series: readonly GsaSeries[]): Drawing {
+  let x = 0;
+  const body = series.map(({ name }, i) => {
+    const entry =
+      `<rect x="${x}" y="5" width="14" height="3" fill="${seriesColour(i)}"/>` +
+      text(x + 19, 11, name, { size: SMALL_FONT_SIZE });
+    x += 34 + textWidth(name, SMALL_FONT_SIZE);
+    return entry;
+  });
+  return { width: x, height: 20, body: body.join('') };
+}
+
+interface Mark {
+  readonly candidates: number;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly series: number;
+}
+
+function gsaChart(series: readonly GsaSeries[], targets: number, floor: number): Drawing {
+  const marks = series.flatMap(({ points }, i): Mark[] =>
+    points
+      .filter((point) => point.targets === targets)
+      .map(({ candidates, accuracy }) => ({ candidates, ...accuracy, series: i })),
+  );
+  const counts = [...new Set(marks.map(({ candidates }) => candidates))].sort((a, b) => a - b);
+  const chance = counts.map((candidates) => ({ candidates, value: 1 / candidates }));
+  const shade = (mark: Mark): string => seriesColour(mark.series);
+  return chart({
+    width: CHART,
+    height: HEIGHT,
+    marginLeft: 40,
+    marginRight: 8,
+    marginTop: 12,
+    marginBottom: 38,
+    x: { type: 'point', domain: counts, label: 'candidates', padding: 0.3 },
+    y: { domain: [floor, 1], label: null, tickFormat: '.0%', ticks: 5, clamp: true },
+    color: { type: 'identity' },
+    symbol: { type: 'ordinal', domain: SYMBOLS, range: SYMBOLS },
+    marks: [
+      gridY(5),
+      Plot.line(chance, {
+        x: 'candidates',
+        y: 'value',
+        stroke: colour('muted'),
+        strokeDasharray: '2,3',
+        clip: true,
+      }),
+      Plot.ruleX(marks, {
+        x: 'candidates',
+        y1: 'low',
+        y2: 'high',
+        stroke: shade,
+        strokeWidth: 1.2,
+      }),
+      Plot.line(marks, { x: 'candidates', y: 'value', z: 'series', stroke: shade }),
+      Plot.dot(marks, {
+        x: 'candidates',
+        y: 'value',
+        fill: shade,
+        symbol: (mark: Mark) => SYMBOLS[mark.series % SYMBOLS.length],
+        r: 3,
+      }),
+    ],
+  });
+}
+
+/** The lowest tick that shows every curve; zero where chance is near. */
+function floorOf(series: readonly GsaSeries[]): number {
+  const lowest = Math.min(1, ...series.flatMap(({ points }) => points.map((p) => p.accuracy.low)));
+  return lowest > 0.85 ? 0.8 : lowest > 0.55 ? 0.5 : 0;
+}
+
+/** x: candidates offered; y: accuracy with its interval; dashed: chance. */
+export function gsaFigure(series: readonly GsaSeries[]): Figure {
+  const counts = [...new Set(series.flatMap(({ points }) => points.map((p) => p.targets)))].sort(
+    (a, b) => a - b,
+  );
+  const floor = floorOf(series);
+  const legend = legendOf(series);
+  const charts = counts.map((targets, i) => {
+    const x = i * (CHART + 10);
+    const title = `${inWords(targets)} missing panel${targets === 1 ? '' : 's'}`;
+    return text(x + 40, 36, title, { bold: true }) + at(x, 42, gsaChart(series, targets, floor));
+  });
+  const width = Math.max(counts.length * (CHART + 10) - 10, legend.width + 40);
+  return {
+    ...padded({ width, height: HEIGHT + 42, body: at(40, 0, legend) + charts.join('') }, ROOM),
+    label: `Global selection accuracy of ${series.length} curves for ${counts.join(', ')} missing panels`,
+  };
+}

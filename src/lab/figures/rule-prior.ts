@@ -1,0 +1,170 @@
+/**
+ * The global rules of one concept: contours of the prior's log density over the parsed rules, and
+ * matrices of each of its clusters, so that one sees what the cluster stands for.
+ */
+import * as Plot from '@observablehq/plot';
+import type { Panel } from '../../solver/index.js';
+import { RuleClassifier, type RuleMixture } from '../../solver/index.js';
+import { chart } from './chart.js';
+import {
+  at,
+  below,
+  beside,
+  matrixPicture,
+  padded,
+  text,
+  type Drawing,
+  type Figure,
+} from './drawing.js';
+import { domainOf, type Point } from './rule-maps.js';
+import { ruleColour, ruleLegend, ruleSymbol, ruleTitle, type TrueRule } from './rules.js';
+import { colour, SMALL_FONT_SIZE } from './theme.js';
+
+/** A component of the prior and what was found in it. */
+export interface RuleCluster {
+  /** Index of the mixture's component. */
+  readonly component: number;
+  /** Share of the problems assigned to it. */
+  readonly share: number;
+  /** The most frequent true rule in it, and how frequent that is. */
+  readonly rule: TrueRule;
+  readonly purity: number;
+  /** The nine panels of some of its problems. */
+  readonly examples: readonly (readonly Panel[])[];
+}
+
+export interface RulePriorData {
+  /** 1..M */
+  readonly concept: number;
+  readonly name: string;
+  readonly attribute: string;
+  readonly mixture: RuleMixture;
+  readonly points: readonly Point[];
+  readonly truth: readonly TrueRule[];
+  readonly clusters: readonly RuleCluster[];
+}
+
+const MAP = 330;
+const CELL = 24;
+const ROOM = 6;
+/** How far below its peak the log density is still drawn. */
+const DEPTH = 14;
+const LEVELS = 8;
+
+export const clusterLetter = (i: number): string => String.fromCharCode(65 + (i % 26));
+
+const percent = (share: number): string => `${Math.round(100 * share)}%`;
+
+function densityMap({ mixture, points, truth, clusters }: RulePriorData): Drawing {
+  const classifier = new RuleClassifier(mixture);
+  const logDensity = (x: number, y: number): number => classifier.classify([x, y]).logDensity;
+  const shown = [...points, ...clusters.map(({ component }) => pointOf(mixture, component))];
+  const xDomain = domainOf(shown.map(([x]) => x));
+  const yDomain = domainOf(shown.map(([, y]) => y));
+  const peak = Math.max(...mixture.means.map(([x, y]) => logDensity(x, y)));
+  const thresholds = Array.from(
+    { length: LEVELS },
+    (_, i) => peak - DEPTH * (1 - (i + 0.5) / LEVELS),
+  );
+  const marks = points.map(([x, y], n) => ({ x, y, rule: truth[n] }));
+  const letters = clusters.map(({ component }, i) => {
+    const [x, y] = pointOf(mixture, component);
+    return { x, y, letter: clusterLetter(i) };
+  });
+  return chart({
+    width: MAP,
+    height: MAP,
+    marginLeft: 36,
+    marginRight: 8,
+    marginTop: 8,
+    marginBottom: 36,
+    x: { domain: xDomain, label: 'r₁', clamp: true, ticks: 5 },
+    y: { domain: yDomain, label: 'r₂', clamp: true, ticks: 5 },
+    color: { type: 'identity' },
+    symbol: { type: 'ordinal', domain: SYMBOLS, range: SYMBOLS },
+    marks: [
+      Plot.contour({
+        fill: colour('muted'),
+        fillOpacity: 0.07,
+        stroke: colour('muted'),
+        strokeOpacity: 0.35,
+        strokeWidth: 0.6,
+        value: logDensity,
+        thresholds,
+        x1: xDomain[0],
+        x2: xDomain[1],
+        y1: yDomain[0],
+        y2: yDomain[1],
+        pixelSize: 3,
+        blur: 0,
+      }),
+      Plot.frame({ stroke: colour('faint') }),
+      Plot.dot(marks, {
+        x: 'x',
+        y: 'y',
+        r: 2.3,
+        fill: (mark: { rule: TrueRule }) => ruleColour(mark.rule),
+        symbol: (mark: { rule: TrueRule }) => ruleSymbol(mark.rule),
+        fillOpacity: 0.8,
+      }),
+      Plot.text(letters, {
+        x: 'x',
+        y: 'y',
+        text: 'letter',
+        fontSize: 15,
+        fontWeight: 'bold',
+        fill: colour('ink'),
+        stroke: colour('paper'),
+        strokeWidth: 4,
+      }),
+    ],
+  });
+}
+
+const SYMBOLS = ['circle', 'triangle', 'square', 'diamond', 'times'];
+
+const pointOf = (mixture: RuleMixture, component: number): Point => [
+  mixture.means[component][0],
+  mixture.means[component][1],
+];
+
+function clusterRow(cluster: RuleCluster, i: number): Drawing {
+  const heading: Drawing = {
+    width: 128,
+    height: 3 * CELL + 6,
+    body:
+      text(0, 18, clusterLetter(i), { size: 15, bold: true }) +
+      text(20, 12, `${percent(cluster.share)} of problems`, { size: SMALL_FONT_SIZE }) +
+      text(20, 26, ruleTitle(cluster.rule), {
+        size: SMALL_FONT_SIZE,
+        fill: ruleColour(cluster.rule),
+        bold: true,
+      }) +
+      text(20, 40, `in ${percent(cluster.purity)} of them`, {
+        size: SMALL_FONT_SIZE,
+        fill: colour('muted'),
+      }),
+  };
+  const matrices = cluster.examples.map((panels) => matrixPicture(panels, CELL));
+  return beside([heading, ...matrices], 12);
+}
+
+/** Left the map with contours, right matrices of each cluster. */
+export function rulePriorFigure(data: RulePriorData): Figure {
+  const { concept, name, clusters } = data;
+  const rows = below(clusters.map(clusterRow), 14);
+  const legend = ruleLegend();
+  const map = densityMap(data);
+  const body = at(32, 0, legend) + at(0, 20, map) + at(MAP + 22, 28, rows);
+  return {
+    ...padded(
+      {
+        width: Math.max(MAP + 22 + rows.width, 32 + legend.width),
+        height: Math.max(MAP + 20, 28 + rows.height),
+        body,
+      },
+      ROOM,
+    ),
+    label: `Prior of the rules of concept ${concept}, ${name}, with ${clusters.length} clusters`,
+  };
+}

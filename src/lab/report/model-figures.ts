@@ -1,0 +1,159 @@
+/** All figures of one model's report, with captions that say what is seen. */
+import type { HistoryCurve, RuleMap } from '../../solver/index.js';
+import type { ModelEvaluation } from '../evaluation.js';
+import {
+  answerSelectionFigure,
+  arbitraryPositionsFigure,
+  conceptsFigure,
+  gsaFigure,
+  gsaWays,
+  ruleAgreementFigure,
+  ruleMapsFigure,
+  rulePriorFigure,
+  ruleTitle,
+  trainingFigure,
+  type RulePriorData,
+  type SelectionExample,
+} from '../figures/index.js';
+import type { ReportFigure } from './markup.js';
+import { percent, problemsText } from './numbers.js';
+import type { ModelPictures } from './pictures.js';
+import { conceptNames, ruleMapsData, rulePriorsData } from './rule-data.js';
+
+/** Figures by the section they stand in. */
+export interface ModelFigures {
+  readonly selection: readonly ReportFigure[];
+  readonly positions: readonly ReportFigure[];
+  readonly concepts: readonly ReportFigure[];
+  readonly rules: readonly ReportFigure[];
+  readonly training: readonly ReportFigure[];
+}
+
+/** All of them, in the order of the page. */
+export const allFigures = (figures: ModelFigures): readonly ReportFigure[] =>
+  Object.values(figures).flat() as ReportFigure[];
+
+function selectionCaption(example: SelectionExample, first: boolean): string {
+  const { answer, chosen, candidates, concepts, distance } = example;
+  const by = distance === 'calibrated' ? 'the calibrated distance' : 'the squared L2 distance';
+  const explained = `The imagined panel is framed. Below each candidate: the share of every concept in ${by} from it; dark cells are why a candidate is excluded. The lines below say what the candidate truly gets wrong.`;
+  const how = first ? explained : 'Another problem, read in the same way.';
+  if (answer === chosen) return how;
+  const shares = candidates[answer].shares;
+  const worst = concepts[shares.indexOf(Math.max(...shares))];
+  return `${how} Here the model is wrong: it takes candidate ${chosen + 1}, and lays the answer, ${answer + 1}, aside mostly for "${worst}".`;
+}
+
+function priorCaption(data: RulePriorData, first: boolean): string {
+  const { concept, name, attribute, clusters } = data;
+  const compared = name === attribute ? '' : `, compared here with the rules on ${attribute}`;
+  const found = clusters
+    .map(
+      ({ rule, purity }, i) =>
+        `${String.fromCharCode(65 + i)} ${ruleTitle(rule)} ${percent(purity, 0)}`,
+    )
+    .join(', ');
+  const explained = first
+    ? ' Contours: log density of the prior that was fitted to the parsed rules, without labels. Points: rules parsed from problems of validation, coloured by the true rule. Letters: clusters, with the problems nearest to their middle.'
+    : '';
+  return `Concept ${concept} (${name})${compared}.${explained} Most frequent true rule in each: ${found || 'no cluster holds enough problems'}.`;
+}
+
+function conceptFigures(evaluation: ModelEvaluation, pictures: ModelPictures): ReportFigure[] {
+  const names = conceptNames(evaluation);
+  const { vd } = evaluation;
+  const rows = pictures.interpolations.map((path, m) => ({
+    concept: m + 1,
+    name: names[m],
+    path,
+    decline: vd?.decline[m] ?? null,
+  }));
+  const right =
+    vd === null
+      ? ''
+      : ' Right: by how much the variance of the concept declines when an attribute is held fixed; near 1 means that the concept is this attribute.';
+  return [
+    {
+      id: 'concepts-interpolation',
+      figure: conceptsFigure({ attributes: vd?.attributes.map(({ name }) => name) ?? [], rows }),
+      caption: `One row for each concept. Left: what the decoder draws while only this concept moves, between two values far apart; a row that stays the same is a concept the model does not use.${right}`,
+    },
+  ];
+}
+
+function ruleFigures(evaluation: ModelEvaluation, map: RuleMap | null): ReportFigure[] {
+  const maps = ruleMapsData(evaluation, map);
+  const names = conceptNames(evaluation);
+  const figures: ReportFigure[] = [];
+  if (maps !== null) {
+    figures.push({
+      id: 'rule-maps',
+      figure: ruleMapsFigure(maps),
+      caption: `Rules parsed from ${maps.rows[0].truth.length} problems of validation at ${maps.steps.length} moments of training: each point is the two numbers of one problem's rule for this concept, coloured by the true rule on its attribute, which the model never saw. Where colours part, the model has found the rule by itself. All moments of a row have one scale.`,
+    });
+  }
+  for (const [i, prior] of rulePriorsData(evaluation, map).entries()) {
+    figures.push({
+      id: `rule-prior-${prior.concept}`,
+      figure: rulePriorFigure(prior),
+      caption: priorCaption(prior, i === 0),
+    });
+  }
+  if (evaluation.ari !== null) {
+    figures.push({
+      id: 'rule-agreement',
+      figure: ruleAgreementFigure(evaluation.ari.matrix, names),
+      caption: `Adjusted Rand index between the rule categories of each concept and the true rules on each attribute, on ${problemsText(evaluation.ari.problems)}: 1 is perfect agreement, 0 is what chance gives.`,
+    });
+  }
+  return figures;
+}
+
+function positionFigures(evaluation: ModelEvaluation, pictures: ModelPictures): ReportFigure[] {
+  const { gsa } = evaluation;
+  const completed: ReportFigure = {
+    id: 'arbitrary-positions',
+    figure: arbitraryPositionsFigure(pictures.completed),
+    caption:
+      'Top: whole problems. Below: the same with one and with two panels taken away and imagined from the others (framed). The model was asked for one missing panel at a time in training; two are more than it has practised.',
+  };
+  if (gsa === null || gsa.points.length === 0) return [completed];
+  return [
+    completed,
+    {
+      id: 'gsa',
+      figure: gsaFigure(gsaWays(gsa.points)),
+      caption: `Global selection accuracy: panels at random positions are imagined and chosen among the true ones and those at the same positions of other problems. Bars: 95% intervals; dashed: chance. "All together" is one choice for all missing panels, as in the paper; L2 is the paper's distance. ${gsa.repeats} repeats over ${problemsText(gsa.problems)}.`,
+    },
+  ];
+}
+
+const trainingFigures = (history: readonly HistoryCurve[]): ReportFigure[] =>
+  history.some(({ steps }) => steps.length > 0)
+    ? [
+        {
+          id: 'training-curves',
+          figure: trainingFigure(history),
+          caption:
+            'Over steps of training: accuracy on problems of validation above, the terms of the objective below, each on a scale of its own.',
+        },
+      ]
+    : [];
+
+export function modelFigures(
+  evaluation: ModelEvaluation,
+  pictures: ModelPictures,
+  map: RuleMap | null,
+): ModelFigures {
+  return {
+    selection: pictures.selections.map((example, i) => ({
+      id: `answer-selection-${i + 1}`,
+      figure: answerSelectionFigure(example),
+      caption: selectionCaption(example, i === 0),
+    })),
+    positions: positionFigures(evaluation, pictures),
+    concepts: conceptFigures(evaluation, pictures),
+    rules: ruleFigures(evaluation, map),
+    training: trainingFigures(evaluation.history),
+  };
+}

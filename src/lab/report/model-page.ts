@@ -1,0 +1,224 @@
+/** The page of one model: what was measured on it, in the order a reader asks. */
+import { paperName } from '../../matrix/index.js';
+import type { AriTable, Measured, ModelEvaluation, PixelError } from '../evaluation.js';
+import {
+  figureMarkup,
+  headlines,
+  markup,
+  table,
+  type Content,
+  type Headline,
+  type Markup,
+  type ReportFigure,
+  type Section,
+} from './markup.js';
+import type { ModelFigures } from './model-figures.js';
+import { numberInterval, percent, percentInterval, problemsText, whole } from './numbers.js';
+import { pageText } from './page.js';
+import { conceptNames } from './rule-data.js';
+
+const figures = (list: readonly ReportFigure[]): Markup[] => list.map(figureMarkup);
+
+/** The configuration as the paper calls it. */
+export const modelTitle = ({ configuration, noisy }: ModelEvaluation): string =>
+  `${paperName(configuration)}${noisy ? ' with noise' : ''}`;
+
+function headlinesOf(evaluation: ModelEvaluation): Markup {
+  const { selection, gsa, ari, readback } = evaluation;
+  const list: Headline[] = [];
+  for (const { variant, sa, count } of selection ?? []) {
+    list.push({
+      value: percent(sa.value),
+      meaning: `chosen right${variant === null ? '' : `, ${variant === 'raven' ? 'RAVEN' : 'I-RAVEN'} candidates`}`,
+      detail: `of ${whole(count)} problems`,
+    });
+  }
+  const point = gsa?.points.find(({ targets, candidates }) => targets === 1 && candidates === 8);
+  if (point !== undefined) {
+    list.push({
+      value: percent(point.accuracy.value),
+      meaning: 'chosen right at any position',
+      detail: 'one missing, eight candidates',
+    });
+  }
+  if (readback !== null) {
+    list.push({
+      value: percent(readback.obeys.value),
+      meaning: 'imagined panels obey the rules',
+      detail: `${percent(readback.unreadable.value)} cannot be read`,
+    });
+  }
+  if (ari !== null) {
+    list.push({
+      value: ari.matrix.average.toFixed(2),
+      meaning: 'agreement of rules (ARI)',
+      detail: 'found without labels',
+    });
+  }
+  return headlines(list);
+}
+
+function selectionSection({ selection }: ModelEvaluation, shown: ModelFigures): Section {
+  const rows = (selection ?? []).map(({ data, variant, count, sa, saL2 }) => ({
+    cells: [data, variant ?? 'unknown', whole(count), percentInterval(sa), percentInterval(saL2)],
+  }));
+  const columns = [
+    { title: 'problems' },
+    { title: 'candidates' },
+    { title: 'count', numeric: true },
+    { title: 'SA', numeric: true },
+    { title: 'SA by L2', numeric: true },
+  ];
+  return {
+    id: 'selection',
+    title: 'Choosing the answer',
+    content: [
+      markup`<p>The model imagines the ninth panel from the eight others and takes the candidate nearest to it in the space of concepts. Selection accuracy (SA) is the share of problems where that is the answer; by the model's own distance, and by plain L2 as in the paper. Intervals hold 95%.</p>`,
+      rows.length > 0 ? table(columns, rows) : markup`<p>Not measured.</p>`,
+      figures(shown.selection),
+    ],
+  };
+}
+
+const errorRow = (title: string, { meanSquared, meanAbsolute }: PixelError) => ({
+  cells: [title, numberInterval(meanSquared), numberInterval(meanAbsolute)],
+});
+
+function errorsTable({ errors }: ModelEvaluation): Content {
+  if (errors === null) return [];
+  return [
+    markup`<h3>Error in pixels</h3><p>Mean difference between imagined and true panels, pixels from 0 (black) to 1 (paper), on ${problemsText(errors.problems)}.</p>`,
+    table(
+      [
+        { title: 'panels' },
+        { title: 'squared', numeric: true },
+        { title: 'absolute', numeric: true },
+      ],
+      [
+        errorRow('drawn from their own concepts', errors.reconstruction),
+        errorRow('panel 9, imagined', errors.prediction),
+        errorRow('any one panel, imagined', errors.predictionAnywhere),
+      ],
+    ),
+  ];
+}
+
+function readbackTable({ readback }: ModelEvaluation): Content {
+  if (readback === null) return [];
+  const row = (title: string, share: Measured) => ({ cells: [title, percentInterval(share)] });
+  return [
+    markup`<h3>Do imagined panels obey the rules?</h3><p>Each imagined ninth panel of ${whole(readback.problems)} fresh problems (seed ${readback.seed}) is read back as attributes and checked by the symbolic solver; no candidates are involved. The last two rows are the same for true answers drawn from their own concepts: the best that the decoder could show.</p>`,
+    table(
+      [{ title: 'panels' }, { title: 'share', numeric: true }],
+      [
+        row('imagined: obey the rules of the problem', readback.obeys),
+        row('imagined: agree with what the context alone tells', readback.agrees),
+        row('imagined: like no panel of this configuration', readback.unreadable),
+        row('drawn from their own concepts: obey the rules', readback.reconstructedObeys),
+        row('drawn from their own concepts: cannot be read', readback.reconstructedUnreadable),
+        ...readback.byAttribute.map(({ attribute, share }) => ({
+          cells: [`imagined and readable: ${attribute.name} right`, percent(share)],
+        })),
+      ],
+    ),
+  ];
+}
+
+function ariTable(evaluation: ModelEvaluation): Content {
+  const { ari } = evaluation;
+  if (ari === null) return [];
+  const names = conceptNames(evaluation);
+  const concept = (index: number | null): string =>
+    index === null ? 'none' : `${index} ${names[index - 1]}`;
+  const best = ari.matrix.best.map((assignment, v) => {
+    const single = ari.matrix.oneToOne[v];
+    return {
+      cells: [
+        assignment.attribute,
+        assignment.ari.toFixed(3),
+        concept(assignment.concept),
+        single.ari.toFixed(3),
+        concept(single.concept),
+      ],
+    };
+  });
+  const line = (title: string, { average, averageOneToOne }: AriTable) => ({
+    cells: [title, average.toFixed(3), '', averageOneToOne.toFixed(3), ''],
+    marked: title === 'average',
+  });
+  return [
+    markup`<h3>Agreement with the true rules</h3><p>For each attribute the concept whose rule categories agree best with its true rules, as in the paper, and the same where each concept may stand for one attribute only.</p>`,
+    table(
+      [
+        { title: 'attribute' },
+        { title: 'best ARI', numeric: true },
+        { title: 'concept' },
+        { title: 'one to one', numeric: true },
+        { title: 'concept' },
+      ],
+      [
+        ...best,
+        line('average', ari.matrix),
+        line("average, authors' labels", ari.authors),
+        line('average, rules from the context alone', ari.context),
+      ],
+    ),
+  ];
+}
+
+function factsOf(evaluation: ModelEvaluation): Markup {
+  const { sizes, training, seconds, model } = evaluation;
+  const facts: [string, string][] = [
+    ['model', model],
+    ['concepts', `${sizes.concepts} of ${sizes.conceptSize} values; rules of ${sizes.ruleSize}`],
+    ...Object.entries(training).map(([key, value]): [string, string] => [
+      key,
+      typeof value === 'number' ? whole(value) : value,
+    ]),
+    ...Object.entries(seconds).map(([metric, time]): [string, string] => [
+      `seconds for ${metric}`,
+      time.toFixed(1),
+    ]),
+  ];
+  return markup`<dl class="facts">${facts.map(([key, value]) => markup`<dt>${key}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+/** The sections of a model's report. */
+export function modelSections(evaluation: ModelEvaluation, shown: ModelFigures): Section[] {
+  return [
+    selectionSection(evaluation, shown),
+    {
+      id: 'positions',
+      title: 'Imagining any panel',
+      content: [figures(shown.positions), errorsTable(evaluation), readbackTable(evaluation)],
+    },
+    { id: 'concepts', title: 'Concepts it formed', content: figures(shown.concepts) },
+    {
+      id: 'rules',
+      title: 'Rules it abstracted',
+      content: [
+        shown.rules.length === 0
+          ? markup`<p>The bundle holds no map of rules.</p>`
+          : figures(shown.rules),
+        ariTable(evaluation),
+      ],
+    },
+    {
+      id: 'training',
+      title: 'How it was trained and measured',
+      content: [figures(shown.training), markup`<h3>Facts</h3>`, factsOf(evaluation)],
+    },
+  ];
+}
+
+/** The whole page of one model. */
+export function modelPage(evaluation: ModelEvaluation, shown: ModelFigures): string {
+  return pageText({
+    title: `CRAB on ${modelTitle(evaluation)}`,
+    lead: 'What a model has learned about these matrices without any label: how often it finds the answer, what it imagines at any position, which concepts it formed and which rules it abstracted.',
+    top: headlinesOf(evaluation),
+    sections: modelSections(evaluation, shown),
+    footer:
+      'Written by crab evaluate; every number is measured, every figure drawn from the model.',
+  });
+}

@@ -1,0 +1,23 @@
+/** Numbers as reports write them. */
+import type { Measured, MeasuredProblems } from '../evaluation.js';
+import { markup, type Markup } from './markup.js';
+
+export const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)}%`;
+
+export const whole = (count: number): string => count.toLocaleString('en-US');
+
+/** 97.1% [96.0, 98.0] */
+export const percentInterval = ({ value, low, high }: Measured): Markup =>
+  markup`${percent(value)} <span class="interval">[${(100 * low).toFixed(1)}, ${(100 * high).toFixed(1)}]</span>`;
+
+export const numberInterval = ({ value, low, high }: Measured, digits = 4): Markup =>
+  markup`${value.toFixed(digits)} <span class="interval">[${low.toFixed(digits)}, ${high.toFixed(digits)}]</span>`;
+
+/** How many problems, and where from. */
+export function problemsText({ fromData, generated, seed }: MeasuredProblems): string {
+  const fresh = `${whole(generated)} fresh ones (seed ${seed})`;
+  if (generated === 0) return `${whole(fromData)} problems of the data`;
+  return fromData === 0
+    ? `${whole(generated)} fresh problems (seed ${seed})`
+    : `${whole(fromData)} problems of the data and ${fresh}`;
+}

@@ -1,0 +1,148 @@
+/** A model's rule map made ready for its figures: which attribute gives the colours, which clusters. */
+import { layoutOf, samplePanels, type Label } from '../../matrix/index.js';
+import { RuleClassifier, type RuleMap, type RuleMixture } from '../../solver/index.js';
+import type { AttributeColumn, ModelEvaluation } from '../evaluation.js';
+import { trueRule } from '../figures/index.js';
+import type {
+  Point,
+  RuleCluster,
+  RuleMapsData,
+  RulePriorData,
+  TrueRule,
+} from '../figures/index.js';
+import { picture } from './pictures.js';
+
+const MOMENTS = 5;
+const EXAMPLES = 3;
+/** Clusters with fewer of the problems are not shown. */
+const SMALLEST_SHARE = 0.02;
+const UNUSED = 'unused';
+
+/** What concepts are called in a report; numbers stand in where nothing was measured. */
+export function conceptNames({ vd, sizes }: ModelEvaluation): string[] {
+  return Array.from(
+    { length: sizes.concepts },
+    (_, m) => vd?.names.find(({ concept }) => concept === m + 1)?.name ?? `concept ${m + 1}`,
+  );
+}
+
+const largest = (values: readonly number[]): number => values.indexOf(Math.max(...values));
+
+/**
+ * The attribute whose rules a concept is compared with: the one it is named after; else the one its
+ * rule categories agree with best; else the one its variance follows most. Null where none is known.
+ */
+export function attributeOf(
+  { vd, ari }: ModelEvaluation,
+  name: string,
+  m: number,
+): AttributeColumn | null {
+  const ruled = (vd?.attributes ?? []).filter(({ group }) => group !== 'Rotation');
+  const named = ruled.find((attribute) => attribute.name === name);
+  if (named !== undefined) return named;
+  if (ari !== null) return ari.matrix.attributes[largest(ari.matrix.matrix[m])];
+  if (vd === null || ruled.length === 0) return null;
+  return ruled[largest(ruled.map((attribute) => vd.decline[m][vd.attributes.indexOf(attribute)]))];
+}
+
+/** At most a few of a list, the first and the last among them. */
+function spread<T>(items: readonly T[], most: number): T[] {
+  if (items.length <= most) return [...items];
+  return Array.from(
+    { length: most },
+    (_, i) => items[Math.round((i * (items.length - 1)) / (most - 1))],
+  );
+}
+
+const pointOf = (rule: readonly number[]): Point => [rule[0], rule[1]];
+
+const truthOf = (truth: readonly Label[], attribute: AttributeColumn | null): TrueRule[] =>
+  truth.map((label) => (attribute === null ? null : trueRule(label, attribute)));
+
+/** Maps of the concepts in use at some moments; null where there is nothing to show. */
+export function ruleMapsData(
+  evaluation: ModelEvaluation,
+  map: RuleMap | null,
+): RuleMapsData | null {
+  if (map === null || evaluation.sizes.ruleSize !== 2) return null;
+  const snapshots = spread(map.snapshots, MOMENTS);
+  if (snapshots.length === 0 || map.truth.length === 0) return null;
+  const names = conceptNames(evaluation);
+  const rows = names.flatMap((name, m) => {
+    if (name === UNUSED) return [];
+    const attribute = attributeOf(evaluation, name, m);
+    return [
+      {
+        concept: m + 1,
+        name,
+        attribute: attribute?.name ?? 'unknown',
+        truth: truthOf(map.truth, attribute),
+        moments: snapshots.map(({ rules }) => rules.map((problem) => pointOf(problem[m]))),
+      },
+    ];
+  });
+  return rows.length === 0 ? null : { steps: snapshots.map(({ step }) => step), rows };
+}
+
+function mostFrequent(rules: readonly TrueRule[]): { rule: TrueRule; purity: number } {
+  const counts = new Map<TrueRule, number>();
+  for (const rule of rules) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  const [rule, count] = [...counts].sort((a, b) => b[1] - a[1])[0];
+  return { rule, purity: count / rules.length };
+}
+
+/** Problems by the component they are most likely of, the nearest to its mean first. */
+function membersOf(mixture: RuleMixture, points: readonly Point[]): number[][] {
+  const classifier = new RuleClassifier(mixture);
+  const members = mixture.weights.map((): number[] => []);
+  points.forEach((point, n) => members[largest(classifier.classify(point).probabilities)].push(n));
+  return members.map((list, k) => {
+    const [x, y] = mixture.means[k];
+    const distance = (n: number): number => (points[n][0] - x) ** 2 + (points[n][1] - y) ** 2;
+    return list.sort((a, b) => distance(a) - distance(b));
+  });
+}
+
+/** Priors of the concepts in use, with matrices of their clusters; empty where there are none. */
+export function rulePriorsData(
+  evaluation: ModelEvaluation,
+  map: RuleMap | null,
+): readonly RulePriorData[] {
+  const last = map?.snapshots.at(-1);
+  if (map === null || map.prior === null || last === undefined || map.truth.length === 0) return [];
+  if (evaluation.sizes.ruleSize !== 2) return [];
+  const { source, truth, prior } = map;
+  const layout = layoutOf(source.configuration, source.noisy);
+  const drawn = new Map<number, RuleCluster['examples'][number]>();
+  const matrixOf = (index: number): RuleCluster['examples'][number] => {
+    const found =
+      drawn.get(index) ??
+      samplePanels({ ...source, index }).panels.map((panel) => picture(layout, panel));
+    drawn.set(index, found);
+    return found;
+  };
+  return conceptNames(evaluation).flatMap((name, m): RulePriorData[] => {
+    if (name === UNUSED) return [];
+    const attribute = attributeOf(evaluation, name, m);
+    const points = last.rules.map((problem) => pointOf(problem[m]));
+    const rules = truthOf(truth, attribute);
+    const clusters = membersOf(prior[m], points).flatMap((members, component): RuleCluster[] => {
+      const share = members.length / points.length;
+      if (share < SMALLEST_SHARE) return [];
+      const { rule, purity } = mostFrequent(members.map((n) => rules[n]));
+      const examples = members.slice(0, EXAMPLES).map(matrixOf);
+      return [{ component, share, rule, purity, examples }];
+    });
+    return [
+      {
+        concept: m + 1,
+        name,
+        attribute: attribute?.name ?? 'unknown',
+        mixture: prior[m],
+        points,
+        truth: rules,
+        clusters: clusters.sort((a, b) => b.share - a.share),
+      },
+    ];
+  });
+}
