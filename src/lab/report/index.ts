@@ -1,0 +1,2 @@
+/** Report pages: one model, and all of a zoo beside the paper's tables. */
+export { drawModel, writeFigures, writeReport, type ReportOptions } from './report.js';
