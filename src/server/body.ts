@@ -4,18 +4,29 @@ import { HttpFault } from './faults.js';
 import { LIMITS } from './limits.js';
 
 const tooLarge = (): HttpFault =>
-  new HttpFault(413, `the body is larger than ${LIMITS.body} bytes`, { connection: 'close' });
+  new HttpFault(413, `the body is larger than ${LIMITS.body} bytes`);
 
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > LIMITS.body) throw tooLarge();
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > LIMITS.body) throw tooLarge();
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
+/** All bytes of a body. Of one too large the rest is let pass unread, so that the answer arrives. */
+function readBytes(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    const refuse = (): void => {
+      request.removeAllListeners('data').resume();
+      reject(tooLarge());
+    };
+    if (Number(request.headers['content-length'] ?? 0) > LIMITS.body) {
+      refuse();
+      return;
+    }
+    request.on('data', (piece: Buffer) => {
+      length += piece.length;
+      if (length > LIMITS.body) refuse();
+      else pieces.push(piece);
+    });
+    request.once('end', () => resolve(Buffer.concat(pieces)));
+    request.once('close', () => reject(new HttpFault(400, 'the request broke off')));
+  });
 }
 
 /** The JSON object a request brings. The type is required: no form of another site can send it. */

@@ -12,16 +12,29 @@ export const LIMITS = {
   connections: 512,
   /** Requests on one connection. */
   requestsPerConnection: 1000,
-  /** Milliseconds in which the headers, and the whole request, must have come. */
-  headersTime: 10_000,
-  requestTime: 20_000,
-  /** Milliseconds an idle connection is kept, and a stuck one borne. */
-  keepAliveTime: 5_000,
-  stuckTime: 60_000,
-  /** How often slow connections are looked for. */
-  checkingInterval: 1_000,
   /** Pages that listen to a training at the same time. */
   listeners: 64,
   /** Bytes waiting for a listener that does not read; then it is dropped, and may connect again. */
   listenerBacklog: 8 << 20,
 } as const;
+
+/** Milliseconds a visitor may take. */
+export interface Patience {
+  /** For the headers, and for the whole of a request. */
+  readonly headers: number;
+  readonly request: number;
+  /** Between two requests on a connection. */
+  readonly idle: number;
+  /** Without reading what it was sent, or sending anything. */
+  readonly stuck: number;
+  /** How often slow ones are looked for. */
+  readonly interval: number;
+}
+
+export const PATIENCE: Patience = {
+  headers: 10_000,
+  request: 20_000,
+  idle: 5_000,
+  stuck: 60_000,
+  interval: 1_000,
+};

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { zooFolder } from '../solver/node.js';
 import { segmentsOf } from './address.js';
 import { HttpFault } from './faults.js';
-import { LIMITS } from './limits.js';
+import { LIMITS, PATIENCE, type Patience } from './limits.js';
 import { JSON_TYPE } from './media-types.js';
 import { isLoopback, requireOwnOrigin } from './origin.js';
 import { requireReading, StaticFolder } from './static-folder.js';
@@ -36,6 +36,8 @@ export interface StudioOptions {
   readonly page?: string;
   readonly zoo?: string;
   readonly training?: TrainingSettings;
+  /** Other patience with slow visitors than usual. */
+  readonly patience?: Partial<Patience>;
 }
 
 export interface StudioServer {
@@ -98,8 +100,6 @@ function sendFault(response: ServerResponse, error: unknown): void {
     if (!(name in HEADERS)) response.removeHeader(name);
   }
   for (const [name, value] of Object.entries(fault.headers)) response.setHeader(name, value);
-  // What is left of a body is not read, so that nothing more can be said on this connection.
-  if (!response.req.complete) response.setHeader('connection', 'close');
   sendJson(response, fault.status, { error: fault.message });
 }
 
@@ -138,17 +138,17 @@ class Studio {
         (await published.index()).bundles.some((each) => each.name === name),
     });
     this.#zoo = new Zoo([options.zoo ?? zooFolder(), this.training.bundlesFolder]);
-    this.server = this.#makeServer();
+    this.server = this.#makeServer({ ...PATIENCE, ...options.patience });
   }
 
-  #makeServer(): Server {
+  #makeServer(patience: Patience): Server {
     const server = createServer(
       {
         maxHeaderSize: LIMITS.headerBytes,
-        headersTimeout: LIMITS.headersTime,
-        requestTimeout: LIMITS.requestTime,
-        keepAliveTimeout: LIMITS.keepAliveTime,
-        connectionsCheckingInterval: LIMITS.checkingInterval,
+        headersTimeout: patience.headers,
+        requestTimeout: patience.request,
+        keepAliveTimeout: patience.idle,
+        connectionsCheckingInterval: patience.interval,
         insecureHTTPParser: false,
         noDelay: true,
       },
@@ -157,11 +157,8 @@ class Studio {
     server.maxHeadersCount = LIMITS.headerCount;
     server.maxConnections = LIMITS.connections;
     server.maxRequestsPerSocket = LIMITS.requestsPerConnection;
-    server.timeout = LIMITS.stuckTime;
+    server.timeout = patience.stuck;
     server.on('clientError', refuseMalformed);
-    // Nothing here speaks another protocol: the connection is closed, and nothing is answered.
-    server.on('connect', (_, socket) => socket.destroy());
-    server.on('upgrade', (_, socket) => socket.destroy());
     return server;
   }
 
