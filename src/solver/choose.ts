@@ -1,6 +1,14 @@
 /** The choice among candidates from their residuals: distances, shares of concepts, probabilities. */
 import { ArgumentError } from '../matrix/index.js';
-import type { CandidateReport, Choice, ChooseOptions } from './questions.js';
+import type { NamedPanel } from './networks.js';
+import type { PanelInput } from './panels.js';
+import type {
+  Answer,
+  CandidateInput,
+  CandidateReport,
+  Choice,
+  ChooseOptions,
+} from './questions.js';
 import { squaredShares, type Metric } from './selection.js';
 
 export interface ChoiceContext {
@@ -10,6 +18,43 @@ export interface ChoiceContext {
   /** Null where the bundle has no statistics. */
   readonly metric: Metric | null;
   readonly distance: ChooseOptions['distance'];
+}
+
+const isPanelList = (candidate: CandidateInput): candidate is readonly PanelInput[] =>
+  Array.isArray(candidate) && typeof candidate[0] !== 'number';
+
+/** Candidates of a choice as panels: one for each missing position of each candidate. */
+export function candidatePanels(
+  answer: Answer,
+  candidates: readonly CandidateInput[],
+): NamedPanel[][] {
+  if (candidates.length < 1) throw new ArgumentError('there are no candidates to choose from');
+  return candidates.map((candidate, i) => {
+    const panels = isPanelList(candidate) ? candidate : [candidate];
+    const what = `candidate ${i + 1}`;
+    if (panels.length !== answer.missing.length) {
+      throw new ArgumentError(
+        `${what} has ${panels.length} panels for ${answer.missing.length} missing ones`,
+      );
+    }
+    return panels.map((input) => ({ input, what }));
+  });
+}
+
+/** Encoded minus predicted, [D], of `count` candidates in rows, each with all its missing positions. */
+export function residualsOf(
+  rows: Float32Array,
+  predicted: readonly Float32Array[],
+  count: number,
+): Float32Array[][] {
+  return Array.from({ length: count }, (_, candidate) =>
+    predicted.map((expected, t) => {
+      const from = (candidate * predicted.length + t) * expected.length;
+      const residual = rows.slice(from, from + expected.length);
+      for (let i = 0; i < residual.length; i++) residual[i] -= expected[i];
+      return residual;
+    }),
+  );
 }
 
 const sum = (values: Iterable<number>): number => {

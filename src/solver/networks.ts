@@ -3,11 +3,21 @@ import { SMALL_PIXELS } from '../matrix/index.js';
 import type { Backend, ExpectedShape, Network, Signature, Tensor } from './backend.js';
 import type { BundleFileName, BundleSizes } from './bundle.js';
 import { BundleError } from './errors.js';
-import type { Panel } from './panels.js';
+import { writePanel, type Panel, type PanelInput } from './panels.js';
 
-const IMAGES_AT_ONCE = 64;
-const PROBLEMS_AT_ONCE = 32;
+/** More at once is not faster, only longer to wait for when work is cancelled. */
+const IMAGES_AT_ONCE = 32;
+const PROBLEMS_AT_ONCE = 16;
 const PANELS = 9;
+
+/** A reasoner up to this size is many small products: waking a second thread costs more than it gives. */
+const SMALL_REASONER = 32 << 20;
+
+/** A panel to be encoded, and how errors call it. */
+export interface NamedPanel {
+  readonly input: PanelInput;
+  readonly what: string;
+}
 
 export interface ReasonerInput {
   readonly count: number;
@@ -30,21 +40,22 @@ export interface Reasoning {
 }
 
 export interface Networks {
-  /** Concept means [n, M * d_z] of panels. */
-  encode(panels: readonly Panel[], signal?: AbortSignal): Promise<Float32Array>;
+  /** Concept means [n, M * d_z] of panels, which are converted slice by slice. */
+  encode(panels: readonly NamedPanel[], signal?: AbortSignal): Promise<Float32Array>;
   /** Panels of concept means [n, M * d_z]. */
   decode(rows: Float32Array, signal?: AbortSignal): Promise<Panel[]>;
   reason(input: ReasonerInput, signal?: AbortSignal): Promise<Reasoning>;
   dispose(): Promise<void>;
 }
 
-interface Signatures {
-  readonly encoder: Signature;
-  readonly reasoner: Signature;
-  readonly decoder: Signature;
-}
+const PARTS = ['encoder', 'reasoner', 'decoder'] as const;
+type Part = (typeof PARTS)[number];
 
-function signatures({ concepts, conceptSize, ruleSize }: BundleSizes): Signatures {
+function signatures({
+  concepts,
+  conceptSize,
+  ruleSize,
+}: BundleSizes): Readonly<Record<Part, Signature>> {
   const images: ExpectedShape = [null, 1, 64, 64];
   const means: ExpectedShape = [null, concepts, conceptSize];
   const nine: ExpectedShape = [null, PANELS, concepts, conceptSize];
@@ -66,15 +77,16 @@ export async function loadNetworks(
   backend: Backend,
 ): Promise<Networks> {
   const expected = signatures(sizes);
-  const load = (part: keyof Signatures): Promise<Network> => {
+  const load = (part: Part): Promise<Network> => {
     const name = `${part}.onnx` as const;
     const bytes = files.get(name);
     if (bytes === undefined) throw new BundleError(`there is no ${name}`);
-    return backend.load(name, bytes, expected[part]);
+    const oneThread = part === 'reasoner' && bytes.length <= SMALL_REASONER;
+    return backend.load(name, bytes, expected[part], { oneThread });
   };
   const loaded: Network[] = [];
   try {
-    for (const part of ['encoder', 'reasoner', 'decoder'] as const) loaded.push(await load(part));
+    for (const part of PARTS) loaded.push(await load(part));
   } catch (error) {
     await Promise.all(loaded.map((network) => network.dispose()));
     throw error;
@@ -94,13 +106,15 @@ class SlicedNetworks implements Networks {
     return this.sizes.concepts * this.sizes.conceptSize;
   }
 
-  async encode(panels: readonly Panel[], signal?: AbortSignal): Promise<Float32Array> {
+  async encode(panels: readonly NamedPanel[], signal?: AbortSignal): Promise<Float32Array> {
     const rows = new Float32Array(panels.length * this.#width);
     for (let first = 0; first < panels.length; first += IMAGES_AT_ONCE) {
       signal?.throwIfAborted();
       const slice = panels.slice(first, first + IMAGES_AT_ONCE);
       const data = new Float32Array(slice.length * SMALL_PIXELS);
-      slice.forEach((panel, i) => data.set(panel, i * SMALL_PIXELS));
+      slice.forEach(({ input, what }, i) => {
+        writePanel(input, data.subarray(i * SMALL_PIXELS, (i + 1) * SMALL_PIXELS), what);
+      });
       const images = { data, shape: [slice.length, 1, 64, 64] };
       const { concepts } = await this.encoder.run({ images });
       rows.set(concepts.data, first * this.#width);

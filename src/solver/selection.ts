@@ -84,37 +84,40 @@ export class Metric {
   shares(residual: ArrayLike<number>): Float64Array {
     const { concepts, conceptSize } = this;
     const { mean } = this.statistics;
-    const size = concepts * conceptSize;
-    const d = Float64Array.from({ length: size }, (_, i) => residual[i] - mean[i]);
+    const d = new Float64Array(concepts * conceptSize);
+    for (let i = 0; i < d.length; i++) d[i] = residual[i] - mean[i];
+    const scaled = this.#scaled(d);
     const shares = new Float64Array(concepts);
-    for (let i = 0; i < size; i++) shares[Math.floor(i / conceptSize)] += d[i] * this.#row(i, d);
+    for (let i = 0; i < d.length; i++) shares[Math.floor(i / conceptSize)] += d[i] * scaled[i];
     return shares;
   }
 
-  /** (C^-1 d)_i */
-  #row(i: number, d: Float64Array): number {
+  /** C^-1 d */
+  #scaled(d: Float64Array): Float64Array {
     const precision = this.#precision;
-    const { conceptSize } = this;
     switch (this.statistics.form) {
       case 'identity':
-        return precision[0] * d[i];
+        return d.map((value) => precision[0] * value);
       case 'diagonal':
-        return precision[i] * d[i];
-      case 'blocks': {
-        const from = Math.floor(i / conceptSize) * conceptSize;
-        let sum = 0;
-        for (let j = 0, at = i * conceptSize; j < conceptSize; j++, at++) {
-          sum += precision[at] * d[from + j];
-        }
-        return sum;
-      }
-      case 'full': {
-        let sum = 0;
-        for (let j = 0, at = i * d.length; j < d.length; j++, at++) sum += precision[at] * d[j];
-        return sum;
-      }
+        return d.map((value, i) => precision[i] * value);
+      case 'blocks':
+        return blockProduct(precision, d, this.conceptSize);
+      case 'full':
+        return blockProduct(precision, d, d.length);
     }
   }
+}
+
+/** Square blocks of `size` along a diagonal, each row by row, times a vector. */
+function blockProduct(blocks: Float64Array, d: Float64Array, size: number): Float64Array {
+  const out = new Float64Array(d.length);
+  for (let i = 0; i < d.length; i++) {
+    const from = i - (i % size);
+    let sum = 0;
+    for (let j = 0, at = i * size; j < size; j++, at++) sum += blocks[at] * d[from + j];
+    out[i] = sum;
+  }
+  return out;
 }
 
 function unpackTriangle(packed: Float32Array, size: number): Float64Array {
