@@ -173,6 +173,7 @@ export class Engine implements EngineApi {
   async point(index: number): Promise<PointView> {
     const { solver, info } = this.#require();
     if (solver.ruleMap === null) throw new Error('this model carries no rule map');
+    if (index >= info.points) throw new Error(`the rule map has ${info.points} points`);
     const spec: SampledSpec = {
       kind: 'sampled',
       layout: info.layout,

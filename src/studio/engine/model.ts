@@ -65,6 +65,7 @@ export class Model {
       bytes,
       training,
       moments: ruleMap?.snapshots.map(({ step }) => step) ?? [],
+      points: ruleMap?.truth.length ?? 0,
       hasPrior: (ruleMap?.prior ?? null) !== null,
     };
   }

@@ -74,6 +74,8 @@ export interface ModelInfo {
   readonly training: Readonly<Record<string, string | number>>;
   /** Moments of training the rule map knows, in steps, oldest first; empty without a rule map. */
   readonly moments: readonly number[];
+  /** Matrices on the rule map. */
+  readonly points: number;
   /** Whether a rule prior was learned. */
   readonly hasPrior: boolean;
 }

@@ -17,9 +17,9 @@ const NAMES: Readonly<Record<Configuration, string>> = {
 };
 
 const DIFFICULTY_NAMES: Readonly<Record<Difficulty, string>> = {
-  gentle: 'Gentle: one thing changes',
-  standard: 'Standard: as in the data set',
-  hard: 'Hard: everything changes',
+  gentle: 'Gentle',
+  standard: 'Standard',
+  hard: 'Hard',
 };
 
 /** A seed nobody has seen before. */
@@ -79,10 +79,10 @@ export function ConfigurationBar() {
       </fieldset>
       <div class="matrix-tools">
         <label class="field">
-          <span class="unseen">Difficulty</span>
           <select
             value={difficulty}
             aria-label="Difficulty"
+            title="Gentle: one thing changes. Standard: as in the data set. Hard: everything changes."
             onChange={(event) => {
               const { value } = event.currentTarget;
               const chosen = DIFFICULTIES.find((each) => each === value) ?? 'standard';
@@ -113,7 +113,10 @@ export function ConfigurationBar() {
           />
         </label>
         <button type="button" class="quiet" onClick={newMatrix}>
-          <ShuffleIcon /> New matrix
+          <ShuffleIcon />
+          <span>
+            New<span class="wide-only"> matrix</span>
+          </span>
         </button>
         <ShareButton />
       </div>

@@ -16,23 +16,27 @@ export const messageOf = (error: unknown): string =>
 
 /**
  * Follows what `ask` reads: whenever a signal in it changes, the work it returns is started, and what
- * older work gives is dropped. Null means that there is nothing to work out. With `keep` the last value
- * stays until the next is there; without, it goes at once.
+ * older work gives is dropped. Null means that there is nothing to work out. The last value stays until
+ * the next is there as long as `subject` is the same, and goes at once when it changes.
  */
 export function resource<T>(
   ask: () => (() => Promise<T>) | null,
-  keep = false,
+  subject: () => unknown = () => Symbol(),
 ): ReadonlySignal<Resource<T>> {
   const result = signal<Resource<T>>(EMPTY);
   let current = 0;
+  let about: unknown;
   effect(() => {
     const work = ask();
+    const now = subject();
     const mine = ++current;
+    const value = now === about ? result.peek().value : null;
+    about = now;
     if (work === null) {
       result.value = EMPTY;
       return;
     }
-    result.value = { value: keep ? result.peek().value : null, fault: null, pending: true };
+    result.value = { value, fault: null, pending: true };
     work().then(
       (value) => {
         if (mine === current) result.value = { value, fault: null, pending: false };

@@ -9,6 +9,7 @@ import type {
   MatrixSpec,
   MatrixView,
   ModelInfo,
+  PlaneView,
 } from '../engine/protocol.js';
 import { messageOf, resource } from './resource.js';
 import { readSettings, writeSettings, type Settings } from './settings.js';
@@ -102,10 +103,13 @@ export const ready = computed((): ModelInfo | null => {
   return state.phase === 'ready' && state.info.name === bundle.value ? state.info : null;
 });
 
-export const matrix = resource<MatrixView>(() => {
-  const wanted = spec.value;
-  return () => engine.matrix(wanted);
-}, true);
+export const matrix = resource<MatrixView>(
+  () => {
+    const wanted = spec.value;
+    return () => engine.matrix(wanted);
+  },
+  () => 'any matrix',
+);
 
 /** The model's answer and choice for the whole matrix as it is. */
 export const choice = resource<ChoiceView>(() => {
@@ -123,28 +127,65 @@ export const erased = computed((): readonly number[] => {
 });
 const erasable = computed(() => erased.value.length > 0 && erased.value.length < 9);
 
-export const painted = resource<AnswerView>(() => {
-  const [wanted, missing] = [spec.value, erased.value];
-  if (ready.value === null || tab.value !== 'erase' || !erasable.value) return null;
-  return () => engine.solve(wanted, missing, {});
-}, true);
+/** What erased panels are painted with; gone when the matrix changes, kept while more is erased. */
+export const painted = resource<AnswerView>(
+  () => {
+    const [wanted, missing] = [spec.value, erased.value];
+    if (ready.value === null || tab.value !== 'erase' || !erasable.value) return null;
+    return () => engine.solve(wanted, missing, {});
+  },
+  () => spec.value,
+);
 
-export const samples = resource<readonly (readonly Float32Array[])[]>(() => {
-  const [wanted, missing] = [spec.value, erased.value];
-  if (ready.value === null || tab.value !== 'erase' || !erasable.value) return null;
-  return () => engine.sample(wanted, missing, SAMPLES, SAMPLE_SEED);
-}, true);
+export interface DrawnSamples {
+  readonly missing: readonly number[];
+  /** By sample, then by missing position. */
+  readonly images: readonly (readonly Float32Array[])[];
+}
+
+export const samples = resource<DrawnSamples>(
+  () => {
+    const [wanted, missing] = [spec.value, erased.value];
+    if (ready.value === null || tab.value !== 'erase' || !erasable.value) return null;
+    return async () => ({
+      missing,
+      images: await engine.sample(wanted, missing, SAMPLES, SAMPLE_SEED),
+    });
+  },
+  () => spec.value,
+);
 
 const solveNewest = newestOnly((wanted: MatrixSpec, missing: readonly number[], imposed: Imposed) =>
   engine.solve(wanted, missing, imposed),
 );
 const imposed = computed(() => settings.value.imposed);
 /** The answer with a rule of a person's own, on the rule map. */
-export const ruled = resource<AnswerView>(() => {
-  const [wanted, rule] = [spec.value, imposed.value];
-  if (ready.value === null || tab.value !== 'rules') return null;
-  const blank = matrix.value.value?.blank ?? [];
-  const missing = blank.length > 0 ? blank : [9];
-  const rules: Imposed = rule === null ? {} : { [rule.concept]: [rule.x, rule.y] };
-  return () => solveNewest(wanted, missing, rules);
-}, true);
+export const ruled = resource<AnswerView>(
+  () => {
+    const [wanted, rule] = [spec.value, imposed.value];
+    if (ready.value === null || tab.value !== 'rules') return null;
+    const blank = matrix.value.value?.blank ?? [];
+    const missing = blank.length > 0 ? blank : [9];
+    const rules: Imposed = rule === null ? {} : { [rule.concept]: [rule.x, rule.y] };
+    return () => solveNewest(wanted, missing, rules);
+  },
+  () => spec.value,
+);
+
+const planes = new Map<string, Promise<PlaneView>>();
+/** The plane of rules of a concept of the model at hand; asked for once. */
+export function planeOf(info: ModelInfo, concept: number): Promise<PlaneView> {
+  const key = `${info.name} ${concept}`;
+  let plane = planes.get(key);
+  if (plane === undefined) {
+    plane = engine.plane(concept);
+    plane.catch(() => planes.delete(key));
+    planes.set(key, plane);
+  }
+  return plane;
+}
+
+/** The concept that is looked at, within what the model has. */
+export const concept = computed(() =>
+  Math.min(settings.value.concept, ready.value?.concepts.length ?? 1),
+);

@@ -1,7 +1,7 @@
 /** How sure CRAB is: the same panels painted again and again from rules as likely as it finds them. */
 import { useMemo } from 'preact/hooks';
 import { Pixels } from '../../parts/panel.js';
-import { erased, painted, samples } from '../../state/store.js';
+import { samples } from '../../state/store.js';
 
 /** Where samples differ: white where all agree, darker the more they vary. */
 function spread(images: readonly Float32Array[]): { values: Float32Array; mean: number } {
@@ -36,7 +36,7 @@ function SampleRow({
   readonly position: number;
   readonly images: readonly Float32Array[];
 }) {
-  const { values, mean } = useMemo(() => spread(images), [images]);
+  const { values, mean } = useMemo(() => spread(images), images);
   return (
     <tr data-position={position}>
       <th scope="row">
@@ -57,8 +57,6 @@ function SampleRow({
 
 export function Samples() {
   const drawn = samples.value.value;
-  const missing = painted.value.value?.missing ?? [];
-  const fits = drawn !== null && missing.join('') === erased.value.join('');
   return (
     <section class="samples" aria-label="Samples">
       <h2>What else it could be</h2>
@@ -66,23 +64,23 @@ export function Samples() {
         Each row is one erased panel, imagined several times with rules drawn at random around those
         it read; the last picture is dark where they disagree.
       </p>
-      {fits && drawn[0]?.length === missing.length && (
+      {drawn !== null && (
         <table>
           <thead class="unseen">
             <tr>
               <th scope="col">Panel</th>
-              <th scope="colgroup" colSpan={drawn.length}>
+              <th scope="colgroup" colSpan={drawn.images.length}>
                 Samples
               </th>
               <th scope="col">Spread</th>
             </tr>
           </thead>
           <tbody>
-            {missing.map((position, i) => (
+            {drawn.missing.map((position, i) => (
               <SampleRow
                 key={position}
                 position={position}
-                images={drawn.map((images) => images[i])}
+                images={drawn.images.map((images) => images[i])}
               />
             ))}
           </tbody>

@@ -1,8 +1,10 @@
 /** Play: a matrix with one panel missing and eight candidates; answer it, then see what CRAB imagines. */
+import { effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { MatrixSpec } from '../../engine/protocol.js';
 import { newMatrix } from '../../parts/configuration-bar.js';
 import { EmptyMatrix, ShownMatrix, type PaintedPanels } from '../../parts/matrix-grid.js';
-import { change, choice, matrix, ready, settings } from '../../state/store.js';
+import { change, choice, matrix, ready, settings, spec } from '../../state/store.js';
 import { countAnswer, countModel } from '../../state/score.js';
 import { Candidates } from './candidates.js';
 import { Scoreboard } from './scoreboard.js';
@@ -16,9 +18,18 @@ function pick(candidate: number): void {
   change({ picked: candidate, revealed: true });
   if (target === null) return;
   countAnswer(layout, candidate - 1 === target);
-  const models = choice.peek().value?.index ?? null;
-  if (models !== null) countModel(layout, models === target);
+  awaiting.value = { spec: spec.peek(), layout, target };
 }
+
+/** A matrix that a person answered and the model has yet to: its answer may come later. */
+const awaiting = signal<{ spec: MatrixSpec; layout: string; target: number } | null>(null);
+effect(() => {
+  const asked = awaiting.value;
+  const index = choice.value.value?.index ?? null;
+  if (asked === null || index === null || asked.spec !== spec.value) return;
+  countModel(asked.layout, index === asked.target);
+  awaiting.value = null;
+});
 
 /** Digits answer, n goes on; not while a person types or holds a modifier. */
 function onKey(event: KeyboardEvent): void {
@@ -37,7 +48,7 @@ export function PlayView() {
     return () => removeEventListener('keydown', onKey);
   }, []);
   const shown = matrix.value.value;
-  const { revealed, picked } = settings.value;
+  const { revealed } = settings.value;
   const answer = choice.value.value?.answer ?? null;
   const painted: PaintedPanels = new Map(
     revealed && answer !== null
@@ -70,24 +81,27 @@ export function PlayView() {
         <h2>{revealed ? 'The candidates' : 'Which one completes the matrix?'}</h2>
         <Candidates pick={pick} />
         <div class="actions">
-          <button
-            type="button"
-            class="main"
-            disabled={revealed || ready.value === null}
-            onClick={() => change({ revealed: true })}
-          >
-            {picked === 0 ? 'Let CRAB imagine it' : 'CRAB imagined it'}
-          </button>
-          <button type="button" onClick={newMatrix}>
-            Next matrix
-          </button>
+          {revealed ? (
+            <button type="button" class="main" onClick={newMatrix}>
+              Next matrix
+            </button>
+          ) : (
+            <button
+              type="button"
+              class="main"
+              disabled={ready.value === null}
+              onClick={() => change({ revealed: true })}
+            >
+              Let CRAB imagine it
+            </button>
+          )}
           <p class="hint wide-only">
             Keys <kbd>1</kbd> to <kbd>8</kbd> answer, <kbd>n</kbd> goes on.
           </p>
         </div>
         <Verdict />
-        <Scoreboard />
       </section>
+      <Scoreboard />
     </div>
   );
 }

@@ -1,0 +1,127 @@
+/**
+ * Rules and first values of a matrix of one's own, as the JSON text that the matrix layer reads. Reading
+ * it back for the form takes only what the form can show; the matrix layer checks the whole.
+ */
+import {
+  describeRule,
+  freePlan,
+  type ConfigurationLayout,
+  type Rule,
+  type RuleGroup,
+} from '../../../matrix/index.js';
+
+export const START_KEYS = ['number', 'type', 'size', 'color'] as const;
+export type StartKey = (typeof START_KEYS)[number];
+
+type RuleEntry = Readonly<Record<string, { readonly name: string; readonly value: number }>>;
+type StartEntry = Readonly<Partial<Record<StartKey, number>>>;
+
+/** One entry for each component. */
+export interface Draft {
+  readonly rules: readonly RuleEntry[];
+  readonly start: readonly StartEntry[];
+}
+
+export interface RuleOption {
+  readonly rule: Rule;
+  readonly label: string;
+}
+
+/** The rules that are possible for a group of a component. */
+export function ruleOptions(
+  layout: ConfigurationLayout,
+  component: number,
+  group: RuleGroup,
+): RuleOption[] {
+  const { rules } = freePlan(layout).components[component].tables[group];
+  return rules.map(({ rule }) => ({
+    rule,
+    label: describeRule(rule).replace(/^(\w+): /, own(group)),
+  }));
+}
+
+/** Number and Position keep their names, as they share a menu; others have theirs beside it. */
+const own = (group: RuleGroup): string => (group === 'Number/Position' ? '$1: ' : '');
+
+const keyOf = ({ attribute }: Rule): string =>
+  attribute === 'Number'
+    ? 'number'
+    : attribute === 'Number/Position'
+      ? 'position'
+      : attribute.toLowerCase();
+
+const keysOf = (group: RuleGroup): readonly string[] =>
+  group === 'Number/Position' ? ['number', 'position'] : [group.toLowerCase()];
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const entries = (value: unknown, count: number): Record<string, unknown>[] =>
+  Array.from({ length: count }, (_, i) => {
+    const entry: unknown = Array.isArray(value) ? value[i] : undefined;
+    return isObject(entry) ? entry : {};
+  });
+
+export function readDraft(text: string, layout: ConfigurationLayout): Draft {
+  let json: unknown = {};
+  try {
+    json = text === '' ? {} : JSON.parse(text);
+  } catch {
+    // A damaged link: the form starts empty, and the matrix says what is wrong.
+  }
+  const parts = isObject(json) ? json : {};
+  const count = layout.components.length;
+  return {
+    rules: entries(parts.rules, count) as unknown as RuleEntry[],
+    start: entries(parts.start, count),
+  };
+}
+
+/** The text of a draft; empty where nothing is fixed. */
+export function writeDraft({ rules, start }: Draft): string {
+  const has = (list: readonly object[]): boolean =>
+    list.some((entry) => Object.keys(entry).length > 0);
+  if (!has(rules) && !has(start)) return '';
+  return JSON.stringify({ ...(has(rules) && { rules }), ...(has(start) && { start }) });
+}
+
+/** Index of the rule a draft fixes for a group among its options; -1 where any may come. */
+export function fixedRule(draft: Draft, component: number, options: readonly RuleOption[]): number {
+  const entry = draft.rules[component];
+  return options.findIndex(({ rule }) => {
+    const fixed = entry[keyOf(rule)];
+    return isObject(fixed) && fixed.name === rule.name && fixed.value === rule.value;
+  });
+}
+
+const replaced = <T>(list: readonly T[], at: number, value: T): T[] =>
+  list.map((old, i) => (i === at ? value : old));
+
+export function withRule(
+  draft: Draft,
+  component: number,
+  group: RuleGroup,
+  rule: Rule | null,
+): Draft {
+  const keys = keysOf(group);
+  const others = Object.entries(draft.rules[component]).filter(([key]) => !keys.includes(key));
+  const entry: RuleEntry = {
+    ...Object.fromEntries(others),
+    ...(rule !== null && { [keyOf(rule)]: { name: rule.name, value: rule.value } }),
+  };
+  return { ...draft, rules: replaced(draft.rules, component, entry) };
+}
+
+export function withStart(
+  draft: Draft,
+  component: number,
+  key: StartKey,
+  value: number | null,
+): Draft {
+  const others = Object.entries(draft.start[component]).filter(([each]) => each !== key);
+  const entry: StartEntry = {
+    ...Object.fromEntries(others),
+    ...(value !== null && { [key]: value }),
+  };
+  return { ...draft, start: replaced(draft.start, component, entry) };
+}

@@ -1,0 +1,28 @@
+/** A slider through the moments of training at which rules were kept. */
+import type { ModelInfo } from '../../engine/protocol.js';
+import { change, settings } from '../../state/store.js';
+
+export function Moments({ info }: { readonly info: ModelInfo }) {
+  const last = info.moments.length - 1;
+  const { moment } = settings.value;
+  const shown = moment < 0 || moment > last ? last : moment;
+  return (
+    <label class="moments">
+      <span>After {info.moments[shown].toLocaleString('en')} steps of training</span>
+      <input
+        type="range"
+        min={0}
+        max={last}
+        step={1}
+        value={shown}
+        disabled={last === 0}
+        aria-label="Moment of training"
+        aria-valuetext={`${info.moments[shown]} steps`}
+        onInput={(event) => {
+          const value = Number(event.currentTarget.value);
+          change({ moment: value === last ? -1 : value });
+        }}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,197 @@
+/**
+ * The plane of one concept's rules: contours of the learned prior, parsed matrices as points in the
+ * colour of their true rule, and a handle that a person can drag. A click takes the nearest point.
+ */
+import { useEffect, useRef } from 'preact/hooks';
+import type { PlaneView, RuleView } from '../../engine/protocol.js';
+import { drawChart } from '../../parts/chart.js';
+import { colourOf } from './colours.js';
+
+const SIDE = 560;
+const MARGIN = 14;
+/** How far a press may wander and still be a click. */
+const CLICK_PIXELS = 5;
+/** How near a click must be to a point, in the chart's own units. */
+const NEAR = 16;
+/** log p below the highest at which contours lie. */
+const CONTOURS = [0.3, 0.8, 1.5, 2.5, 4, 6, 9];
+const KEY_STEP = 0.02;
+
+type Place = readonly [x: number, y: number];
+
+interface Scales {
+  readonly toChart: (place: Place) => Place;
+  readonly toPlane: (place: Place) => Place;
+}
+
+function scalesOf({ x, y }: PlaneView): Scales {
+  const inner = SIDE - 2 * MARGIN;
+  return {
+    toChart: ([px, py]) => [
+      MARGIN + (inner * (px - x[0])) / (x[1] - x[0]),
+      MARGIN + (inner * (y[1] - py)) / (y[1] - y[0]),
+    ],
+    toPlane: ([cx, cy]) => [
+      x[0] + ((cx - MARGIN) / inner) * (x[1] - x[0]),
+      y[1] - ((cy - MARGIN) / inner) * (y[1] - y[0]),
+    ],
+  };
+}
+
+const within = (value: number, [low, high]: readonly [number, number]): number =>
+  Math.min(high, Math.max(low, value));
+
+function nearestPoint(points: Float32Array, at: Place, { toChart }: Scales): number {
+  let [best, least] = [-1, NEAR * NEAR];
+  for (let n = 0; n < points.length / 2; n++) {
+    const [cx, cy] = toChart([points[2 * n], points[2 * n + 1]]);
+    const distance = (cx - at[0]) ** 2 + (cy - at[1]) ** 2;
+    if (distance < least) [best, least] = [n, distance];
+  }
+  return best;
+}
+
+function Base({ plane, points }: { readonly plane: PlaneView; readonly points: Float32Array }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const highest = plane.density.reduce((most, value) => Math.max(most, value), -Infinity);
+    const dots = Array.from({ length: points.length / 2 }, (_, n) => ({
+      x: points[2 * n],
+      y: points[2 * n + 1],
+      colour: colourOf(plane.classes[plane.classOf[n]] ?? ''),
+    }));
+    return drawChart(place.current, (plot) => ({
+      width: SIDE,
+      height: SIDE,
+      margin: MARGIN,
+      x: { domain: plane.x, axis: null },
+      y: { domain: plane.y, axis: null },
+      marks: [
+        ...(plane.density.length > 0
+          ? [
+              plot.contour(plane.density, {
+                width: plane.side,
+                height: plane.side,
+                x1: plane.x[0],
+                x2: plane.x[1],
+                y1: plane.y[0],
+                y2: plane.y[1],
+                thresholds: CONTOURS.map((drop) => highest - drop).reverse(),
+                fill: 'var(--crab)',
+                fillOpacity: 0.055,
+                stroke: 'var(--crab)',
+                strokeOpacity: 0.35,
+              }),
+            ]
+          : []),
+        plot.dot(dots, { x: 'x', y: 'y', r: 3.2, fill: 'colour', fillOpacity: 0.72 }),
+      ],
+    }));
+  }, [plane, points]);
+  return <div class="plane-base" ref={place} />;
+}
+
+function Mark({ at, kind }: { readonly at: Place; readonly kind: string }) {
+  return <circle class={`mark ${kind}`} cx={at[0]} cy={at[1]} r={kind === 'chosen' ? 7 : 9} />;
+}
+
+export interface PlaneChartProps {
+  readonly plane: PlaneView;
+  readonly points: Float32Array;
+  readonly rule: RuleView | null;
+  /** The point that is looked at; -1 for none. */
+  readonly point: number;
+  readonly label: string;
+  readonly onPoint: (index: number) => void;
+  readonly onRule: (x: number, y: number) => void;
+}
+
+export function PlaneChart({
+  plane,
+  points,
+  rule,
+  point,
+  label,
+  onPoint,
+  onRule,
+}: PlaneChartProps) {
+  const overlay = useRef<SVGSVGElement>(null);
+  const press = useRef<{ readonly start: Place; moved: boolean } | null>(null);
+  const scales = scalesOf(plane);
+  const placeOf = (event: PointerEvent): Place => {
+    const box = overlay.current?.getBoundingClientRect();
+    if (box === undefined) return [0, 0];
+    const scale = SIDE / box.width;
+    return [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+  };
+  const impose = (at: Place): void => {
+    const [x, y] = scales.toPlane(at);
+    onRule(within(x, plane.x), within(y, plane.y));
+  };
+  const move = (event: PointerEvent): void => {
+    if (press.current === null) return;
+    const at = placeOf(event);
+    const { start } = press.current;
+    if (Math.hypot(at[0] - start[0], at[1] - start[1]) > CLICK_PIXELS) press.current.moved = true;
+    if (press.current.moved) impose(at);
+  };
+  const release = (event: PointerEvent): void => {
+    const at = placeOf(event);
+    const nearest = nearestPoint(points, at, scales);
+    if (press.current?.moved === false && nearest >= 0) onPoint(nearest);
+    press.current = null;
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const steps: Readonly<Record<string, Place>> = {
+      ArrowLeft: [-1, 0],
+      ArrowRight: [1, 0],
+      ArrowUp: [0, 1],
+      ArrowDown: [0, -1],
+    };
+    const step = steps[event.key];
+    if (step === undefined || rule === null) return;
+    event.preventDefault();
+    const [x, y] = rule.vector;
+    onRule(
+      within(x + step[0] * KEY_STEP * (plane.x[1] - plane.x[0]), plane.x),
+      within(y + step[1] * KEY_STEP * (plane.y[1] - plane.y[0]), plane.y),
+    );
+  };
+  const chosen = point >= 0 && 2 * point < points.length;
+  return (
+    <div class="plane">
+      <Base plane={plane} points={points} />
+      <svg
+        ref={overlay}
+        class="plane-overlay"
+        viewBox={`0 0 ${SIDE} ${SIDE}`}
+        role="application"
+        aria-label={label}
+        aria-roledescription="rule map; arrow keys move the rule"
+        tabIndex={0}
+        data-testid="plane"
+        onPointerDown={(event) => {
+          overlay.current?.setPointerCapture(event.pointerId);
+          press.current = { start: placeOf(event), moved: false };
+        }}
+        onPointerMove={move}
+        onPointerUp={release}
+        onPointerCancel={() => (press.current = null)}
+        onKeyDown={onKey}
+      >
+        {chosen && (
+          <Mark kind="chosen" at={scales.toChart([points[2 * point], points[2 * point + 1]])} />
+        )}
+        {rule?.imposed === true && (
+          <Mark kind="parsed" at={scales.toChart([rule.parsed[0], rule.parsed[1]])} />
+        )}
+        {rule !== null && (
+          <Mark
+            kind={rule.imposed ? 'imposed' : 'own'}
+            at={scales.toChart([rule.vector[0], rule.vector[1]])}
+          />
+        )}
+      </svg>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+/** Rule map: the rules CRAB found, where a matrix lies among them, and what another rule would paint. */
+import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
+import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
+import { useAsync } from '../../parts/use-async.js';
+import { change, concept, matrix, planeOf, ready, ruled, settings } from '../../state/store.js';
+import { colourOf } from './colours.js';
+import { Moments } from './moments.js';
+import { PlaneChart } from './plane-chart.js';
+import { PointMatrix } from './point-matrix.js';
+
+function ConceptTabs({ info }: { readonly info: ModelInfo }) {
+  return (
+    <fieldset class="segmented wrap">
+      <legend class="unseen">Concept</legend>
+      {info.concepts.map((name, m) => (
+        <label key={name}>
+          <input
+            type="radio"
+            name="concept"
+            checked={concept.value === m + 1}
+            onChange={() => change({ concept: m + 1, point: -1, imposed: null })}
+          />
+          <span>{name}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Legend({ plane }: { readonly plane: PlaneView }) {
+  return (
+    <ul class="legend" aria-label="True rules of the points">
+      {plane.classes.map((name) => (
+        <li key={name}>
+          <span class="swatch" style={{ background: colourOf(name) }} />
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Map({ info }: { readonly info: ModelInfo }) {
+  const current = concept.value;
+  const { point, moment } = settings.value;
+  const outcome = useAsync(() => planeOf(info, current), `${info.name} ${current}`);
+  const plane = outcome.value;
+  const rule = ruled.value.value?.rules[current - 1] ?? null;
+  if (outcome.fault !== null) return <p class="fault">{outcome.fault}</p>;
+  if (plane === null) return <div class="plane" />;
+  const points = plane.moments.at(moment) ?? plane.moments.at(-1) ?? new Float32Array();
+  return (
+    <>
+      <PlaneChart
+        plane={plane}
+        points={points}
+        rule={rule}
+        point={point}
+        label={`Rules of ${info.concepts[current - 1]}: ${points.length / 2} matrices`}
+        onPoint={(index) => change({ point: index })}
+        onRule={(x, y) => change({ imposed: { concept: current, x, y } })}
+      />
+      <Moments info={info} />
+      <Legend plane={plane} />
+    </>
+  );
+}
+
+function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
+  const shown = matrix.value.value;
+  const answer = ruled.value.value;
+  const { imposed } = settings.value;
+  const rule = answer?.rules[concept.value - 1] ?? null;
+  const name = info?.concepts[concept.value - 1] ?? '';
+  return (
+    <section class="side narrow" aria-label="The answer under this rule">
+      <h2>{imposed === null ? 'The rule CRAB read' : 'The answer under your rule'}</h2>
+      {shown === null ? (
+        <EmptyMatrix />
+      ) : (
+        <ShownMatrix
+          label="The matrix with the imagined panel"
+          matrix={shown}
+          missing={answer?.missing ?? [9]}
+          painted={new globalThis.Map(answer?.missing.map((at, i) => [at, answer.images[i]]) ?? [])}
+          busy={ruled.value.pending}
+        />
+      )}
+      <p class="rule-words" role="status" data-testid="rule-words">
+        {rule === null || rule.words === null
+          ? `${name}: no rule that the known matrices could name here.`
+          : `${rule.words.text} (${Math.round(100 * rule.words.probability)}% this category).`}
+      </p>
+      <div class="actions">
+        <button type="button" disabled={imposed === null} onClick={() => change({ imposed: null })}>
+          Back to its own rule
+        </button>
+      </div>
+      <PointMatrix />
+    </section>
+  );
+}
+
+export function RulesView() {
+  const info = ready.value;
+  return (
+    <div class="columns map-first">
+      <h1 class="unseen">Rule map</h1>
+      <section class="stage" aria-label="The map">
+        {info === null ? (
+          <div class="plane" />
+        ) : (
+          <>
+            <ConceptTabs info={info} />
+            <p class="hint">
+              Every point is a matrix CRAB parsed, coloured by its true rule, which it never saw.
+              Click one to see it. Drag across the plane to use another rule.
+            </p>
+            {info.moments.length > 0 ? (
+              <Map info={info} />
+            ) : (
+              <p class="notice">This model carries no rule map.</p>
+            )}
+          </>
+        )}
+      </section>
+      <AnswerColumn info={info} />
+    </div>
+  );
+}

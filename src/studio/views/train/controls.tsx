@@ -1,0 +1,172 @@
+/** Start, stop, resume, export: the runs of this machine. */
+import { useSignal } from '@preact/signals';
+import { LAYOUT_NAMES } from '../../state/settings.js';
+import { messageOf } from '../../state/resource.js';
+import { changeMatrix } from '../../state/store.js';
+import { freshSeed } from '../../parts/configuration-bar.js';
+import type { RunSummary, TrainStatus } from '../../train-api.js';
+import { exportRun, latest, resume, start, stop } from './connection.js';
+
+const MINUTES = [2, 5, 10, 20, 60] as const;
+const USUAL_MINUTES = 10;
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  return `${Math.round(seconds / 60)} min`;
+}
+
+/** Carries out a request and keeps what went wrong. */
+type Act = (work: () => Promise<unknown>) => void;
+
+function StartForm({ state, act }: { readonly state: TrainStatus; readonly act: Act }) {
+  const layout = useSignal('center');
+  const minutes = useSignal<number>(USUAL_MINUTES);
+  const device = useSignal(state.devices.find((name) => name.startsWith('cuda')) ?? 'cpu');
+  const preset = useSignal(state.presets.at(0) ?? '');
+  const select = (
+    label: string,
+    value: string,
+    options: readonly string[],
+    set: (value: string) => void,
+  ) => (
+    <label class="field stacked">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => set(event.currentTarget.value)}>
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {option}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const begin = (): void => {
+    const noisy = layout.value.endsWith('-noisy');
+    act(() =>
+      start({
+        configuration: layout.value.replace(/-noisy$/, ''),
+        noisy,
+        preset: preset.value,
+        device: device.value,
+        minutes: minutes.value,
+        seed: freshSeed(),
+      }),
+    );
+  };
+  return (
+    <div class="fields four">
+      {select('Configuration', layout.value, LAYOUT_NAMES, (value) => (layout.value = value))}
+      {select('Preset', preset.value, state.presets, (value) => (preset.value = value))}
+      {select('Device', device.value, state.devices, (value) => (device.value = value))}
+      {select(
+        'Minutes',
+        String(minutes.value),
+        MINUTES.map(String),
+        (value) => (minutes.value = Number(value)),
+      )}
+      <button type="button" class="main" onClick={begin}>
+        Start training
+      </button>
+    </div>
+  );
+}
+
+const ACTIVE = ['starting', 'running', 'stopping'];
+
+function RunRow({ run, act }: { readonly run: RunSummary; readonly act: Act }) {
+  const isActive = ACTIVE.includes(run.state);
+  const accuracy = Object.values(run.accuracy ?? {}).at(0);
+  const share = run.totalSteps === null ? null : run.step / run.totalSteps;
+  const exported = async (): Promise<void> => {
+    const { bundle } = await exportRun(run.name);
+    const layout = run.noisy ? `${run.configuration}-noisy` : run.configuration;
+    changeMatrix({ tab: 'play', layout, model: bundle });
+  };
+  return (
+    <tr data-run={run.name}>
+      <th scope="row">{run.name}</th>
+      <td>
+        {run.state}
+        {run.fault !== null && <span class="fault">: {run.fault}</span>}
+      </td>
+      <td>
+        {share === null ? `step ${run.step}` : <progress max={1} value={share} aria-label="Done" />}
+      </td>
+      <td>{accuracy === undefined ? '–' : percent(accuracy)}</td>
+      <td class="actions">
+        {isActive ? (
+          <button
+            type="button"
+            disabled={run.state !== 'running'}
+            onClick={() => act(() => stop(run.name))}
+          >
+            Stop
+          </button>
+        ) : (
+          <button
+            type="button"
+            disabled={run.state === 'finished'}
+            onClick={() => act(() => resume(run.name))}
+          >
+            Resume
+          </button>
+        )}
+        <button type="button" disabled={isActive || run.step === 0} onClick={() => act(exported)}>
+          Export and play
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+export function Controls({ state }: { readonly state: TrainStatus }) {
+  const fault = useSignal<string | null>(null);
+  const act: Act = (work) => {
+    fault.value = null;
+    work().catch((error: unknown) => (fault.value = messageOf(error)));
+  };
+  const isBusy = state.runs.some((run) => ACTIVE.includes(run.state));
+  const now = latest.value;
+  return (
+    <section class="controls" aria-label="Runs">
+      {!isBusy && <StartForm state={state} act={act} />}
+      {isBusy && now !== null && (
+        <p class="headline" role="status">
+          Step {now.step.toLocaleString('en')}
+          {now.totalSteps !== null && ` of ${now.totalSteps.toLocaleString('en')}`} ·{' '}
+          {Math.round(now.problemsPerSecond)} matrices a second
+          {now.secondsLeft !== null && ` · ${duration(now.secondsLeft)} left`}
+        </p>
+      )}
+      {fault.value !== null && (
+        <p class="fault" role="alert">
+          {fault.value}
+        </p>
+      )}
+      {state.runs.length > 0 && (
+        <div class="table-scroll">
+          <table class="runs">
+            <thead>
+              <tr>
+                <th scope="col">Run</th>
+                <th scope="col">State</th>
+                <th scope="col">Done</th>
+                <th scope="col">Accuracy</th>
+                <th scope="col">
+                  <span class="unseen">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {state.runs.map((run) => (
+                <RunRow key={run.name} run={run} act={act} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}

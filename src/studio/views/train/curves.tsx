@@ -1,0 +1,89 @@
+/** Loss and accuracy over steps. */
+import { useEffect, useRef } from 'preact/hooks';
+import { drawChart } from '../../parts/chart.js';
+import { steps, validations } from './connection.js';
+
+const WIDTH = 520;
+const HEIGHT = 220;
+const LOOK = { background: 'transparent', color: 'var(--ink)', fontSize: '12px' };
+
+function LossCurve() {
+  const place = useRef<HTMLDivElement>(null);
+  const points = steps.value;
+  useEffect(
+    () =>
+      drawChart(place.current, (plot) => {
+        const data = points.flatMap(({ step, terms }) =>
+          'loss' in terms ? [{ step, loss: terms.loss }] : [],
+        );
+        return {
+          width: WIDTH,
+          height: HEIGHT,
+          style: LOOK,
+          x: { label: 'step', ticks: 5 },
+          y: { label: 'loss', grid: true, ticks: 5 },
+          marks: [plot.line(data, { x: 'step', y: 'loss', stroke: 'var(--crab)', strokeWidth: 2 })],
+        };
+      }),
+    [points],
+  );
+  return <div class="curve" ref={place} />;
+}
+
+function AccuracyCurve() {
+  const place = useRef<HTMLDivElement>(null);
+  const points = validations.value;
+  useEffect(
+    () =>
+      drawChart(place.current, (plot) => {
+        const data = points.flatMap(({ step, accuracy }) =>
+          Object.entries(accuracy).map(([variant, value]) => ({ step, variant, value })),
+        );
+        const at = { x: 'step', y: 'value', stroke: 'variant' };
+        return {
+          width: WIDTH,
+          height: HEIGHT,
+          style: LOOK,
+          x: { label: 'step', ticks: 5 },
+          y: {
+            label: 'chosen right',
+            domain: [0, 1],
+            percent: false,
+            tickFormat: '.0%',
+            grid: true,
+          },
+          color: { legend: true, range: ['var(--you)', 'var(--crab)', 'var(--muted)'] },
+          marks: [
+            plot.ruleY([1 / 8], { strokeDasharray: '3 4' }),
+            plot.lineY(data, at),
+            plot.dot(data, at),
+          ],
+        };
+      }),
+    [points],
+  );
+  return <div class="curve" ref={place} />;
+}
+
+export function Curves() {
+  const loss = steps.value.at(-1)?.terms.loss;
+  const accuracy = Object.entries(validations.value.at(-1)?.accuracy ?? {});
+  return (
+    <>
+      <figure
+        class="chart"
+        aria-label={`Loss: ${loss === undefined ? 'not known yet' : loss.toFixed(2)}`}
+      >
+        <figcaption>Loss</figcaption>
+        <LossCurve />
+      </figure>
+      <figure
+        class="chart"
+        aria-label={`Accuracy: ${accuracy.map(([name, value]) => `${name} ${(100 * value).toFixed(1)}%`).join(', ') || 'not known yet'}`}
+      >
+        <figcaption>Selection accuracy</figcaption>
+        <AccuracyCurve />
+      </figure>
+    </>
+  );
+}

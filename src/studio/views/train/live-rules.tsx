@@ -1,0 +1,80 @@
+/** The rule map while it forms: for each concept the rules parsed from fixed matrices. */
+import { useEffect, useRef } from 'preact/hooks';
+import { drawChart } from '../../parts/chart.js';
+import type { RulesUpdate } from '../../train-api.js';
+import { colourOf } from '../rules/colours.js';
+import { rules } from './connection.js';
+
+const SIDE = 190;
+
+type Point = readonly [x: number, y: number];
+
+/** Share of the points' variance that lies between classes, 0..1. */
+function separation(points: readonly Point[], classes: readonly string[]): number {
+  const groups = new Map<string, Point[]>();
+  points.forEach((point, n) => {
+    const group = groups.get(classes[n]);
+    if (group === undefined) groups.set(classes[n], [point]);
+    else group.push(point);
+  });
+  const scatter = (list: readonly Point[]): number => {
+    const mean = [0, 1].map((k) => list.reduce((sum, point) => sum + point[k], 0) / list.length);
+    return list.reduce((sum, [x, y]) => sum + (x - mean[0]) ** 2 + (y - mean[1]) ** 2, 0);
+  };
+  const total = scatter(points);
+  const inside = [...groups.values()].reduce((sum, group) => sum + scatter(group), 0);
+  return total > 0 ? 1 - inside / total : 0;
+}
+
+/** True rules of the attribute that tells a concept's points apart best, one for each problem. */
+function classesOf(truth: RulesUpdate['truth'], points: readonly Point[]): readonly string[] {
+  const attributes = truth.at(0)?.length ?? 0;
+  const named = Array.from({ length: attributes }, (_, a) => truth.map((of) => of[a]));
+  const scores = named.map((classes) => separation(points, classes));
+  return named.at(scores.indexOf(Math.max(...scores))) ?? [];
+}
+
+function ConceptPlane({
+  update,
+  concept,
+}: {
+  readonly update: RulesUpdate;
+  readonly concept: number;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const points = update.rules.map((of): Point => [of[concept][0], of[concept][1] ?? 0]);
+    const classes = classesOf(update.truth, points);
+    const dots = points.map(([x, y], n) => ({ x, y, colour: colourOf(classes[n] ?? '') }));
+    return drawChart(place.current, (plot) => ({
+      width: SIDE,
+      height: SIDE,
+      margin: 8,
+      axis: null,
+      marks: [plot.dot(dots, { x: 'x', y: 'y', r: 2, fill: 'colour', fillOpacity: 0.75 })],
+    }));
+  }, [update, concept]);
+  return (
+    <figure class="live-plane">
+      <div ref={place} />
+      <figcaption>concept {concept + 1}</figcaption>
+    </figure>
+  );
+}
+
+export function LiveRules() {
+  const update = rules.value;
+  const concepts = update?.rules.at(0)?.length ?? 0;
+  return (
+    <section class="live-rules" aria-label="Rule map">
+      <h2>The rules it finds{update !== null && ` at step ${update.step.toLocaleString('en')}`}</h2>
+      {update === null && <p class="hint">Shown from the first snapshot on.</p>}
+      <div class="live-planes">
+        {update !== null &&
+          Array.from({ length: concepts }, (_, m) => (
+            <ConceptPlane key={m} update={update} concept={m} />
+          ))}
+      </div>
+    </section>
+  );
+}

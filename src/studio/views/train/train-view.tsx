@@ -1,0 +1,77 @@
+/** Train: start a small run on this machine and watch it learn. Elsewhere: how to get it. */
+import { useEffect } from 'preact/hooks';
+import { Controls } from './controls.js';
+import { connect, line, notes, status } from './connection.js';
+import { Curves } from './curves.js';
+import { ImaginedPanels } from './imagined-panels.js';
+import { LiveRules } from './live-rules.js';
+
+function HowTo() {
+  return (
+    <section class="how-to" data-testid="train-absent">
+      <h2>Train your own, on your own machine</h2>
+      <p>
+        This page is on a plain web host, which cannot train. With Node 20 and libtorch on a machine
+        of yours, the same page learns before your eyes:
+      </p>
+      <pre>
+        <code>{`npm install crab-raven\nnpx crab info      # what is there, what is missing\nnpx crab studio    # this page, with training`}</code>
+      </pre>
+      <p>
+        <code>crab info</code> names the one command that installs libtorch. A small run on the
+        simplest configuration shows its first right answers within minutes on a laptop.
+      </p>
+    </section>
+  );
+}
+
+function Unavailable() {
+  const state = status.value;
+  const command = state?.command ?? null;
+  return (
+    <section class="how-to">
+      <h2>Not yet on this machine</h2>
+      <p>{state?.reason ?? 'This machine cannot train.'}</p>
+      {command !== null && (
+        <pre>
+          <code>{command}</code>
+        </pre>
+      )}
+    </section>
+  );
+}
+
+export function TrainView() {
+  useEffect(() => connect(), []);
+  const state = status.value;
+  return (
+    <div class="train">
+      <h1>Watch it learn</h1>
+      {line.value === 'absent' && <HowTo />}
+      {line.value === 'asking' && state === null && <p class="hint">Asking the server…</p>}
+      {line.value === 'lost' && (
+        <p class="notice" role="alert">
+          The server does not answer; waiting for it.
+        </p>
+      )}
+      {state !== null && !state.available && <Unavailable />}
+      {state !== null && state.available && (
+        <div class="train-grid">
+          <Controls state={state} />
+          <Curves />
+          <ImaginedPanels />
+          <LiveRules />
+          {notes.value.length > 0 && (
+            <ul class="notes" aria-label="Notes" aria-live="polite">
+              {notes.value.map(({ text, level }, i) => (
+                <li key={i} class={level}>
+                  {text}
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}

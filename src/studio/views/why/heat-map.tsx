@@ -1,0 +1,149 @@
+/** Candidates against concepts: shares of their distances from the imagined panel. */
+import { useSignal } from '@preact/signals';
+import type { CandidateScore, ChoiceView, MatrixView, ModelInfo } from '../../engine/protocol.js';
+import { Drawing } from '../../parts/panel.js';
+import { change, choice, matrix, ready, settings } from '../../state/store.js';
+import { DISTANCES } from '../../state/settings.js';
+import { Difference } from './difference.js';
+
+const DISTANCE_NAMES = { calibrated: 'Calibrated', l2: 'Plain L2' } as const;
+
+/** A cell of the map: candidate from 0, concept from 1. */
+export interface Place {
+  readonly candidate: number;
+  readonly concept: number;
+}
+
+function sharesOf(score: CandidateScore, distance: 'calibrated' | 'l2'): readonly number[] {
+  return distance === 'calibrated' ? (score.calibratedShares ?? score.l2Shares) : score.l2Shares;
+}
+
+function DistanceChoice({ hasCalibrated }: { readonly hasCalibrated: boolean }) {
+  const { distance } = settings.value;
+  return (
+    <fieldset class="segmented">
+      <legend class="unseen">Distance</legend>
+      {DISTANCES.map((name) => (
+        <label key={name}>
+          <input
+            type="radio"
+            name="distance"
+            checked={(hasCalibrated ? distance : 'l2') === name}
+            disabled={name === 'calibrated' && !hasCalibrated}
+            onChange={() => change({ distance: name })}
+          />
+          <span>{DISTANCE_NAMES[name]}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The strongest share that is drawn in full: one far candidate must not leave the others pale. */
+function strongest(rows: readonly (readonly number[])[]): number {
+  const all = rows.flat().sort((a, b) => a - b);
+  return Math.max(1e-9, all[Math.floor(0.95 * (all.length - 1))]);
+}
+
+function Row({
+  shown,
+  info,
+  value,
+  candidate,
+  shares,
+  scale,
+  look,
+}: {
+  readonly shown: MatrixView;
+  readonly info: ModelInfo;
+  readonly value: ChoiceView;
+  readonly candidate: number;
+  readonly shares: readonly number[];
+  readonly scale: number;
+  readonly look: (place: Place) => void;
+}) {
+  const isChosen = value.index === candidate;
+  return (
+    <tr class={isChosen ? 'chosen' : ''}>
+      <th scope="row">
+        <span class="thumb">
+          <Drawing panel={shown.candidates[candidate]} />
+        </span>
+        <span>
+          <span class="unseen">Candidate </span>
+          {candidate + 1}
+          {isChosen && <span class="tag crab">CRAB</span>}
+          {shown.target === candidate && <span class="tag you">answer</span>}
+        </span>
+      </th>
+      {shares.map((share, m) => {
+        const heat = Math.min(1, Math.max(0, share / scale));
+        const place = { candidate, concept: m + 1 };
+        return (
+          <td key={m}>
+            <button
+              type="button"
+              class="heat"
+              style={{ '--heat': Math.sqrt(heat).toFixed(3) }}
+              aria-label={`${info.concepts[m]} of candidate ${candidate + 1}: distance ${share.toFixed(2)}`}
+              onMouseEnter={() => look(place)}
+              onFocus={() => look(place)}
+              onClick={() => look(place)}
+            />
+          </td>
+        );
+      })}
+      <td class="total">{Math.round(100 * value.candidates[candidate].probability)}%</td>
+    </tr>
+  );
+}
+
+export function HeatMap() {
+  const looked = useSignal<Place | null>(null);
+  const [shown, info, value] = [matrix.value.value, ready.value, choice.value.value];
+  if (shown === null || info === null || value === null || value.index === null) {
+    return (
+      <div class="heat-place">
+        {value !== null && (
+          <p class="hint">Where a matrix has no candidates there is nothing to compare.</p>
+        )}
+      </div>
+    );
+  }
+  const hasCalibrated = value.candidates[0].calibrated !== null;
+  const distance = hasCalibrated ? settings.value.distance : 'l2';
+  const rows = value.candidates.map((score) => sharesOf(score, distance));
+  const scale = strongest(rows);
+  return (
+    <>
+      <div class="heat-scroll">
+        <table class="heat-map" data-testid="heat-map">
+          <thead>
+            <tr>
+              <td />
+              {info.concepts.map((name) => (
+                <th scope="col" key={name}>
+                  <span>{name}</span>
+                </th>
+              ))}
+              <th scope="col" class="total">
+                <span>chance</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((shares, candidate) => (
+              <Row
+                key={candidate}
+                {...{ shown, info, value, candidate, shares, scale }}
+                look={(place) => (looked.value = place)}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <DistanceChoice hasCalibrated={hasCalibrated} />
+      <Difference place={looked.value} />
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+/**
+ * Bundles for the page's tests: tiny networks with random weights, and a rule map whose points are real
+ * matrices with their true rules, placed so that what concepts stand for is known beforehand: concept 1
+ * follows the rule on Type, 2 on Size, 3 on Color, 4 none at all.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { formatLabel, Random, samplePanels, type Configuration } from '../../src/matrix/index.js';
+import type { CrabConfig } from '../../src/models/index.js';
+import { formatManifest } from '../../src/solver/index.js';
+import { randomBundle, tinyConfig } from '../solver/random-model.js';
+
+const POINTS = 60;
+const SOURCE_SEED = 77;
+const MOMENTS = [100, 2000];
+/** Names the bundle gives its concepts. */
+export const CONCEPT_NAMES = ['Type', 'Size', 'Color', null] as const;
+
+/** Where the rules of one name lie on the plane. */
+const CENTRES: Readonly<Record<string, readonly [number, number]>> = {
+  Constant: [-1, -1],
+  Progression: [1, -1],
+  Arithmetic: [1, 1],
+  Distribute_Three: [-1, 1],
+};
+const NAMES = Object.keys(CENTRES);
+const SPREAD = 0.08;
+
+const jitter = (random: Random): number => SPREAD * ((2 * random.next()) / 2 ** 32 - 1);
+
+function ruleMap(config: CrabConfig): object {
+  const { configuration, noisy, network } = config;
+  const matrices = Array.from({ length: POINTS }, (_, index) =>
+    samplePanels({ configuration, noisy, seed: SOURCE_SEED, index }),
+  );
+  const place = (index: number, concept: number): number[] => {
+    const random = new Random(3, index, concept);
+    const rule = concept < 3 ? matrices[index].rules[0][concept + 1].name : random.pick(NAMES);
+    const [x, y] = CENTRES[rule];
+    return [x + jitter(random), y + jitter(random)];
+  };
+  const mixture = {
+    weights: NAMES.map(() => 1 / NAMES.length),
+    means: NAMES.map((name) => CENTRES[name]),
+    covariances: NAMES.map(() => [
+      [0.02, 0],
+      [0, 0.02],
+    ]),
+  };
+  const rules = matrices.map((_, index) =>
+    Array.from({ length: network.concepts }, (_, concept) => place(index, concept)),
+  );
+  return {
+    prior: Array.from({ length: network.concepts }, () => mixture),
+    source: { configuration, noisy, seed: SOURCE_SEED },
+    truth: matrices.map((matrix) => formatLabel(matrix.rules)),
+    snapshots: MOMENTS.map((step, i) => ({
+      step,
+      rules: i === 0 ? rules.map((each) => each.map(([x, y]) => [x / 5, y / 5])) : rules,
+    })),
+  };
+}
+
+/** Writes a bundle into a folder of bundles, under the name of its configuration. */
+export async function writeBundle(zoo: string, configuration: Configuration): Promise<string> {
+  const config = tinyConfig(configuration);
+  const { manifest, files } = randomBundle(config);
+  const { concepts } = config.network;
+  files.set('rules.json', new TextEncoder().encode(JSON.stringify(ruleMap(config))));
+  const named = {
+    ...manifest,
+    conceptNames: Array.from({ length: concepts }, (_, m) => {
+      const name = CONCEPT_NAMES.at(m) ?? null;
+      return m >= CONCEPT_NAMES.length || name === null ? null : { name, score: 0.9 };
+    }),
+    accuracy: { sa: { raven: 0.5, 'i-raven': 0.25 }, saL2: { raven: 0.4 }, problems: 100 },
+  };
+  const folder = path.join(zoo, configuration);
+  mkdirSync(folder, { recursive: true });
+  for (const [name, bytes] of files) writeFileSync(path.join(folder, name), bytes);
+  writeFileSync(path.join(folder, 'bundle.json'), await formatManifest(named, files));
+  return folder;
+}
