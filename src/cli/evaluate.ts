@@ -1,101 +1,206 @@
-/** `crab evaluate`: measures a model on problems. */
-import type { Command } from 'commander';
+/** `crab evaluate`: measures a model on problems, prints it, and draws a report of it. */
+import { Option, type Command } from 'commander';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { exportRun, selectionAccuracy } from '../lab/index.js';
-import { openProblems } from '../matrix/node.js';
-import { Solver } from '../solver/node.js';
+import {
+  evaluateModel,
+  exportRun,
+  METRIC_NAMES,
+  openSubject,
+  summaryJson,
+  summaryText,
+  variantOf,
+  writeReport,
+} from '../lab/index.js';
+import type {
+  EvaluationData,
+  MetricName,
+  ModelEvaluation,
+  OpenedSubject,
+  Subject,
+} from '../lab/index.js';
+import { PARTS, type Part } from '../matrix/index.js';
+import { openProblems, writeFileAtomically } from '../matrix/node.js';
+import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
-import { startProgress } from './progress.js';
+import { StageProgress } from './export.js';
 
 interface Options {
   model: string;
-  data: string;
-  metrics: string;
+  data: string[];
+  metrics?: string;
+  part: Part | 'all';
+  problems?: number;
+  repeats?: number;
+  report?: string;
+  save?: string;
   json?: boolean;
   quiet?: boolean;
 }
 
-const METRICS = ['sa'] as const;
-
 const EXAMPLES = `
 The model is a bundle of the zoo by its name, the folder of a bundle, or a run, which is exported to a
-temporary bundle first. The data are a RAVEN folder (its test part) or a set file (.npz).
+temporary bundle first. The data are a RAVEN folder (its test part), a set file (.npz) or an HDF5 cache;
+several may be given, and selection accuracy is measured on each.
+
+Metrics: sa        selection accuracy on the candidates of the data
+         gsa       global selection accuracy: any positions, 1 to 3 missing, 2 to 16 candidates
+         errors    differences of drawn and true panels in pixels
+         ari       agreement of the rules found with the true ones
+         vd        variance decline: which attribute each concept is
+         readback  whether imagined panels, read back as attributes, obey the rules
+         all       all of these (the default with --report)
 
 Examples:
   crab evaluate --model center --data RAVEN-10000/center_single
+  crab evaluate --model center --data center.npz --metrics all --report center.html
   crab evaluate --model runs/center-crab-0 --data center.npz --json`;
 
 export function addEvaluateCommand(program: Command, signal: AbortSignal): void {
   program
     .command('evaluate')
-    .description('measure the accuracy of a model')
+    .description('measure a model: accuracy, rules, concepts, pictures')
     .requiredOption('--model <model>', 'name or folder of a bundle, or a run')
-    .requiredOption('--data <path>', 'a RAVEN folder or a set file')
-    .option('--metrics <list>', METRICS.join(','), 'sa')
+    .requiredOption('--data <path...>', 'a RAVEN folder or a set file; several may be given')
+    .option('--metrics <list>', `all, or some of ${METRIC_NAMES.join(',')} (default: sa)`)
+    .option('--report <file>', 'write a page with figures, HTML')
+    .option('--save <file>', 'write the whole evaluation as JSON')
+    .option(
+      '--part <part>',
+      `of a RAVEN folder: ${PARTS.join(', ')} or all`,
+      oneOf([...PARTS, 'all']),
+      'test',
+    )
+    .option(
+      '--problems <n>',
+      'problems of gsa, errors and ari (default: 2000)',
+      wholeNumber(32, 100_000),
+    )
+    .addOption(
+      new Option('--repeats <n>', 'draws of positions and distractors of gsa').argParser(
+        wholeNumber(1, 100),
+      ),
+    )
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => evaluate(options, signal));
 }
 
-function checkMetrics(list: string): void {
-  const unknown = list.split(',').find((metric) => !METRICS.some((known) => known === metric));
+/** The metrics of a comma-separated list, in the order they are measured. */
+function readMetrics(list: string): MetricName[] {
+  const asked = list.split(',').map((name) => name.trim().toLowerCase());
+  const unknown = asked.find(
+    (name) => name !== 'all' && !METRIC_NAMES.some((each) => each === name),
+  );
   if (unknown !== undefined) {
-    throw new UsageError(`--metrics ${unknown}: expected ${METRICS.join(', ')}`);
+    throw new UsageError(
+      `--metrics ${unknown}: expected all, or some of ${METRIC_NAMES.join(', ')}`,
+    );
   }
+  return METRIC_NAMES.filter((name) => asked.includes('all') || asked.includes(name));
 }
 
-const isRun = async (folder: string): Promise<boolean> =>
+const isRun = (folder: string): Promise<boolean> =>
   stat(path.join(folder, 'config.json')).then(
     (found) => found.isFile(),
     () => false,
   );
 
-/** Uses the solver of a bundle, or of a run that is exported for the purpose. */
-async function withSolver<T>(
+/** Uses a model: a bundle, or a run that is exported for the purpose. */
+async function withSubject<T>(
   model: string,
+  progress: StageProgress,
   signal: AbortSignal,
-  use: (solver: Solver) => Promise<T>,
+  use: (subject: OpenedSubject) => Promise<T>,
 ): Promise<T> {
   const temporary = (await isRun(model))
     ? await mkdtemp(path.join(tmpdir(), 'crab-bundle-'))
     : null;
   try {
-    if (temporary !== null) await exportRun({ run: model, out: temporary, judged: 1, signal });
-    const solver = await Solver.load(temporary ?? model, { signal });
+    if (temporary !== null) {
+      const onProgress = (stage: string, share: number): void =>
+        progress.update(`export: ${stage}`, share);
+      await exportRun({ run: model, out: temporary, judged: 1, signal, onProgress });
+    }
+    const subject = await openSubject(temporary ?? model, { signal });
     try {
-      return await use(solver);
+      return await use(subject);
     } finally {
-      await solver.dispose();
+      await subject.dispose();
     }
   } finally {
     if (temporary !== null) await rm(temporary, { recursive: true, force: true });
   }
 }
 
-async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
-  checkMetrics(options.metrics);
-  const report = await withSolver(options.model, signal, async (solver) => {
-    const { configuration, noisy } = solver.manifest;
-    const source = await openProblems(options.data, { configuration, noisy, part: 'test' });
-    const progress = startProgress(source.count, 'problems', options.quiet);
-    try {
-      const result = await selectionAccuracy(solver, source, {
-        signal,
-        onProgress: (done) => progress.update(done),
-      });
-      return { model: options.model, data: options.data, ...result };
-    } finally {
-      progress.stop();
-      await source.close();
+/** Opens all data; what is open is closed again where one fails. */
+async function openData(options: Options, subject: Subject): Promise<EvaluationData[]> {
+  const { configuration, noisy } = subject.solver.manifest;
+  const part = options.part === 'all' ? undefined : options.part;
+  const opened: EvaluationData[] = [];
+  try {
+    for (const name of options.data) {
+      const source = await openProblems(name, { configuration, noisy, part });
+      opened.push({ source, name, variant: variantOf(name) });
+      if (source.count === 0) {
+        throw new UsageError(
+          `--data ${name}: no problems of the part ${options.part}; --part names another`,
+        );
+      }
     }
-  });
-  const percent = (share: number): string => `${(100 * share).toFixed(2)}%`;
+  } catch (error) {
+    await closeAll(opened);
+    throw error;
+  }
+  return opened;
+}
+
+async function closeAll(data: readonly EvaluationData[]): Promise<void> {
+  for (const { source } of data) await source.close();
+}
+
+async function measure(
+  options: Options,
+  metrics: readonly MetricName[],
+  signal: AbortSignal,
+): Promise<ModelEvaluation> {
+  const progress = new StageProgress(options.quiet ?? false);
+  try {
+    return await withSubject(options.model, progress, signal, async (subject) => {
+      const data = await openData(options, subject);
+      try {
+        const evaluation = await evaluateModel(subject, {
+          model: options.model,
+          data,
+          metrics,
+          problems: options.problems,
+          repeats: options.repeats,
+          signal,
+          onProgress: (stage, share) => progress.update(stage, share),
+        });
+        if (options.report !== undefined) {
+          progress.update('report', 0);
+          await writeReport(evaluation, options.report, { model: subject.solver, signal });
+        }
+        return evaluation;
+      } finally {
+        await closeAll(data);
+      }
+    });
+  } finally {
+    progress.stop();
+  }
+}
+
+async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
+  const metrics = readMetrics(options.metrics ?? (options.report === undefined ? 'sa' : 'all'));
+  const evaluation = await measure(options, metrics, signal);
+  if (options.save !== undefined) {
+    await writeFileAtomically(options.save, `${JSON.stringify(evaluation)}\n`);
+  }
   process.stdout.write(
-    options.json
-      ? `${JSON.stringify(report)}\n`
-      : `${report.count} problems: SA ${percent(report.sa)}, by plain L2 ${percent(report.saL2)}\n`,
+    options.json ? `${JSON.stringify(summaryJson(evaluation))}\n` : summaryText(evaluation),
   );
 }

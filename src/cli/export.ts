@@ -46,8 +46,8 @@ export function addExportCommand(program: Command, signal: AbortSignal): void {
     .action((run: string, options: Options) => runExport(run, options, signal));
 }
 
-/** One bar for each stage. */
-class StageProgress {
+/** One bar for each stage of a longer work. */
+export class StageProgress {
   #stage = '';
   #bar: Progress | null = null;
 

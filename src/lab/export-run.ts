@@ -1,20 +1,34 @@
 /**
  * A trained run becomes a bundle, in three steps: the networks are written from the weights of a
- * checkpoint; the bundle so far is opened with the solver, which adds the statistics of selection and
- * its measured accuracy; hashes come last. Needs neither libtorch nor a GPU.
+ * checkpoint; the bundle so far is opened with the solver, which adds the statistics of selection, the
+ * names of concepts, the rule map and the measured accuracy; hashes come last. Needs neither libtorch
+ * nor a GPU.
  */
-import { readdir } from 'node:fs/promises';
-import path from 'node:path';
-import { ArgumentError, formatLabel, layoutName, VARIANTS } from '../matrix/index.js';
-import { compactNetworks, mixturesOf, networkFiles, readNetworks } from '../models/index.js';
-import { readWeightState, type MixtureData, type WeightFormat } from '../models/index.js';
+import { layoutName, VARIANTS } from '../matrix/index.js';
+import { compactNetworks, networkFiles, readNetworks } from '../models/index.js';
+import { readWeightState, type WeightFormat } from '../models/index.js';
 import { formatSelection } from '../solver/index.js';
-import type { BundleAccuracy, BundleFileName, BundleManifest } from '../solver/index.js';
-import { memoryBundle, Solver, writeBundle } from '../solver/node.js';
-import { SafetensorsFile } from '../torch/index.js';
-import { openRun, type MetricsLine, type OpenedRun, type WhichWeights } from '../training/index.js';
+import type {
+  BundleAccuracy,
+  BundleFileName,
+  BundleManifest,
+  ConceptName,
+} from '../solver/index.js';
+import { memoryBundle, writeBundle } from '../solver/node.js';
+import {
+  openRun,
+  type OpenedRun,
+  type StoredWeights,
+  type WhichWeights,
+} from '../training/index.js';
+import { bundleHistory, rounded } from './bundle-history.js';
+import { bundleRules } from './bundle-rules.js';
 import { calibrate } from './calibration.js';
-import { generatedSource, selectionAccuracy } from './selection-accuracy.js';
+import type { NamedConcept } from './evaluation.js';
+import { generatedSource } from './metrics/generated-source.js';
+import { selectionAccuracy } from './metrics/selection-accuracy.js';
+import { NAME_MIXED, NAME_UNUSED, varianceDecline } from './metrics/variance-decline.js';
+import { subjectFrom, type Subject } from './subject.js';
 
 export interface ExportOptions {
   readonly run: string;
@@ -28,6 +42,8 @@ export interface ExportOptions {
   readonly problems?: number;
   readonly validation?: number;
   readonly judged?: number;
+  /** Panels of each batch that concepts are named by. */
+  readonly named?: number;
   readonly signal?: AbortSignal;
   /** What is done now, and how far it is, 0..1. */
   readonly onProgress?: (stage: string, share: number) => void;
@@ -40,114 +56,23 @@ export interface ExportReport {
   readonly bytes: number;
   readonly files: Readonly<Record<string, number>>;
   readonly accuracy: BundleAccuracy;
+  readonly conceptNames: readonly ConceptName[];
 }
 
 type Files = Map<BundleFileName, Uint8Array>;
 type Draft = Omit<BundleManifest, 'format' | 'version' | 'files'>;
 
-const MODEL_PREFIX = 'model.';
 const ACCURACY_SEED = 7_100_000_003;
-const MOST_SNAPSHOTS = 7;
-const MOST_POINTS = 500;
 
-/** Weights of a run: the best ones, or those of the newest checkpoint. */
-async function weightsFile(
-  folder: string,
-  which: WhichWeights,
-): Promise<{ readonly file: string; readonly step: number }> {
-  const names = await readdir(folder);
-  const newest = (pattern: RegExp): { name: string; step: number } | undefined =>
-    names
-      .flatMap((name) => {
-        const match = pattern.exec(name);
-        return match === null ? [] : [{ name, step: Number(match[1]) }];
-      })
-      .sort((a, b) => b.step - a.step)[0];
-  const best = which === 'best' ? newest(/^checkpoint-best-(\d+)\.safetensors$/) : undefined;
-  const found = best ?? newest(/^checkpoint-(\d+)\.safetensors$/);
-  if (found === undefined) throw new ArgumentError(`${folder} has no checkpoint yet`);
-  return { file: path.join(folder, found.name), step: found.step };
-}
-
-function priorOf(file: string): readonly MixtureData[] | null {
-  const opened = SafetensorsFile.open(file);
-  const text = opened.metadata.prior ?? 'null';
-  opened.close();
-  const prior = JSON.parse(text) as readonly MixtureData[] | null;
-  if (prior !== null) mixturesOf(prior);
-  return prior;
-}
-
-const rounded = (value: number): number => Number(value.toPrecision(5));
-
-const json = (value: unknown): Uint8Array =>
-  new TextEncoder().encode(
-    JSON.stringify(value, (_, item: unknown) => (typeof item === 'number' ? rounded(item) : item)),
-  );
-
-/** `rules.json`, of the newest snapshots of a run; undefined where it has none. */
-async function ruleMap(
+async function writeNetworks(
   run: OpenedRun,
-  prior: readonly MixtureData[] | null,
-): Promise<Uint8Array | undefined> {
-  const all = await run.rules();
-  if (all.length === 0) return undefined;
-  const snapshots = all.slice(-MOST_SNAPSHOTS);
-  const { source, truth } = snapshots[snapshots.length - 1];
-  const { configuration, noisy, seed } = source;
-  const text = {
-    prior,
-    source: { configuration, noisy },
-    truth: truth.map((rules) => formatLabel(rules)),
-    snapshots: snapshots.map(({ step, rules }) => ({ step: step.toString(), rules })),
-  };
-  // Seeds and steps must not be rounded as measured values are: they are put in afterwards.
-  const encoded = new TextDecoder().decode(json(text));
-  const parsed = JSON.parse(encoded) as { source: object; snapshots: { step: unknown }[] };
-  const whole = {
-    ...parsed,
-    source: { ...parsed.source, seed },
-    snapshots: parsed.snapshots.map((each) => ({ ...each, step: Number(each.step) })),
-  };
-  return new TextEncoder().encode(JSON.stringify(whole));
-}
-
-/** Named values of a line of the metrics log. */
-function valuesOf(line: MetricsLine): [string, number][] {
-  if (line.kind === 'train') return Object.entries(line.terms);
-  const shares = Object.entries(line.selectionAccuracy);
-  return [
-    ...shares.map(([variant, share]): [string, number] => [`sa ${variant}`, share]),
-    ['gsa', line.globalSelectionAccuracy],
-  ];
-}
-
-/** `history.json`: every curve of the log, thinned out evenly. */
-function history(lines: readonly MetricsLine[]): Uint8Array {
-  const curves = new Map<string, { steps: number[]; values: number[] }>();
-  for (const line of lines) {
-    for (const [name, value] of valuesOf(line)) {
-      if (!Number.isFinite(value)) continue;
-      const curve = curves.get(name) ?? { steps: [], values: [] };
-      curves.set(name, curve);
-      curve.steps.push(line.step);
-      curve.values.push(rounded(value));
-    }
-  }
-  const thinned = [...curves].map(([name, { steps, values }]) => {
-    const every = Math.max(1, Math.ceil(steps.length / MOST_POINTS));
-    const kept = (_: number, i: number): boolean => i % every === 0 || i === steps.length - 1;
-    return { name, steps: steps.filter(kept), values: values.filter(kept) };
-  });
-  return new TextEncoder().encode(JSON.stringify({ curves: thinned }));
-}
-
-async function writeNetworks(run: OpenedRun, file: string, options: ExportOptions): Promise<Files> {
+  { file, prefix }: StoredWeights,
+  options: ExportOptions,
+): Promise<Files> {
   const { compact = false, signal, onProgress } = options;
-  const { network } = run.config.model;
-  let networks = readNetworks(network, readWeightState(file, MODEL_PREFIX));
+  const { network, configuration, noisy } = run.config.model;
+  let networks = readNetworks(network, readWeightState(file, prefix));
   if (compact) {
-    const { configuration, noisy } = run.config.model;
     networks = await compactNetworks(networks, {
       configuration,
       noisy,
@@ -185,57 +110,99 @@ function draftOf(run: OpenedRun, step: number, options: ExportOptions): Draft {
   };
 }
 
-async function measure(solver: Solver, options: ExportOptions): Promise<BundleAccuracy> {
+async function measure(subject: Subject, options: ExportOptions): Promise<BundleAccuracy> {
   const { judged = 1000, signal, onProgress } = options;
-  const { configuration, noisy } = solver.manifest;
+  const { configuration, noisy } = subject.solver.manifest;
   const sa: Record<string, number> = {};
   const saL2: Record<string, number> = {};
   for (const [v, variant] of VARIANTS.entries()) {
     const source = generatedSource({ configuration, noisy, variant, seed: ACCURACY_SEED }, judged);
-    const result = await selectionAccuracy(solver, source, {
+    const result = await selectionAccuracy(subject, source, {
       signal,
       onProgress: (done) => onProgress?.('accuracy', (v + done / judged) / VARIANTS.length),
     });
-    sa[variant] = result.sa;
-    saL2[variant] = result.saL2;
+    sa[variant] = result.sa.value;
+    saL2[variant] = result.saL2.value;
   }
   return { sa, saL2, problems: judged };
 }
 
+/**
+ * Names as a bundle has them: concepts can be asked for by name, so those that share an attribute get
+ * letters, `Num/Pos a` and `Num/Pos b`. `mixed` and `unused` are no names to ask by and stay as they are.
+ */
+export function bundleNames(names: readonly NamedConcept[]): ConceptName[] {
+  const shared = (name: string): boolean =>
+    name !== NAME_MIXED &&
+    name !== NAME_UNUSED &&
+    names.filter((each) => each.name === name).length > 1;
+  const used = new Map<string, number>();
+  return names.map(({ name, score }) => {
+    const before = used.get(name) ?? 0;
+    used.set(name, before + 1);
+    const letter = shared(name) ? ` ${String.fromCharCode(97 + (before % 26))}` : '';
+    return { name: `${name}${letter}`, score: rounded(score) };
+  });
+}
+
 /** Opens what there is of a bundle, does something with it and frees it. */
-async function withSolver<T>(draft: Draft, files: Files, use: (solver: Solver) => Promise<T>) {
-  const solver = await Solver.open(await memoryBundle(draft, files));
+async function withSubject<T>(draft: Draft, files: Files, use: (subject: Subject) => Promise<T>) {
+  const subject = await subjectFrom(await memoryBundle(draft, files));
   try {
-    return await use(solver);
+    return await use(subject);
   } finally {
-    await solver.dispose();
+    await subject.dispose();
   }
+}
+
+/** What the networks alone tell: statistics of selection, rule map, names of concepts. */
+function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions) {
+  const { signal, onProgress } = options;
+  return async (subject: Subject) => {
+    const statistics = await calibrate(subject.solver, {
+      problems: options.problems,
+      validation: options.validation,
+      signal,
+      onProgress: (share) => onProgress?.('calibration', share),
+    });
+    const decline = await varianceDecline(subject.solver, {
+      panels: options.named,
+      signal,
+      onProgress: (share) => onProgress?.('concepts', share),
+    });
+    const snapshots = await run.rules();
+    const rules = await bundleRules(subject, { ...weights, snapshots }, signal);
+    return { statistics, rules, conceptNames: bundleNames(decline.names) };
+  };
 }
 
 /** Exports a run; nothing is written before everything is there. */
 export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   const { signal, onProgress } = options;
   const run = await openRun(options.run);
-  const { file, step } = await weightsFile(run.folder, options.which ?? 'best');
+  const weights = await run.weights(options.which ?? 'best');
   onProgress?.('networks', 0);
-  const files = await writeNetworks(run, file, options);
-  const rules = await ruleMap(run, priorOf(file));
-  if (rules !== undefined) files.set('rules.json', rules);
-  files.set('history.json', history(await run.metrics()));
-  const draft = draftOf(run, step, options);
-  const statistics = await withSolver(draft, files, (solver) =>
-    calibrate(solver, {
-      problems: options.problems,
-      validation: options.validation,
-      signal,
-      onProgress: (share) => onProgress?.('calibration', share),
-    }),
-  );
-  files.set('selection.safetensors', formatSelection(statistics));
-  const accuracy = await withSolver(draft, files, (solver) => measure(solver, options));
+  const files = await writeNetworks(run, weights, options);
+  files.set('history.json', bundleHistory(await run.metrics()));
+  const draft = draftOf(run, weights.step, options);
+  const found = await withSubject(draft, files, explore(run, weights, options));
+  const { conceptNames } = found;
+  files.set('selection.safetensors', formatSelection(found.statistics));
+  files.set('rules.json', found.rules);
+  const named = { ...draft, conceptNames };
+  const accuracy = await withSubject(named, files, (subject) => measure(subject, options));
   signal?.throwIfAborted();
-  await writeBundle(options.out, { ...draft, accuracy }, files);
+  await writeBundle(options.out, { ...named, accuracy }, files);
   const sizes = Object.fromEntries([...files].map(([name, bytes]) => [name, bytes.length]));
   const bytes = Object.values(sizes).reduce((sum, size) => sum + size, 0);
-  return { folder: options.out, name: draft.name, step, bytes, files: sizes, accuracy };
+  const { step } = weights;
+  return {
+    folder: options.out,
+    name: draft.name,
+    step,
+    bytes,
+    files: sizes,
+    accuracy,
+    conceptNames,
+  };
 }

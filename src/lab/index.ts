@@ -1,6 +1,12 @@
-/** Experiments on trained models: calibration, accuracy, export of bundles. Node only. */
+/** Experiments on trained models: metrics, calibration, export of bundles, results. Node only. */
 export { calibrate, type CalibrationOptions } from './calibration.js';
+export { evaluateModel, type EvaluationData, type EvaluationOptions } from './evaluate.js';
 export * from './evaluation.js';
+export { EXAMPLE_SEED, exampleProblems } from './examples.js';
 export { exportRun, type ExportOptions, type ExportReport } from './export-run.js';
-export { chooseBatch, generatedSource, selectionAccuracy } from './selection-accuracy.js';
-export type { AccuracyOptions, SelectionAccuracy } from './selection-accuracy.js';
+export * from './grade/index.js';
+export * from './metrics/index.js';
+export * from './report/index.js';
+export { openSubject, subjectFrom, subjectOf } from './subject.js';
+export type { OpenedSubject, Rules, Subject, SubjectOptions, Thinker } from './subject.js';
+export { summaryJson, summaryText, variantOf, type EvaluationSummary } from './summary.js';

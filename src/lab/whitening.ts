@@ -13,8 +13,28 @@ export interface Whitened {
 }
 
 /** How wide the band of values is that a form lets depend on each other. */
-const bandOf = (form: CovarianceForm, size: number, conceptSize: number): number =>
+export const bandOf = (form: CovarianceForm, size: number, conceptSize: number): number =>
   form === 'full' ? size : form === 'blocks' ? conceptSize : 1;
+
+/** Whitens rows by blocks [band, band] along the diagonal of a covariance. */
+export function blockWhitener(
+  blocks: readonly Float64Array[],
+  band: number,
+): (row: Float64Array) => Float64Array {
+  const factors = blocks.map((block) => choleskyInverse(block, band));
+  return (row) => {
+    const out = new Float64Array(blocks.length * band);
+    factors.forEach((factor, b) => {
+      const first = b * band;
+      for (let i = 0; i < band; i++) {
+        let sum = 0;
+        for (let j = 0, at = i * band; j <= i; j++, at++) sum += factor[at] * row[first + j];
+        out[first + i] = sum;
+      }
+    });
+    return out;
+  };
+}
 
 /** Whitens encoded concepts, and predicted ones shifted by the mean residual. */
 export function whitened(
@@ -32,20 +52,9 @@ export function whitened(
       const from = (b * band + i) * size + b * band;
       block.set(covariance.subarray(from, from + band), i * band);
     }
-    return choleskyInverse(block, band);
+    return block;
   });
-  const apply = (x: Float64Array): Float64Array => {
-    const y = new Float64Array(size);
-    for (let i = 0; i < size; i++) {
-      const block = Math.floor(i / band);
-      const row = blocks[block];
-      const within = i - block * band;
-      let sum = 0;
-      for (let j = 0; j <= within; j++) sum += row[within * band + j] * x[block * band + j];
-      y[i] = sum;
-    }
-    return y;
-  };
+  const apply = blockWhitener(blocks, band);
   const shifted = (x: Float64Array): Float64Array => x.map((value, i) => value + mean[i]);
   return {
     encoded: encoded.map((panels) => panels.map(apply)),

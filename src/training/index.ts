@@ -1,7 +1,13 @@
 /** Training of models: data feeds, the loop, checkpoints and logs of a run. Node only. */
 export { parseDuration, type Budget } from './budget.js';
 export type { Criterion, DataConfig, Precision, RunConfig } from './config.js';
-export { DivergedError, RunFormatError, TrainingError, WorkerError } from './errors.js';
+export {
+  DivergedError,
+  LostRankError,
+  RunFormatError,
+  TrainingError,
+  WorkerError,
+} from './errors.js';
 export type { Best } from './loop-state.js';
 export type {
   CheckpointEvent,
@@ -12,9 +18,12 @@ export type {
   TrainingObserver,
   ValidationEvent,
 } from './observer.js';
-export { openRun, type OpenedRun, type TrainedModel, type WhichWeights } from './open-run.js';
+export { openRun } from './open-run.js';
+export type { OpenedRun, StoredWeights, TrainedModel, WhichWeights } from './open-run.js';
 export type { NewRunOptions, ResumeOptions, RuntimeOptions, TrainOptions } from './options.js';
 export type { RulesSnapshot } from './rules-snapshot.js';
 export type { MetricsLine, TrainMetrics, ValidationMetrics } from './run/metrics-log.js';
 export { diskFiles, type RunFiles } from './run/files.js';
+export { joinTeam, type JoinedTeam } from './parallel/join.js';
+export { launchRanks, type LaunchOptions } from './parallel/launch.js';
 export { train, type TrainOutcome } from './train.js';

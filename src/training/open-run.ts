@@ -5,7 +5,8 @@
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
 import { CrabModel, mixturesOf, RulePrior, type MixtureData } from '../models/index.js';
-import { Generator, loadSafetensors, type Device, type Tensor } from '../torch/index.js';
+import { Generator, loadSafetensors, SafetensorsFile } from '../torch/index.js';
+import type { Device, Tensor } from '../torch/index.js';
 import { CONFIG_FILE, parseRunConfig, type RunConfig } from './config.js';
 import { RunFormatError } from './errors.js';
 import { absolute } from './options.js';
@@ -34,6 +35,17 @@ export interface TrainedModel {
   dispose(): void;
 }
 
+/** Where weights are stored, for who reads them without libtorch. */
+export interface StoredWeights {
+  readonly file: string;
+  /** Steps they were trained for. */
+  readonly step: number;
+  /** What the names of the model's tensors begin with in that file. */
+  readonly prefix: string;
+  /** The rule prior stored beside them; null where it was never fitted. */
+  readonly prior: readonly MixtureData[] | null;
+}
+
 export interface OpenedRun {
   /** Absolute. */
   readonly folder: string;
@@ -44,6 +56,8 @@ export interface OpenedRun {
   steps(): Promise<{ readonly latest: number | null; readonly best: number | null }>;
   /** Rule snapshots, oldest first. */
   rules(): Promise<RulesSnapshot[]>;
+  /** Where the weights are; `best` falls back to the latest where none was chosen yet. */
+  weights(which: WhichWeights): Promise<StoredWeights>;
   /** The model in use mode; `best` falls back to the latest where none was chosen yet. */
   loadModel(which: WhichWeights, device?: Device): Promise<TrainedModel>;
 }
@@ -72,6 +86,16 @@ async function weightsFile(
   const [latest] = await checkpointSteps(diskFiles, folder);
   if (latest === undefined) throw new ArgumentError(`${folder} has no checkpoint yet`);
   return { file: path.join(folder, checkpointName(latest)), step: latest };
+}
+
+/** The rule prior in the metadata of a checkpoint. */
+function storedPrior(file: string): readonly MixtureData[] | null {
+  const opened = SafetensorsFile.open(file);
+  try {
+    return parsePrior(opened.metadata.prior, file);
+  } finally {
+    opened.close();
+  }
 }
 
 function modelFrom(config: RunConfig, file: string, step: number, device: Device): TrainedModel {
@@ -124,6 +148,10 @@ export async function openRun(run: string): Promise<OpenedRun> {
       best: (await bestSteps(diskFiles, folder)).at(0) ?? null,
     }),
     rules: () => readRules(folder),
+    weights: async (which) => {
+      const { file, step } = await weightsFile(folder, which);
+      return { file, step, prefix: MODEL_PREFIX, prior: storedPrior(file) };
+    },
     loadModel: async (which, device = 'cpu') => {
       const weights = await weightsFile(folder, which);
       return modelFrom(config, weights.file, weights.step, device);

@@ -1,0 +1,97 @@
+/**
+ * `rules.json` of a bundle: the rule prior, and rules parsed from fixed problems. Those of moments of
+ * training are the run's snapshots; the last are parsed again by the bundle's own networks, so that the
+ * map shows the model that is deployed, compacted or not, best weights or latest.
+ */
+import {
+  formatLabel,
+  layoutOf,
+  MATRIX_PANELS,
+  render64Into,
+  samplePanels,
+  SMALL_PIXELS,
+} from '../matrix/index.js';
+import type { MixtureData } from '../models/index.js';
+import type { RuleMap } from '../solver/index.js';
+import type { RulesSnapshot } from '../training/index.js';
+import { rounded } from './bundle-history.js';
+import { PanelEncoder } from './metrics/panel-encoder.js';
+import type { Rules, Subject } from './subject.js';
+
+/** Snapshots of training that are kept beside the last one. */
+const MOST_MOMENTS = 6;
+/** For runs without snapshots. */
+const DEFAULT_PROBLEMS = 400;
+const DEFAULT_SEED = 7_500_000_007;
+const SLICE = 32;
+
+type Source = RuleMap['source'];
+
+/** Rules the subject parses from problems 0 .. count - 1 of a source. */
+export async function parseSourceRules(
+  subject: Pick<Subject, 'solver' | 'parseRules'>,
+  source: Source,
+  count: number,
+  signal?: AbortSignal,
+): Promise<{ readonly rules: Rules; readonly truth: readonly string[] }> {
+  const layout = layoutOf(source.configuration, source.noisy);
+  const encoder = new PanelEncoder(subject.solver);
+  const rules: Rules = [];
+  const truth: string[] = [];
+  for (let first = 0; first < count; first += SLICE) {
+    const matrices = Array.from({ length: Math.min(SLICE, count - first) }, (_, i) =>
+      samplePanels({ ...source, index: first + i }),
+    );
+    const panels = matrices.flatMap((matrix) => matrix.panels);
+    const pictures = new Uint8Array(panels.length * SMALL_PIXELS);
+    panels.forEach((panel, i) => render64Into(layout, panel, pictures, i * SMALL_PIXELS));
+    const { means } = await encoder.encode(pictures, signal);
+    const concepts = matrices.map((_, n) =>
+      means.slice(n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS),
+    );
+    rules.push(...(await subject.parseRules(concepts, signal)));
+    truth.push(...matrices.map((matrix) => formatLabel(matrix.rules)));
+  }
+  return { rules, truth };
+}
+
+/** Snapshots of the same problems from before a step, oldest first, at most six, evenly chosen. */
+function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): RulesSnapshot[] {
+  const earlier = snapshots.filter((snapshot) => snapshot.step < step);
+  if (earlier.length <= MOST_MOMENTS) return earlier;
+  const every = (earlier.length - 1) / (MOST_MOMENTS - 1);
+  return Array.from({ length: MOST_MOMENTS }, (_, i) => earlier[Math.round(i * every)]);
+}
+
+const roundedRules = (rules: RulesSnapshot['rules']): number[][][] =>
+  rules.map((ofProblem) => ofProblem.map((rule) => rule.map(rounded)));
+
+/** The bytes of `rules.json`. */
+export async function bundleRules(
+  subject: Pick<Subject, 'solver' | 'parseRules'>,
+  trained: {
+    readonly step: number;
+    readonly prior: readonly MixtureData[] | null;
+    readonly snapshots: readonly RulesSnapshot[];
+  },
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const { configuration, noisy } = subject.solver.manifest;
+  const newest = trained.snapshots.at(-1);
+  const source: Source = newest?.source ?? { configuration, noisy, seed: DEFAULT_SEED };
+  const count = newest?.rules.length ?? DEFAULT_PROBLEMS;
+  const last = await parseSourceRules(subject, source, count, signal);
+  const same = trained.snapshots.filter(
+    (each) => each.source.seed === source.seed && each.rules.length === count,
+  );
+  const map = {
+    prior: trained.prior,
+    source: { configuration: source.configuration, noisy: source.noisy, seed: source.seed },
+    truth: last.truth,
+    snapshots: [
+      ...momentsBefore(same, trained.step),
+      { step: trained.step, rules: last.rules },
+    ].map(({ step, rules }) => ({ step, rules: roundedRules(rules) })),
+  };
+  return new TextEncoder().encode(JSON.stringify(map));
+}

@@ -1,0 +1,65 @@
+/**
+ * 95% intervals by bootstrap: problems are drawn again with replacement, a thousand times, and the
+ * middle 95% of the means kept (percentile method). The same resamples serve every value measured on
+ * the same problems, so that values that move together have intervals that move together.
+ */
+import { Random } from '../../matrix/index.js';
+import type { Measured } from '../evaluation.js';
+
+const RESAMPLES = 1000;
+const SEED = 7_300_000_001;
+const TAIL = 0.025;
+
+export class Bootstrap {
+  /** How often each resample holds each problem: u8 [RESAMPLES, count]. */
+  readonly #times: Uint8Array;
+
+  constructor(
+    readonly count: number,
+    seed = SEED,
+  ) {
+    if (count < 1) throw new RangeError('bootstrap: there are no problems');
+    this.#times = new Uint8Array(RESAMPLES * count);
+    const random = new Random(seed, count);
+    for (let r = 0; r < RESAMPLES; r++) {
+      const first = r * count;
+      for (let i = 0; i < count; i++) this.#times[first + random.below(count)]++;
+    }
+  }
+
+  /** The mean of one value for each problem, with its interval. */
+  mean(values: ArrayLike<number>): Measured {
+    return this.ratio(
+      values,
+      Float64Array.from({ length: this.count }, () => 1),
+    );
+  }
+
+  /** Sum of values over sum of weights, e.g. the share of something among those it can apply to. */
+  ratio(values: ArrayLike<number>, weights: ArrayLike<number>): Measured {
+    const { count } = this;
+    if (values.length !== count || weights.length !== count) {
+      throw new RangeError(`bootstrap: ${values.length} values for ${count} problems`);
+    }
+    const ratios = new Float64Array(RESAMPLES);
+    for (let r = 0; r < RESAMPLES; r++) {
+      let [above, below] = [0, 0];
+      for (let i = 0, at = r * count; i < count; i++, at++) {
+        above += this.#times[at] * values[i];
+        below += this.#times[at] * weights[i];
+      }
+      ratios[r] = below === 0 ? 0 : above / below;
+    }
+    ratios.sort();
+    let [above, below] = [0, 0];
+    for (let i = 0; i < count; i++) {
+      above += values[i];
+      below += weights[i];
+    }
+    return {
+      value: below === 0 ? 0 : above / below,
+      low: ratios[Math.floor(TAIL * RESAMPLES)],
+      high: ratios[RESAMPLES - 1 - Math.floor(TAIL * RESAMPLES)],
+    };
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * Does the imagined panel itself obey the rules? The paper judges generated answers by the candidate
+ * they are nearest to; here the generated picture is read back as attributes (panel-reader.ts) and
+ * checked: against the problem's rules, against what the symbolic solver infers from the eight context
+ * panels without being told the rules, and attribute by attribute against the answer. An unreadable
+ * picture obeys nothing. The same for true answers drawn from their own concepts tells how much of a
+ * failure is the decoder's. Rotation has no rule and is not judged.
+ */
+import {
+  answerOf,
+  layoutOf,
+  MATRIX_PIXELS,
+  renderMatrix64Into,
+  rulesHold,
+  sampleProblem,
+  solveSymbolically,
+  type ComponentPanel,
+  type ConfigurationLayout,
+  type Panel,
+  type Problem,
+} from '../../matrix/index.js';
+import type { ConceptMeans, Panel as Picture } from '../../solver/index.js';
+import type { AttributeColumn, ReadbackResult } from '../evaluation.js';
+import type { Thinker } from '../subject.js';
+import { attributeColumns } from './attributes.js';
+import { Bootstrap } from './bootstrap.js';
+import { PanelEncoder } from './panel-encoder.js';
+import { PanelReader, type ReadPanel } from './panel-reader.js';
+
+export interface ReadbackOptions {
+  readonly problems?: number;
+  readonly seed?: number;
+  readonly encoder?: PanelEncoder;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (share: number) => void;
+}
+
+const DEFAULT_PROBLEMS = 500;
+const DEFAULT_SEED = 7_700_000_021;
+const SLICE = 32;
+const LAST = 9;
+
+/** Entities in the order of the answer's, which tells the solver which one moved where. */
+function ordered(read: ComponentPanel, answer: ComponentPanel): ComponentPanel {
+  const place = (slot: number): number => {
+    const found = answer.entities.findIndex((entity) => entity.slot === slot);
+    return found < 0 ? answer.entities.length : found;
+  };
+  const entities = [...read.entities].sort((a, b) => place(a.slot) - place(b.slot));
+  return { uniformity: answer.uniformity, entities };
+}
+
+/** Every panel that a reading may mean; none where it is unreadable. */
+export function possiblePanels(read: ReadPanel, answer: Panel): Panel[] {
+  if (!read.readable) return [];
+  return read.components.reduce<Panel[]>(
+    (panels, { descriptions }, component) =>
+      panels.flatMap((panel) =>
+        descriptions.map((description) => ({
+          components: [...panel.components, ordered(description, answer.components[component])],
+        })),
+      ),
+    [{ components: [] }],
+  );
+}
+
+/** What a judge says of one picture. */
+interface Verdict {
+  readonly obeys: boolean;
+  readonly agrees: boolean;
+  readonly readable: boolean;
+  /** For each attribute, whether it is the answer's. */
+  readonly attributes: readonly boolean[];
+}
+
+const slotsOf = ({ entities }: ComponentPanel): string =>
+  entities
+    .map(({ slot }) => slot)
+    .sort((a, b) => a - b)
+    .join(' ');
+
+const VALUE_KEYS = { Type: 'type', Size: 'size', Color: 'color' } as const;
+
+/** Whether an attribute of a panel is that of another. */
+function sameAttribute({ component, group }: AttributeColumn, a: Panel, b: Panel): boolean {
+  const [own, other] = [a.components[component], b.components[component]];
+  if (group === 'Num/Pos') return slotsOf(own) === slotsOf(other);
+  if (group === 'Rotation') return true;
+  const levels = ({ entities }: ComponentPanel): string =>
+    [...new Set(entities.map((entity) => entity[VALUE_KEYS[group]]))].sort().join(' ');
+  return levels(own) === levels(other);
+}
+
+export class ReadbackJudge {
+  readonly #layout: ConfigurationLayout;
+  readonly #reader: PanelReader;
+  readonly attributes: readonly AttributeColumn[];
+
+  constructor(layout: ConfigurationLayout) {
+    this.#layout = layout;
+    this.#reader = new PanelReader(layout);
+    this.attributes = attributeColumns(layout);
+  }
+
+  judge(problem: Problem, picture: Picture): Verdict {
+    const answer = answerOf(problem);
+    const panels = possiblePanels(this.#reader.read(picture), answer);
+    const obeys = panels.some((panel) =>
+      rulesHold(this.#layout, problem.rules, [...problem.context, panel]),
+    );
+    const candidates = panels.map((panel) => ({ panel, changes: [] }));
+    const inferred = solveSymbolically({ ...problem, candidates });
+    return {
+      obeys,
+      agrees: inferred.candidates.length > 0,
+      readable: panels.length > 0,
+      attributes: this.attributes.map((attribute) =>
+        panels.some((panel) => sameAttribute(attribute, panel, answer)),
+      ),
+    };
+  }
+}
+
+/** Pictures of the missing panel, imagined and drawn from its own concepts. */
+async function drawAnswers(
+  solver: Thinker,
+  encoder: PanelEncoder,
+  problems: readonly Problem[],
+  signal?: AbortSignal,
+): Promise<{ readonly imagined: Picture[]; readonly reconstructed: Picture[] }> {
+  const pictures = new Uint8Array(problems.length * MATRIX_PIXELS);
+  problems.forEach((problem, n) => renderMatrix64Into(problem, pictures, n * MATRIX_PIXELS));
+  const { means } = await encoder.encode(pictures, signal);
+  const concepts = problems.map((_, n) => means.slice(n * LAST, (n + 1) * LAST));
+  const answers = await solver.solveConcepts(
+    concepts.map((each) => ({ concepts: each, missing: [LAST] })),
+    { signal },
+  );
+  const wanted: ConceptMeans[] = [
+    ...answers.map((answer) => answer.concepts[LAST - 1]),
+    ...concepts.map((each) => each[LAST - 1]),
+  ];
+  const drawn = await solver.decode(wanted, { signal });
+  return {
+    imagined: drawn.slice(0, problems.length),
+    reconstructed: drawn.slice(problems.length),
+  };
+}
+
+/** Reads imagined panels back, on fresh problems whose descriptions are known. */
+export async function readback(
+  solver: Thinker,
+  options: ReadbackOptions = {},
+): Promise<ReadbackResult> {
+  const { problems: count = DEFAULT_PROBLEMS, seed = DEFAULT_SEED, signal, onProgress } = options;
+  const encoder = options.encoder ?? new PanelEncoder(solver);
+  const { configuration, noisy } = solver.manifest;
+  const judge = new ReadbackJudge(layoutOf(configuration, noisy));
+  const imagined: Verdict[] = [];
+  const reconstructed: Verdict[] = [];
+  for (let from = 0; from < count; from += SLICE) {
+    const problems = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) =>
+      sampleProblem({ configuration, noisy, seed, index: from + i }),
+    );
+    const drawn = await drawAnswers(solver, encoder, problems, signal);
+    problems.forEach((problem, n) => {
+      imagined.push(judge.judge(problem, drawn.imagined[n]));
+      reconstructed.push(judge.judge(problem, drawn.reconstructed[n]));
+    });
+    onProgress?.(Math.min(1, (from + SLICE) / count));
+    // Reading is work of this thread alone: others get their turn.
+    await new Promise(setImmediate);
+  }
+  const bootstrap = new Bootstrap(count);
+  const share = (verdicts: readonly Verdict[], holds: (verdict: Verdict) => boolean) =>
+    bootstrap.mean(verdicts.map((verdict) => Number(holds(verdict))));
+  const readable = imagined.filter((verdict) => verdict.readable);
+  return {
+    problems: count,
+    seed,
+    obeys: share(imagined, ({ obeys }) => obeys),
+    agrees: share(imagined, ({ agrees }) => agrees),
+    unreadable: share(imagined, (verdict) => !verdict.readable),
+    reconstructedObeys: share(reconstructed, ({ obeys }) => obeys),
+    reconstructedUnreadable: share(reconstructed, (verdict) => !verdict.readable),
+    byAttribute: judge.attributes.map((attribute, v) => ({
+      attribute,
+      share:
+        readable.length === 0
+          ? 0
+          : readable.filter(({ attributes }) => attributes[v]).length / readable.length,
+    })),
+  };
+}

@@ -1,0 +1,146 @@
+/** An evaluation in short: the JSON that `crab evaluate --json` prints, and lines for people. */
+import path from 'node:path';
+import type { Variant } from '../matrix/index.js';
+import type { AriTable, Measured, ModelEvaluation } from './evaluation.js';
+
+/** The JSON of `crab evaluate`: what most scripts want on top, details below it; shares are fractions. */
+export interface EvaluationSummary {
+  readonly model: string;
+  /** The first set of problems; `selection` has all of them. */
+  readonly data: string | null;
+  readonly count: number | null;
+  readonly sa?: number;
+  readonly saL2?: number;
+  readonly selection?: ModelEvaluation['selection'];
+  readonly gsa?: readonly {
+    readonly targets: number;
+    readonly candidates: number;
+    readonly accuracy: number;
+    readonly low: number;
+    readonly high: number;
+    readonly accuracyL2: number;
+    readonly each: number;
+    readonly eachL2: number;
+  }[];
+  readonly errors?: ModelEvaluation['errors'];
+  readonly ari?: ModelEvaluation['ari'];
+  readonly vd?: ModelEvaluation['vd'];
+  readonly readback?: ModelEvaluation['readback'];
+  readonly seconds: ModelEvaluation['seconds'];
+}
+
+export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
+  const { selection, gsa, seconds } = evaluation;
+  const first = selection?.at(0);
+  return {
+    model: evaluation.model,
+    data: first?.data ?? null,
+    count: first?.count ?? null,
+    ...(first === undefined ? {} : { sa: first.sa.value, saL2: first.saL2.value, selection }),
+    ...(gsa === null
+      ? {}
+      : {
+          gsa: gsa.points.map((point) => ({
+            targets: point.targets,
+            candidates: point.candidates,
+            accuracy: point.accuracy.value,
+            low: point.accuracy.low,
+            high: point.accuracy.high,
+            accuracyL2: point.accuracyL2.value,
+            each: point.each.value,
+            eachL2: point.eachL2.value,
+          })),
+        }),
+    ...(evaluation.errors === null ? {} : { errors: evaluation.errors }),
+    ...('ari' in seconds ? { ari: evaluation.ari } : {}),
+    ...(evaluation.vd === null ? {} : { vd: evaluation.vd }),
+    ...(evaluation.readback === null ? {} : { readback: evaluation.readback }),
+    seconds,
+  };
+}
+
+/** What kind of candidates a path tells of: `iraven_center.npz`, `I-RAVEN/…`, `raven_…`; else null. */
+export function variantOf(location: string): Variant | null {
+  const near = path.resolve(location).split(path.sep).slice(-2).reverse();
+  const told = near.find((name) => /(^|[^a-z])i?-?raven([^a-z]|$)/i.test(name));
+  if (told === undefined) return null;
+  return /(^|[^a-z])i-?raven([^a-z]|$)/i.test(told) ? 'i-raven' : 'raven';
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(2)}%`;
+
+const interval = ({ low, high }: Measured): string =>
+  `[${(100 * low).toFixed(2)}, ${(100 * high).toFixed(2)}]`;
+
+function selectionLines({ selection }: ModelEvaluation): string[] {
+  return (selection ?? []).map(
+    ({ data, count, sa, saL2 }) =>
+      `${data}, ${count} problems: SA ${percent(sa.value)} ${interval(sa)}, by plain L2 ${percent(saL2.value)} ${interval(saL2)}`,
+  );
+}
+
+function gsaLines({ gsa }: ModelEvaluation): string[] {
+  if (gsa === null) return [];
+  const { fromData, generated } = gsa.problems;
+  const lines = gsa.points.map(
+    ({ targets, candidates, accuracy, accuracyL2, each }) =>
+      `  |T| = ${targets}, ${String(candidates).padStart(2)} candidates: ${percent(accuracy.value)} ${interval(accuracy)}, L2 ${percent(accuracyL2.value)}, each alone ${percent(each.value)}`,
+  );
+  return [
+    `GSA, ${fromData} problems of the data and ${generated} fresh ones, ${gsa.repeats} repeats:`,
+    ...lines,
+  ];
+}
+
+function errorLines({ errors }: ModelEvaluation): string[] {
+  if (errors === null) return [];
+  const { reconstruction, prediction, predictionAnywhere } = errors;
+  const shown = ({ meanSquared }: typeof reconstruction): string =>
+    meanSquared.value.toPrecision(3);
+  return [
+    `Mean squared error a pixel: ${shown(reconstruction)} reconstructed, ${shown(prediction)} panel 9 predicted, ${shown(predictionAnywhere)} a panel anywhere predicted`,
+  ];
+}
+
+const ariLine = (name: string, { average, averageOneToOne, best }: AriTable): string =>
+  `ARI ${name}: ${average.toFixed(3)}, one-to-one ${averageOneToOne.toFixed(3)} (${best
+    .map(
+      ({ attribute, concept, ari }) => `${attribute} ${ari.toFixed(3)} concept ${concept ?? '–'}`,
+    )
+    .join(', ')})`;
+
+function ariLines({ ari, seconds }: ModelEvaluation): string[] {
+  if (ari === null) {
+    return 'ari' in seconds ? ['ARI: the bundle has no rule prior, or the data no rules'] : [];
+  }
+  return [
+    ariLine('of rules of whole matrices', ari.matrix),
+    ariLine("with the authors' labels", ari.authors),
+    ariLine('of rules of contexts', ari.context),
+  ];
+}
+
+function conceptLines({ vd }: ModelEvaluation): string[] {
+  if (vd === null) return [];
+  return vd.names.map(({ concept, name }, m) => {
+    const row = vd.attributes.map(
+      (attribute, v) => `${attribute.name} ${vd.decline[m][v].toFixed(2)}`,
+    );
+    return `Concept ${concept}: ${name} (variance decline ${row.join(', ')})`;
+  });
+}
+
+function readbackLines({ readback }: ModelEvaluation): string[] {
+  if (readback === null) return [];
+  const { obeys, agrees, unreadable, reconstructedObeys } = readback;
+  return [
+    `Imagined panels read back: ${percent(obeys.value)} ${interval(obeys)} obey the rules, ${percent(agrees.value)} agree with the symbolic solver, ${percent(unreadable.value)} unreadable; true answers drawn from their concepts: ${percent(reconstructedObeys.value)} obey`,
+  ];
+}
+
+/** Lines for people. */
+export const summaryText = (evaluation: ModelEvaluation): string =>
+  [selectionLines, gsaLines, errorLines, ariLines, conceptLines, readbackLines]
+    .flatMap((lines) => lines(evaluation))
+    .map((line) => `${line}\n`)
+    .join('');
