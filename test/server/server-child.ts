@@ -11,6 +11,7 @@ export interface Held {
   readonly resident: number;
   /** Sockets, timers, files and the like that are open. */
   readonly resources: number;
+  readonly trainerPid: number | null;
 }
 
 declare const gc: () => void;
@@ -21,7 +22,7 @@ function held(): Held {
   gc();
   const { heapUsed, external, rss } = process.memoryUsage();
   const resources = process.getActiveResourcesInfo().length;
-  return { heap: heapUsed, external, resident: rss, resources };
+  return { heap: heapUsed, external, resident: rss, resources, trainerPid: studio.trainerPid };
 }
 
 process.on('message', (message: string) => {
