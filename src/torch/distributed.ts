@@ -17,11 +17,12 @@ import type { GroupHandle, Native, ReducerHandle, StoreHandle } from './native.j
 import type { Tensor } from './tensor.js';
 
 export type Backend = 'gloo' | 'nccl';
+const BACKENDS: readonly Backend[] = ['gloo', 'nccl'];
 export type ReduceOp = 'sum' | 'min' | 'max' | 'product';
 
 export interface JoinOptions {
-  /** `gloo` for tensors on the CPU, `nccl` for tensors on CUDA. */
-  readonly backend: Backend;
+  /** `gloo` for tensors on the CPU, `nccl` for tensors on CUDA; rank 0 decides it for all. */
+  readonly backend?: Backend;
   /** Longest wait for the others when joining, in seconds; 300 unless told. */
   readonly joinSeconds?: number;
   /** Longest wait for the others in a collective, in seconds; 300 unless told. */
@@ -110,8 +111,10 @@ async function addressOf({ host, port, size, localSize }: Rendezvous): Promise<s
   return address !== null && isLoopback(address) && localSize !== null ? null : address;
 }
 
+/** Meets the others at the store; `backend` is what rank 0 wants, as a number from 1. */
 async function connectStore(
   rendezvous: Rendezvous,
+  backend: number,
   seconds: number,
   signal?: AbortSignal,
 ): Promise<StoreHandle> {
@@ -127,6 +130,7 @@ async function connectStore(
   const store = await settled('join', (addon) =>
     addon.storeConnect(host, port, serves, STORE_SECONDS * 1000, prefix),
   );
+  if (rank === 0) guarded('join', (addon) => addon.storeAdd(store, 'backend', backend));
   let joined = guarded('join', (addon) => addon.storeAdd(store, 'joined', 1));
   const complete = (): boolean => {
     joined = guarded('join', (addon) => addon.storeAdd(store, 'joined', 0));
@@ -153,9 +157,14 @@ export class ProcessGroup {
 
   /** Meets the other ranks. Where it fails, the message says who was missing. */
   static async join(rendezvous: Rendezvous, options: JoinOptions): Promise<ProcessGroup> {
-    const { backend, signal } = options;
+    const wish = options.backend ?? 'gloo';
+    if (rendezvous.rank === 0) requireBackend(wish);
+    const seconds = options.joinSeconds ?? DEFAULT_SECONDS;
+    const number = BACKENDS.indexOf(wish) + 1;
+    const store = await connectStore(rendezvous, number, seconds, options.signal);
+    const chosen = guarded('join', (addon) => addon.storeAdd(store, 'backend', 0));
+    const backend = BACKENDS[chosen - 1];
     requireBackend(backend);
-    const store = await connectStore(rendezvous, options.joinSeconds ?? DEFAULT_SECONDS, signal);
     const wanted = options.networkInterface ?? process.env.GLOO_SOCKET_IFNAME ?? null;
     const address = wanted === null && backend === 'gloo' ? await addressOf(rendezvous) : null;
     const timeout = (options.timeoutSeconds ?? DEFAULT_SECONDS) * 1000;

@@ -31,7 +31,8 @@ export type DataConfig =
       readonly sha256: string;
     };
 
-export type Precision = 'f32' | 'bf16';
+/** f64 is for checks of the arithmetic, on a CPU. */
+export type Precision = 'f32' | 'bf16' | 'f64';
 /** What the best checkpoint is chosen by: SA on RAVEN candidates, or in-batch GSA without any. */
 export type Criterion = 'selection-accuracy' | 'global-selection-accuracy';
 
@@ -49,6 +50,11 @@ export interface RunConfig {
   readonly precision: Precision;
   /** Whether the run repeats exactly: always on a CPU. */
   readonly deterministic: boolean;
+  /**
+   * Whether batch normalisations of several ranks use the statistics of the whole batch, as a run of one
+   * process does. Runs stored without it do.
+   */
+  readonly syncBatchNorm?: boolean;
   /** Threads of one operation on the CPU; the order of sums depends on it. */
   readonly threads: number;
   readonly validation: {
@@ -103,9 +109,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'budget.kind': isOneOf('steps', 'epochs', 'time'),
   totalSteps: isNullOr(isCount),
   device: isText,
-  precision: isOneOf('f32', 'bf16'),
+  precision: isOneOf('f32', 'bf16', 'f64'),
   deterministic: isFlag,
   threads: isCount,
+  syncBatchNorm: (value) => value === undefined || isFlag(value),
   validation: isObject,
   'validation.every': isCount,
   'validation.problems': isCount,

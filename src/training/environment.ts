@@ -48,10 +48,13 @@ function requireDevice(device: string): void {
   throw new ArgumentError(`device ${device}: no such CUDA device, ${there}; use --device cpu`);
 }
 
-/** Sets libtorch up as a run needs it. */
-export function prepareTorch(config: RunConfig): void {
+/**
+ * Sets libtorch up as a run needs it.
+ * @param most threads at most: ranks on one machine share its cores
+ */
+export function prepareTorch(config: RunConfig, most = Infinity): void {
   requireDevice(config.device);
-  setNumThreads(config.threads);
+  setNumThreads(Math.min(config.threads, most));
   if (!isCuda(config.device)) return;
   if (config.deterministic) {
     // cuBLAS sums in a fixed order only with a workspace of its own, which it reads from here.

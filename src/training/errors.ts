@@ -34,6 +34,28 @@ export class DivergedError extends TrainingError {
   }
 }
 
+/** Another rank of a run died, hung or could not be reached; the last good checkpoint is kept. */
+export class LostRankError extends TrainingError {
+  override name = 'LostRankError';
+
+  constructor(
+    readonly rank: number,
+    readonly size: number,
+    /** Steps this rank had done. */
+    readonly step: number,
+    reason: string,
+    /** The run's folder, where this rank knows it. */
+    run: string | null,
+    options?: ErrorOptions,
+  ) {
+    const restart = run === null ? '' : `; continue with: crab train --resume ${run}`;
+    super(
+      `rank ${rank} of ${size} lost another rank after ${step} steps (${reason})${restart}`,
+      options,
+    );
+  }
+}
+
 /** A failure of one of the threads that make problems or fit the rule prior. */
 export class WorkerError extends TrainingError {
   override name = 'WorkerError';

@@ -14,6 +14,9 @@ import type { LoopState } from './loop-state.js';
 import type { FeedReport, TrainingObserver } from './observer.js';
 import type { TrainMetrics, ValidationMetrics } from './run/metrics-log.js';
 
+/** Loss terms of steps, [steps, terms]. */
+export type TermValues = Float32Array | Float64Array;
+
 /** Carries out steps. */
 export interface Stepper {
   /** Names of the loss terms, in the order in which `finish` gives them. */
@@ -25,7 +28,7 @@ export interface Stepper {
   /** Does the next step, or leaves it to the device. */
   step(index: number): Promise<void>;
   /** Waits for the block and gives the terms of its `count` steps: [count, terms]. */
-  finish(count: number): Promise<Float32Array>;
+  finish(count: number): Promise<TermValues>;
   /** Whether all weights are finite. */
   isFinite(): boolean;
   learningRateAt(step: number, totalSteps: number | null): number;
@@ -36,8 +39,18 @@ export interface Judgement {
   readonly globalSelectionAccuracy: number;
 }
 
+/** What the ranks of a run decide as one; a run of one process has nobody to ask. */
+export interface Agreement {
+  /** Whether any rank says so. */
+  anyOf(own: boolean): boolean;
+  /** The first rank's number. */
+  firstOf(own: number): number;
+}
+
 /** What the loop needs done around the steps. */
 export interface LoopParts {
+  /** Absent in a run of one process, which may then stop in the middle of a block. */
+  readonly agreement?: Agreement;
   readonly config: RunConfig;
   readonly stepper: Stepper;
   readonly observer: TrainingObserver;
@@ -92,7 +105,7 @@ export class TrainingLoop {
   async run(signal?: AbortSignal): Promise<boolean> {
     const state = this.#state;
     while (state.totalSteps === null || state.step < state.totalSteps) {
-      if (signal?.aborted) break;
+      if (this.#mustStop(signal)) break;
       await this.#block(this.#blockLength(), signal);
       await this.#betweenBlocks();
       await this.#parts.flush();
@@ -100,6 +113,12 @@ export class TrainingLoop {
     const ended = state.totalSteps !== null && state.step >= state.totalSteps;
     this.#checkpoint();
     return ended;
+  }
+
+  /** All ranks stop before the same step, whichever of them was told to. */
+  #mustStop(signal?: AbortSignal): boolean {
+    const told = signal?.aborted ?? false;
+    return this.#parts.agreement?.anyOf(told) ?? told;
   }
 
   #blockLength(): number {
@@ -133,13 +152,13 @@ export class TrainingLoop {
   }
 
   async #block(length: number, signal?: AbortSignal): Promise<void> {
-    const { stepper } = this.#parts;
+    const { stepper, agreement } = this.#parts;
     const state = this.#state;
     const first = state.step;
     const start = this.#parts.now();
     stepper.begin(first, length, state.totalSteps);
     let done = 0;
-    while (done < length && !signal?.aborted) {
+    while (done < length && (agreement !== undefined || !signal?.aborted)) {
       await stepper.step(first + done);
       done++;
     }
@@ -163,7 +182,7 @@ export class TrainingLoop {
       this.#secondsPerStep === 0 ? recent : 0.8 * this.#secondsPerStep + 0.2 * recent;
   }
 
-  #addTerms(first: number, count: number, values: Float32Array): void {
+  #addTerms(first: number, count: number, values: TermValues): void {
     const { terms } = this.#parts.stepper;
     const { interval } = this.#state;
     for (let n = 0; n < count; n++) {
@@ -184,7 +203,7 @@ export class TrainingLoop {
     if (!this.#parts.stepper.isFinite()) this.#diverged(this.#state.step - 1, 'weights', NaN);
   }
 
-  #reportStep(values: Float32Array, done: number): void {
+  #reportStep(values: TermValues, done: number): void {
     if (done === 0) return;
     const { terms } = this.#parts.stepper;
     const { step, totalSteps } = this.#state;
@@ -293,7 +312,8 @@ export class TrainingLoop {
     const withValidation = perStep + this.#validationSeconds / validation.every;
     const { step } = this.#state;
     const elapsed = this.#seconds();
-    const total = stepsOfTime(budget.seconds, elapsed, step, withValidation, RESERVED);
+    const own = stepsOfTime(budget.seconds, elapsed, step, withValidation, RESERVED);
+    const total = this.#parts.agreement?.firstOf(own) ?? own;
     this.#state.totalSteps = total;
     this.#parts.totalFixed(total);
   }

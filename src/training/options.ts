@@ -11,6 +11,7 @@ import {
   type Precision,
   type RunConfig,
 } from './config.js';
+import type { Team } from './parallel/team.js';
 import type { RunFiles } from './run/files.js';
 
 /** Settings of a new run; everything but the first four has a default. */
@@ -32,6 +33,8 @@ export interface NewRunOptions {
   readonly precision?: Precision;
   /** Repeats exactly; always so on a CPU. */
   readonly deterministic?: boolean;
+  /** Several ranks: batch normalisations use the statistics of the whole batch; on unless told. */
+  readonly syncBatchNorm?: boolean;
   readonly threads?: number;
   readonly validation?: Partial<RunConfig['validation']>;
   readonly checkpoints?: Partial<RunConfig['checkpoints']>;
@@ -44,8 +47,19 @@ export interface ResumeOptions {
   readonly resume: string;
 }
 
+/** Helps the first rank of a team, which has the settings, with its run. */
+export interface FollowOptions {
+  readonly follow: true;
+}
+
 /** Things that never change a result. */
 export interface RuntimeOptions {
+  /** The ranks that train together; this process alone unless told. */
+  readonly team?: Team;
+  /** This process's device where the run's says only `cuda`. */
+  readonly localDevice?: string;
+  /** Ranks on this machine, which share its cores. */
+  readonly ranksHere?: number;
   /** Threads that make problems. */
   readonly workers?: number;
   /** Captures a step as a CUDA graph; on unless told. */
@@ -56,10 +70,13 @@ export interface RuntimeOptions {
   readonly retrySeconds?: number;
 }
 
-export type TrainOptions = (NewRunOptions | ResumeOptions) & RuntimeOptions;
+export type TrainOptions = (NewRunOptions | ResumeOptions | FollowOptions) & RuntimeOptions;
 
 export const isResume = (options: TrainOptions): options is ResumeOptions & RuntimeOptions =>
   'resume' in options;
+
+export const isFollow = (options: TrainOptions): options is FollowOptions & RuntimeOptions =>
+  'follow' in options;
 
 export const DEFAULT_POOL = 20_000;
 export const DEFAULT_RETRY_SECONDS = 15;
@@ -122,6 +139,7 @@ export function runConfigOf(
     device,
     precision: options.precision ?? (cuda ? 'bf16' : 'f32'),
     deterministic,
+    syncBatchNorm: options.syncBatchNorm ?? true,
     threads: requireCount('threads', options.threads ?? environment.threads, 1),
     validation: {
       every: requireCount('validation.every', options.validation?.every ?? 500, 1),

@@ -7,7 +7,7 @@ import { readOut, type CrabModel, type MixtureData, type RulePrior } from '../mo
 import { noGrad, scope, type Device } from '../torch/index.js';
 import { makeProblem, type ProblemSource } from './feed/problem-maker.js';
 import { PROBLEM_BYTES } from './feed/ring.js';
-import { deviceTensor } from './tensors.js';
+import { deviceTensor, dtypeOf } from './tensors.js';
 
 export interface RulesSnapshot {
   readonly step: number;
@@ -36,7 +36,7 @@ function parseRules(
   return noGrad(() =>
     scope(() => {
       const panels = deviceTensor(bytes, [count, 9, 64, 64], device);
-      const { rules } = readOut(model, panels.to({ dtype: 'f32' }).div_(255));
+      const { rules } = readOut(model, panels.to({ dtype: dtypeOf(model) }).div_(255));
       return rules.mean.permute([1, 0, 2]).toNested() as number[][][]; // [M, n, d_r] → [n, M, d_r]
     }),
   );

@@ -16,6 +16,8 @@ import {
 import { StreamFeed } from './feed/stream-feed.js';
 import type { Judgement } from './loop.js';
 import { isCuda, type RuntimeOptions } from './options.js';
+import { BatchFeed } from './parallel/batch-feed.js';
+import { SOLO, type Team } from './parallel/team.js';
 import { derivedSeed, STREAM } from './random/philox.js';
 import { snapshotRules, type RulesSnapshot } from './rules-snapshot.js';
 import {
@@ -42,6 +44,7 @@ function makeModel(config: RunConfig, device: Device): CrabModel {
   // Weights are drawn on the CPU, so that they are the same whatever the device.
   const generator = new Generator('cpu', derivedSeed(config.seed, STREAM.initialisation));
   const model = new CrabModel(config.model.network, { generator });
+  if (config.precision === 'f64') model.to({ dtype: 'f64' });
   if (!isCuda(device)) return model;
   model.to({ device });
   model.encoder.to({ memoryFormat: 'channelsLast' });
@@ -77,25 +80,36 @@ async function makeFeed(
   runtime: RuntimeOptions,
   checkpoint: LoadedCheckpoint | null,
   stored: StoredPanels | null,
+  team: Team,
   signal?: AbortSignal,
 ): Promise<Feed> {
-  const { data, model } = config;
+  const { data, model, seed } = config;
   const device = config.device as Device;
+  const { batchSize } = model.optimizer;
+  const { workers } = runtime;
   if (data.kind === 'set') {
     const { configuration, noisy } = model;
     const panels = stored ?? (await readStoredPanels(data.path, configuration, noisy));
     requireSameData(panels.data, data);
     return new StoredFeed(panels, device);
   }
+  const source = sourceOf(config);
+  const { pool, refresh } = data;
+  const part = team.partOf(batchSize);
+  if (team.size > 1 && refresh !== null) {
+    const plan = { kind: 'batch', seed, pool, refresh, batchSize, part } as const;
+    return new BatchFeed({ source, plan, step: checkpoint?.state.step ?? 0, device, workers });
+  }
   return StreamFeed.start(
     {
-      source: sourceOf(config),
-      pool: data.pool,
-      refresh: data.refresh,
-      mostPerStep: Math.max(LEAST_FRESH, Math.round(model.optimizer.batchSize * FRESH_SHARE)),
+      source,
+      pool,
+      refresh,
+      mostPerStep: Math.max(LEAST_FRESH, Math.round(part.count * FRESH_SHARE)),
       device,
-      workers: runtime.workers,
+      workers,
       produced: checkpoint?.feed.kind === 'stream' ? checkpoint.feed.produced : undefined,
+      shard: team.size > 1 ? { rank: team.rank, ranks: team.size } : undefined,
     },
     signal,
   );
@@ -123,6 +137,7 @@ export class TrainingSession {
     readonly prior: RulePrior,
     readonly feed: Feed,
     readonly validator: Validator,
+    readonly team: Team,
     cudaGraph: boolean,
   ) {
     const { model: settings, seed } = config;
@@ -130,7 +145,9 @@ export class TrainingSession {
     const inputs = new StepInputs({
       seed,
       batchSize: settings.optimizer.batchSize,
-      slots: feed.size,
+      part: team.partOf(settings.optimizer.batchSize),
+      slots: feed.slots,
+      slotCount: feed.panels.shape[0],
       targets: settings.targets,
       device,
       stepsAhead: STEPS_AHEAD,
@@ -145,6 +162,8 @@ export class TrainingSession {
       datasetSize: feed.size,
       device,
       precision: config.precision,
+      team,
+      syncBatchNorm: config.syncBatchNorm ?? true,
       rows: blockStepsOf(device),
     };
     const refit = new PriorRefit(prior, seed, isCuda(device) ? STEPS_AHEAD - 1 : 0);
@@ -170,18 +189,19 @@ export class TrainingSession {
       optimizer.loadStateTensors(checkpoint.optimizer);
       if (checkpoint.prior) prior.load(mixturesOf(checkpoint.prior));
     }
-    const feed = await makeFeed(config, runtime, checkpoint, stored, signal);
+    const team = runtime.team ?? SOLO;
+    const feed = await makeFeed(config, runtime, checkpoint, stored, team, signal);
     const problems = await makeValidationProblems(
       validationSource(sourceOf(config)),
       config.validation.problems,
     );
     const validator = new Validator(problems, device);
     const cudaGraph = runtime.cudaGraph ?? true;
-    return new TrainingSession(config, model, optimizer, prior, feed, validator, cudaGraph);
+    return new TrainingSession(config, model, optimizer, prior, feed, validator, team, cudaGraph);
   }
 
   validate(): Promise<Judgement> {
-    return this.validator.judge(this.model);
+    return this.validator.judge(this.model, this.team);
   }
 
   snapshotRules(step: number): Promise<RulesSnapshot> {

@@ -7,6 +7,7 @@ import {
   zeros,
   type Device,
   type DType,
+  type nn,
   type Tensor,
 } from '../torch/index.js';
 
@@ -18,6 +19,9 @@ export function deviceTensor(
 ): Tensor {
   return tensor(array, { shape, device });
 }
+
+/** The type that a module computes in. */
+export const dtypeOf = (module: nn.Module): DType => module.parameters()[0].dtype;
 
 const pinMemory = operator('pin_memory');
 const copyInto = operator('copy_');

@@ -2,13 +2,14 @@
  * Trains a model: starts a new run or continues one, until its end or until it is told to stop. All
  * that is to be seen of it goes to the observer.
  */
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
-import type { Device } from '../torch/index.js';
+import { ProcessGroupError, type Device } from '../torch/index.js';
 import { stepsOfEpochs } from './budget.js';
 import { CONFIG_FILE, parseRunConfig, type RunConfig } from './config.js';
 import { prepareTorch, readEnvironment } from './environment.js';
-import { RunFormatError, TrainingError } from './errors.js';
+import { LostRankError, RunFormatError, TrainingError } from './errors.js';
 import { readStoredPanels, type StoredPanels } from './feed/stored-feed.js';
 import { initialState, type Best, type LoopState } from './loop-state.js';
 import { TrainingLoop, type LoopParts } from './loop.js';
@@ -17,12 +18,15 @@ import {
   absolute,
   DEFAULT_RETRY_SECONDS,
   isCuda,
+  isFollow,
   isResume,
   runConfigOf,
   type NewRunOptions,
   type RuntimeOptions,
   type TrainOptions,
 } from './options.js';
+import { followRun, shareFailure, shareRun } from './parallel/handover.js';
+import { SOLO, type Team } from './parallel/team.js';
 import { loadCheckpoint, type LoadedCheckpoint } from './run/checkpoint.js';
 import { diskFiles, isTemporary, type RunFiles } from './run/files.js';
 import { checkpointName, checkpointSteps } from './run/folder.js';
@@ -41,7 +45,7 @@ export interface TrainOutcome {
 }
 
 /** A run as it is begun or found. */
-interface Opened {
+export interface Opened {
   readonly folder: string;
   readonly config: RunConfig;
   readonly checkpoint: LoadedCheckpoint | null;
@@ -109,6 +113,7 @@ async function resumeRun(
   run: string,
   files: RunFiles,
   observer: TrainingObserver,
+  device: string | undefined,
 ): Promise<Opened> {
   const folder = absolute(run);
   const file = path.join(folder, CONFIG_FILE);
@@ -117,19 +122,43 @@ async function resumeRun(
   }
   const config = parseRunConfig(Buffer.from(await files.read(file)).toString('utf8'), file);
   await readEnvironment();
-  prepareTorch(config);
-  const checkpoint = await newestCheckpoint(folder, files, config.device as Device, observer);
+  const local = { ...config, device: localDevice(config.device, device) };
+  prepareTorch(local);
+  const checkpoint = await newestCheckpoint(folder, files, local.device as Device, observer);
   return { folder, config, checkpoint, stored: null, isNew: false };
 }
 
-/** What the loop asks of the session and the store. */
+/** The device of this process: a run on `cuda` uses one on each rank. */
+const localDevice = (device: string, own: string | undefined): string =>
+  device === 'cuda' ? (own ?? device) : device;
+
+/** Starts or finds the run; other ranks than the first learn of it from that one. */
+async function openOrFollow(options: TrainOptions, observer: TrainingObserver): Promise<Opened> {
+  const { team = SOLO, files = diskFiles } = options;
+  if (isFollow(options)) return followRun(team, localDevice('cuda', options.localDevice));
+  try {
+    const opened = isResume(options)
+      ? await resumeRun(options.resume, files, observer, options.localDevice)
+      : await beginRun(options, files);
+    team.partOf(opened.config.model.optimizer.batchSize);
+    shareRun(team, opened);
+    return opened;
+  } catch (error) {
+    shareFailure(team, error);
+    throw error;
+  }
+}
+
+/** What the loop asks of the session and the store, which only the first rank has. */
 function loopParts(
   session: TrainingSession,
-  store: RunStore,
+  store: RunStore | null,
+  stored: RunConfig,
   observer: TrainingObserver,
 ): LoopParts {
-  const { config, feed } = session;
+  const { config, feed, team } = session;
   return {
+    agreement: team.size > 1 ? team : undefined,
     config,
     stepper: session.stepper,
     observer,
@@ -143,20 +172,24 @@ function loopParts(
       };
     },
     validate: () => session.validate(),
-    keepBest: (step) => session.keepBest(step),
-    snapshotRules: async (step) => store.saveRules(await session.snapshotRules(step)),
-    log: (line) => store.log(line),
-    checkpoint: (state) => saveCheckpoint(session, store, state),
+    keepBest: (step) => {
+      if (store !== null) session.keepBest(step);
+    },
+    snapshotRules: async (step) => store?.saveRules(await session.snapshotRules(step)),
+    log: (line) => store?.log(line),
+    checkpoint: (state) => {
+      if (store !== null) saveCheckpoint(session, store, state);
+    },
     totalFixed: (totalSteps) => {
-      store.saveConfig({ ...config, totalSteps });
+      store?.saveConfig({ ...stored, totalSteps });
       observer.note?.({ level: 'info', text: `the time allows ${totalSteps} steps` });
     },
     // A GPU must not wait for the disk; on a CPU writing could only compete with the next step.
     flush: () => {
-      const flushed = store.flush();
+      const flushed = store?.flush() ?? Promise.resolve();
       return isCuda(config.device) ? Promise.resolve() : flushed;
     },
-    checkpointOnDisk: () => store.checkpointStep,
+    checkpointOnDisk: () => store?.checkpointStep ?? null,
     now: () => performance.now() / 1000,
   };
 }
@@ -181,8 +214,9 @@ async function openStore(
   opened: Opened,
   runtime: RuntimeOptions,
   observer: TrainingObserver,
-): Promise<RunStore> {
+): Promise<RunStore | null> {
   const { folder, config, checkpoint, isNew } = opened;
+  if (!(runtime.team ?? SOLO).leads) return null;
   const files = runtime.files ?? diskFiles;
   const retry = runtime.retrySeconds ?? DEFAULT_RETRY_SECONDS;
   return isNew
@@ -193,37 +227,64 @@ async function openStore(
 /** Runs the loop and sees to it that what it leaves is on disk, however it ends. */
 async function runLoop(
   session: TrainingSession,
-  store: RunStore,
+  store: RunStore | null,
+  opened: Opened,
   state: LoopState,
   observer: TrainingObserver,
   signal?: AbortSignal,
 ): Promise<boolean> {
+  const parts = loopParts(session, store, opened.config, observer);
   try {
-    const finished = await new TrainingLoop(loopParts(session, store, observer), state).run(signal);
-    await saveEverything(store, signal);
+    const finished = await new TrainingLoop(parts, state).run(signal);
+    await leaveTogether(session.team);
+    if (store !== null) await saveEverything(store, signal);
     return finished;
   } catch (error) {
-    await store.flush();
-    throw error;
+    await store?.flush();
+    throw lostRank(error, session.team, state, store?.folder ?? null);
   }
 }
 
+/** A rank that is done must not break what another is about to finish. */
+async function leaveTogether(team: Team): Promise<void> {
+  try {
+    await team.barrier();
+  } catch {
+    // The work is done on this rank; whether another one is gone no longer matters.
+  }
+}
+
+/** The failure of a collective as what it means for the run; any other error as it is. */
+function lostRank(error: unknown, team: Team, state: LoopState, run: string | null): unknown {
+  if (!(error instanceof ProcessGroupError)) return error;
+  const reason = error.message.replace(/^\w+: /, '');
+  return new LostRankError(team.rank, team.size, state.step, reason, run, { cause: error });
+}
+
+/** Threads that a rank may use: those on one machine share its cores. */
+const shareOfCores = (ranksHere: number): number =>
+  Math.max(1, Math.floor(availableParallelism() / ranksHere));
+
 /**
  * Starts or continues a training. When `signal` aborts, the step at hand is finished, a checkpoint is
- * written, and the promise resolves with `finished: false`.
+ * written, and the promise resolves with `finished: false`. Several ranks call this at the same time, each
+ * with its team: the first with the settings, the others with `follow`.
  */
 export async function train(
   options: TrainOptions,
   observer: TrainingObserver = {},
   signal?: AbortSignal,
 ): Promise<TrainOutcome> {
-  const files = options.files ?? diskFiles;
-  const opened = isResume(options)
-    ? await resumeRun(options.resume, files, observer)
-    : await beginRun(options, files);
-  const { config, checkpoint, folder } = opened;
-  prepareTorch(config);
-  const session = await TrainingSession.open(config, options, checkpoint, opened.stored, signal);
+  const team = options.team ?? SOLO;
+  const opened = await openOrFollow(options, observer);
+  const { checkpoint, folder } = opened;
+  const device = localDevice(opened.config.device, options.localDevice);
+  const config = { ...opened.config, device };
+  const cores = team.size > 1 ? shareOfCores(options.ranksHere ?? 1) : Infinity;
+  prepareTorch(config, cores);
+  const workers = options.workers ?? (cores === Infinity ? undefined : Math.max(1, cores - 1));
+  const runtime = { ...options, workers };
+  const session = await TrainingSession.open(config, runtime, checkpoint, opened.stored, signal);
   try {
     checkpoint?.dispose();
     const state = checkpoint?.state ?? initialState(config.totalSteps);
@@ -237,7 +298,7 @@ export async function train(
       batchSize: config.model.optimizer.batchSize,
       parameters: session.model.parameterCount(),
     });
-    const finished = await runLoop(session, store, state, observer, signal);
+    const finished = await runLoop(session, store, opened, state, observer, signal);
     return {
       run: folder,
       step: state.step,

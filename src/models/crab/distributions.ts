@@ -61,16 +61,17 @@ export function fixedLogLikelihood(
  *
  *     1/N_B sum_i log( 1/(N_D N_B) sum_j q(r(i) | z(j)) )
  *
- * Samples [M, N, d_r] and the Gaussians they are from, [M, N, d_r]; result [M].
+ * Samples [M, N, d_r] and Gaussians [M, N_B, d_r], those they are from among them; result [M]. The mean
+ * over i is taken over the given samples, which may be a part of the batch.
  */
 export function minibatchWeightedEntropy(
   samples: Tensor,
   { mean, deviation }: Gaussian,
   datasetSize: number,
 ): Tensor {
-  const [, n] = samples.shape;
-  const each = { mean: mean.unsqueeze(1), deviation: deviation.unsqueeze(1) }; // [M, 1, N (j), d_r]
-  const pairwise = logDensity(samples.unsqueeze(2), each).sum(3); // [M, N (i), N (j)]
+  const [, n] = mean.shape;
+  const each = { mean: mean.unsqueeze(1), deviation: deviation.unsqueeze(1) }; // [M, 1, N_B (j), d_r]
+  const pairwise = logDensity(samples.unsqueeze(2), each).sum(3); // [M, N (i), N_B (j)]
   return pairwise
     .logsumexp(2)
     .mean(1)

@@ -60,6 +60,11 @@ export interface ObjectiveInputs {
     readonly density: RulePriorConfig['density'];
     /** N_D: problems of the data set, or of the pool of a stream. */
     readonly datasetSize: number;
+    /**
+     * Where this is a part of a larger batch: puts the same tensor of the other parts beside it, along a
+     * dimension, with gradients. Minibatch weighted sampling then sees the posteriors of the whole batch.
+     */
+    readonly gather?: (own: Tensor, dim: number) => Tensor;
   } | null;
 }
 
@@ -169,15 +174,23 @@ function targetRegularizer(
 function rulePriorTerm(
   samples: Tensor,
   posterior: Gaussian,
-  { tensors, density, datasetSize }: NonNullable<ObjectiveInputs['prior']>,
+  { tensors, density, datasetSize, gather }: NonNullable<ObjectiveInputs['prior']>,
 ): Tensor {
-  const aggregated = {
-    mean: posterior.mean.squeeze(1),
-    deviation: posterior.deviation.squeeze(1),
-  };
+  const own = { mean: posterior.mean.squeeze(1), deviation: posterior.deviation.squeeze(1) };
+  const aggregated = gather === undefined ? own : gathered(own, gather);
   const negativeEntropy = minibatchWeightedEntropy(samples, aggregated, datasetSize); // [M]
   const expectedLogPrior = logRulePrior(samples, tensors, density).mean(1); // [M]
   return negativeEntropy.sub(expectedLogPrior).sum();
+}
+
+/** Gaussians [M, N, d_r] of all parts of a batch, in one exchange. */
+function gathered(
+  { mean, deviation }: Gaussian,
+  gather: (own: Tensor, dim: number) => Tensor,
+): Gaussian {
+  const size = mean.shape[2];
+  const both = gather(cat([mean, deviation], 2), 1); // [M, N_B, 2 d_r]
+  return { mean: both.narrow(2, 0, size), deviation: both.narrow(2, size, size) };
 }
 
 /** beta_r, beta_t and beta_cls: numbers, or tensors of one value that a captured graph reads anew. */

@@ -7,10 +7,17 @@ export type FeedState =
   /** The pool holds problems produced - pool .. produced - 1 of the stream. */
   | { readonly kind: 'stream'; readonly produced: number };
 
+/**
+ * Whose slots a step reads: of a pool that all ranks have alike, of a pool of this rank's own, or of its
+ * part of the batch itself, in order.
+ */
+export type FeedSlots = 'shared' | 'own' | 'batch';
+
 export interface Feed {
-  /** Number of slots a step may choose from. */
+  /** Problems that all ranks together draw from: N_D of minibatch weighted sampling, one epoch. */
   readonly size: number;
-  /** u8 [size, 9, 64, 64] on the device. */
+  readonly slots: FeedSlots;
+  /** u8 [slots, 9, 64, 64] on the device. */
   readonly panels: Tensor;
   /** Brings the pool to where it must be, or can be, before step `step`. */
   prepare(step: number): Promise<void>;

@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import { startWorker } from '../../matrix/node.js';
 import { WorkerError } from '../errors.js';
+import type { ProblemPlan } from '../parallel/problem-plan.js';
 import type { ProblemSource } from './problem-maker.js';
 import { createRing, PROBLEM_BYTES, RingConsumer } from './ring.js';
 import type { StreamWorkerData } from './stream-worker.js';
@@ -15,8 +16,10 @@ export type ProblemSink = (bytes: Uint8Array, firstIndex: number, count: number)
 
 export interface StreamOptions {
   readonly source: ProblemSource;
-  /** Index of the first problem. */
+  /** Number of the first problem. */
   readonly first: number;
+  /** Which problems of the source are made; all of them unless told. */
+  readonly plan?: ProblemPlan;
   /** Threads; one less than the cores unless told. */
   readonly workers?: number;
   readonly chunkProblems?: number;
@@ -44,7 +47,8 @@ export class ProblemStream {
     this.#next = options.first;
     const ring = createRing(this.#chunkProblems, 2 * workers + 2);
     this.#ring = new RingConsumer(ring);
-    const data: StreamWorkerData = { ring, source: options.source, first: options.first };
+    const { source, first, plan } = options;
+    const data: StreamWorkerData = { ring, source, first, plan };
     this.#workers = Array.from({ length: workers }, () => this.#start(data));
   }
 
@@ -66,7 +70,7 @@ export class ProblemStream {
     this.#wake();
   }
 
-  /** Index of the problem that is taken next. */
+  /** Number of the problem that is taken next. */
   get next(): number {
     return this.#next;
   }

@@ -52,6 +52,7 @@ export function requireSameData(found: StoredData, expected: StoredData): void {
 
 export class StoredFeed implements Feed {
   readonly size: number;
+  readonly slots = 'shared';
   readonly panels: Tensor;
 
   constructor(stored: StoredPanels, device: Device) {

@@ -8,7 +8,8 @@
  * `mostPerStep`, and never waits.
  */
 import type { Device, Tensor } from '../../torch/index.js';
-import type { Feed, FeedState } from './feed.js';
+import type { ProblemPlan } from '../parallel/problem-plan.js';
+import type { Feed, FeedSlots, FeedState } from './feed.js';
 import type { ProblemSource } from './problem-maker.js';
 import { ProblemStream, type ProblemSink } from './problem-stream.js';
 import { PROBLEM_BYTES } from './ring.js';
@@ -26,6 +27,11 @@ export interface StreamFeedOptions {
   readonly chunkProblems?: number;
   /** Problems produced before, of a run that is resumed. */
   readonly produced?: number;
+  /**
+   * One of several ranks, each with its share of the pool and of the stream; `pool` and `produced` are
+   * those of all together.
+   */
+  readonly shard?: { readonly rank: number; readonly ranks: number };
 }
 
 /** Problems made and copied at a time. */
@@ -35,7 +41,10 @@ const STEPS_AHEAD = 4;
 
 export class StreamFeed implements Feed {
   readonly size: number;
+  readonly slots: FeedSlots;
   readonly panels: Tensor;
+  readonly #pool: number;
+  readonly #ranks: number;
   readonly #options: StreamFeedOptions;
   readonly #stream: ProblemStream;
   readonly #uploader: Uploader;
@@ -44,19 +53,24 @@ export class StreamFeed implements Feed {
   private constructor(options: StreamFeedOptions) {
     this.#options = options;
     this.size = options.pool;
-    this.panels = emptyPool(options.pool, options.device);
+    this.slots = options.shard ? 'own' : 'shared';
+    this.#ranks = options.shard?.ranks ?? 1;
+    this.#pool = Math.ceil(options.pool / this.#ranks);
+    this.panels = emptyPool(this.#pool, options.device);
     const chunkProblems = options.chunkProblems ?? CHUNK;
     const copies = STEPS_AHEAD * (Math.ceil(options.mostPerStep / chunkProblems) + 2);
     this.#uploader = uploaderFor(this.panels, chunkProblems, copies);
-    const first = (options.produced ?? options.pool) - options.pool;
-    this.#stream = new ProblemStream({ ...options, first, chunkProblems });
+    const produced = Math.ceil((options.produced ?? options.pool) / this.#ranks);
+    const first = Math.max(0, produced - this.#pool);
+    const plan: ProblemPlan | undefined = options.shard && { kind: 'stride', ...options.shard };
+    this.#stream = new ProblemStream({ ...options, first, plan, chunkProblems });
   }
 
   /** Starts the threads and fills the pool. */
   static async start(options: StreamFeedOptions, signal?: AbortSignal): Promise<StreamFeed> {
     const feed = new StreamFeed(options);
     try {
-      await feed.#stream.takeAll(options.pool, feed.#sink, signal);
+      await feed.#stream.takeAll(feed.#pool, feed.#sink, signal);
       if (options.refresh === 0) await feed.#stream.close();
       return feed;
     } catch (error) {
@@ -67,8 +81,8 @@ export class StreamFeed implements Feed {
 
   /** A chunk that passes the end of the pool goes on at its beginning. */
   readonly #sink: ProblemSink = (bytes, first, count) => {
-    const slot = first % this.size;
-    const here = Math.min(count, this.size - slot);
+    const slot = first % this.#pool;
+    const here = Math.min(count, this.#pool - slot);
     this.#uploader.upload(bytes.subarray(0, here * PROBLEM_BYTES), slot, here);
     if (here < count) this.#sink(bytes.subarray(here * PROBLEM_BYTES), first + here, count - here);
   };
@@ -87,7 +101,7 @@ export class StreamFeed implements Feed {
   }
 
   get problems(): number {
-    return this.#stream.next;
+    return this.#stream.next * this.#ranks;
   }
 
   takeMilliseconds(): number {
@@ -97,7 +111,7 @@ export class StreamFeed implements Feed {
   }
 
   state(): FeedState {
-    return { kind: 'stream', produced: this.#stream.next };
+    return { kind: 'stream', produced: this.problems };
   }
 
   async close(): Promise<void> {

@@ -7,14 +7,20 @@
 import { keep, zeros, type Device, type Tensor } from '../../torch/index.js';
 import type { TargetsConfig } from '../../models/index.js';
 import { noiseKey } from '../random/noise.js';
-import { EpochOrder, fillTargets } from '../random/selection.js';
+import type { FeedSlots } from '../feed/feed.js';
+import { EpochOrder, fillTargets, type BatchPart } from '../random/selection.js';
 import { copyLater, pinned } from '../tensors.js';
 
 export interface StepInputsOptions {
   readonly seed: number;
+  /** Problems of the whole batch. */
   readonly batchSize: number;
+  /** The part of it that this process computes. */
+  readonly part: BatchPart;
+  /** What the slots are those of. */
+  readonly slots: FeedSlots;
   /** Slots to choose from. */
-  readonly slots: number;
+  readonly slotCount: number;
   readonly targets: TargetsConfig;
   readonly device: Device;
   /** Most steps that the host may be ahead of the device. */
@@ -56,17 +62,18 @@ export class StepInputs {
   #selected = -1;
 
   constructor(options: StepInputsOptions) {
-    const { batchSize, targets, device } = options;
+    const { part, targets, device } = options;
+    const { count } = part;
     this.#options = options;
-    this.#order = new EpochOrder(options.seed, options.slots);
-    const shape = [targets.setsPerProblem, batchSize, targets.max];
+    this.#order = new EpochOrder(options.seed, options.slotCount);
+    const shape = [targets.setsPerProblem, count, targets.max];
     const places = shape.reduce((product, size) => product * size, 1);
-    const integers = batchSize + places + 2;
+    const integers = count + places + 2;
     const floats = places + LOSS_WEIGHTS;
     this.#integers = keep(zeros([integers], { dtype: 'i64', device }));
     this.#floats = keep(zeros([floats], { device }));
-    this.slots = keep(this.#integers.narrow(0, 0, batchSize));
-    this.targetIndex = keep(this.#integers.narrow(0, batchSize, places).reshape(shape));
+    this.slots = keep(this.#integers.narrow(0, 0, count));
+    this.targetIndex = keep(this.#integers.narrow(0, count, places).reshape(shape));
     this.noiseKey = keep(this.#integers.narrow(0, integers - 2, 1));
     this.row = keep(this.#integers.narrow(0, integers - 1, 1));
     this.targetWeight = keep(this.#floats.narrow(0, 0, places).reshape(shape));
@@ -84,13 +91,24 @@ export class StepInputs {
   /** Works out problems and targets of a step on the host; `load` does so itself where this was not called. */
   select(step: number): void {
     if (step === this.#selected) return;
-    const { batchSize, seed, targets } = this.#options;
-    const whole = { first: 0, count: batchSize };
-    this.#order.fill(step, batchSize, whole, this.#hostIntegers, 0);
-    const index = this.#hostIntegers.subarray(batchSize);
-    fillTargets(targets, seed, step, batchSize, whole, { index, weight: this.#hostFloats }, 0);
+    const { batchSize, seed, targets, part } = this.#options;
+    this.#fillSlots(step);
+    const index = this.#hostIntegers.subarray(part.count);
+    fillTargets(targets, seed, step, batchSize, part, { index, weight: this.#hostFloats }, 0);
     this.#hostIntegers[this.#hostIntegers.length - 2] = noiseKey(seed, step);
     this.#selected = step;
+  }
+
+  #fillSlots(step: number): void {
+    const { batchSize, part, slots } = this.#options;
+    const { count } = part;
+    if (slots === 'batch') {
+      for (let n = 0; n < count; n++) this.#hostIntegers[n] = BigInt(n);
+    } else if (slots === 'own') {
+      this.#order.fill(step, count, { first: 0, count }, this.#hostIntegers, 0);
+    } else {
+      this.#order.fill(step, batchSize, part, this.#hostIntegers, 0);
+    }
   }
 
   /** Puts everything of a step where the computation reads it. */

@@ -5,8 +5,11 @@
 import { fitMixtures, type RulePrior } from '../../models/index.js';
 import { derivedSeed, STREAM } from '../random/philox.js';
 
+/** Rules [M, N, d_r], row-major. */
+export type RuleValues = Float32Array | Float64Array;
+
 export class PriorRefit {
-  #pending: { readonly step: number; readonly rules: () => Float32Array } | null = null;
+  #pending: { readonly step: number; readonly rules: () => RuleValues } | null = null;
 
   /** @param lag steps between the batch and its prior; 0 where the host waits for every step anyway */
   constructor(
@@ -27,7 +30,7 @@ export class PriorRefit {
   }
 
   /** Takes note of a due step; `rules` gives its rules [M, N, d_r] once the step is done. */
-  request(step: number, rules: () => Float32Array): void {
+  request(step: number, rules: () => RuleValues): void {
     this.#pending = { step, rules };
     if (this.lag === 0) this.complete();
   }

@@ -20,10 +20,10 @@ import {
   type Tensor,
 } from '../../torch/index.js';
 import type { Feed } from '../feed/feed.js';
-import type { Stepper } from '../loop.js';
+import type { Stepper, TermValues } from '../loop.js';
 import { copyLater, pinned } from '../tensors.js';
 import { StepComputation, TERMS, type StepParts } from './compute.js';
-import type { PriorRefit } from './prior-refit.js';
+import type { PriorRefit, RuleValues } from './prior-refit.js';
 
 /** Steps that the host may be ahead of a CUDA device. */
 export const STEPS_AHEAD = 3;
@@ -89,10 +89,10 @@ abstract class BaseStepper implements Stepper {
   }
 
   abstract step(index: number): Promise<void>;
-  abstract finish(count: number): Promise<Float32Array>;
+  abstract finish(count: number): Promise<TermValues>;
 
-  protected readTerms(count: number): Float32Array {
-    return scope(() => this.computation.terms.narrow(0, 0, count).data() as Float32Array);
+  protected readTerms(count: number): TermValues {
+    return scope(() => this.computation.terms.narrow(0, 0, count).data() as TermValues);
   }
 
   isFinite(): boolean {
@@ -111,11 +111,11 @@ export class HostStepper extends BaseStepper {
     const priorWeight = this.load(index);
     this.computation.run(this.refit.isActive(priorWeight));
     if (this.refit.isDue(index, priorWeight)) {
-      this.refit.request(index, () => this.computation.rules.data() as Float32Array);
+      this.refit.request(index, () => this.computation.rules.data() as RuleValues);
     }
   }
 
-  finish(count: number): Promise<Float32Array> {
+  finish(count: number): Promise<TermValues> {
     return Promise.resolve(this.readTerms(count));
   }
 }
@@ -207,7 +207,7 @@ export class CudaStepper extends BaseStepper {
     return Number((this.#doneOnHost.data() as BigInt64Array)[0]);
   }
 
-  async finish(count: number): Promise<Float32Array> {
+  async finish(count: number): Promise<TermValues> {
     await this.#settle(0);
     this.refit.complete();
     return this.readTerms(count);

@@ -1,14 +1,17 @@
 /**
  * Judges a model on fixed problems: selection accuracy (SA) on the candidates of both variants, panel
  * 9 missing, and in-batch global selection accuracy (GSA), one panel missing anywhere, which needs no
- * candidates. Rules are means; the closest candidate by L2 distance of concept means is chosen.
+ * candidates. Rules are means; the closest candidate by L2 distance of concept means is chosen. Several
+ * ranks share the work slice by slice and all come to the same numbers as one process.
  */
 import { conceptDistances, predictConcepts, type CrabModel } from '../../models/index.js';
 import { VARIANTS } from '../../matrix/index.js';
-import { cat, keep, noGrad, scope, type Device, type Tensor } from '../../torch/index.js';
+import { cat, keep, noGrad, scope, tensor, zeros } from '../../torch/index.js';
+import type { Device, DType, Tensor } from '../../torch/index.js';
 import type { Judgement } from '../loop.js';
+import { SOLO, type Team } from '../parallel/team.js';
 import { PANELS } from '../random/selection.js';
-import { deviceTensor } from '../tensors.js';
+import { deviceTensor, dtypeOf } from '../tensors.js';
 import {
   CANDIDATES,
   drawInBatchChoice,
@@ -20,7 +23,7 @@ import {
 const SLICE = 64;
 const LAST = PANELS - 1;
 
-const toPixels = (bytes: Tensor): Tensor => bytes.to({ dtype: 'f32' }).div_(255);
+const toPixels = (bytes: Tensor, dtype: DType): Tensor => bytes.to({ dtype }).div_(255);
 
 const accuracy = (chosen: readonly number[], answers: Int32Array): number =>
   chosen.filter((choice, n) => choice === answers[n]).length / answers.length;
@@ -54,7 +57,7 @@ export class Validator {
   }
 
   /** Accuracies of a model, which is in use mode meanwhile. Other work gets its turn in between. */
-  async judge(model: CrabModel): Promise<Judgement> {
+  async judge(model: CrabModel, team: Team = SOLO): Promise<Judgement> {
     const { count, answers } = this.#problems;
     const chosen = VARIANTS.map((): number[] => []);
     const slices: SliceResult[] = [];
@@ -63,10 +66,16 @@ export class Validator {
       for (let first = 0; first < count; first += SLICE) {
         await new Promise(setImmediate);
         const length = Math.min(SLICE, count - first);
-        slices.push(noGrad(() => scope(() => this.#judgeSlice(model, first, length, chosen))));
+        const own = (first / SLICE) % team.size === team.rank;
+        slices.push(
+          own
+            ? noGrad(() => scope(() => this.#judgeSlice(model, first, length, chosen)))
+            : this.#emptySlice(model, length, chosen),
+        );
       }
-      const inBatch = noGrad(() => scope(() => this.#chooseInBatch(slices)));
-      const shares = VARIANTS.map((variant, v) => [variant, accuracy(chosen[v], answers)]);
+      const inBatch = noGrad(() => scope(() => this.#chooseInBatch(slices, team)));
+      const all = chosen.map((choices) => summed(choices, team, this.#device));
+      const shares = VARIANTS.map((variant, v) => [variant, accuracy(all[v], answers)]);
       return {
         selectionAccuracy: Object.fromEntries(shares) as Record<string, number>,
         globalSelectionAccuracy: accuracy(inBatch, this.#choice.answers),
@@ -80,12 +89,24 @@ export class Validator {
     }
   }
 
+  /** What another rank fills in: sums over the ranks are then what each slice's rank found. */
+  #emptySlice(model: CrabModel, length: number, chosen: number[][]): SliceResult {
+    const { concepts, conceptSize } = model.config;
+    const placed = { device: this.#device, dtype: dtypeOf(model) };
+    for (const choices of chosen) choices.push(...new Array<number>(length).fill(0));
+    return {
+      means: zeros([concepts, length, PANELS, conceptSize], placed),
+      predicted: zeros([concepts, length, conceptSize], placed),
+    };
+  }
+
   #judgeSlice(model: CrabModel, first: number, length: number, chosen: number[][]): SliceResult {
-    const means = model.encode(toPixels(this.#panels.narrow(0, first, length)));
+    const dtype = dtypeOf(model);
+    const means = model.encode(toPixels(this.#panels.narrow(0, first, length), dtype));
     const { predicted } = predictConcepts(model, means, this.#contexts(first, length));
     const answer = predicted.select(1, 0).select(2, LAST); // [M, n, d_z]
     this.#candidates.forEach((images, v) => {
-      const candidates = model.encode(toPixels(images.narrow(0, first, length))); // [M, n, 8, d_z]
+      const candidates = model.encode(toPixels(images.narrow(0, first, length), dtype)); // [M, n, 8, d_z]
       chosen[v].push(...closest(answer, candidates));
     });
     const targets = this.#indices(this.#choice.targets.subarray(first, first + length));
@@ -109,15 +130,11 @@ export class Validator {
     return deviceTensor(BigInt64Array.from(values, BigInt), [values.length], this.#device);
   }
 
-  #chooseInBatch(slices: readonly SliceResult[]): number[] {
-    const means = cat(
-      slices.map((slice) => slice.means),
-      1,
-    ); // [M, count, 9, d_z]
-    const predicted = cat(
-      slices.map((slice) => slice.predicted),
-      1,
-    ); // [M, count, d_z]
+  #chooseInBatch(slices: readonly SliceResult[], team: Team): number[] {
+    const joined = (choose: (slice: SliceResult) => Tensor): Tensor =>
+      team.sum_(cat(slices.map(choose), 1));
+    const means = joined((slice) => slice.means); // [M, count, 9, d_z]
+    const predicted = joined((slice) => slice.predicted); // [M, count, d_z]
     const [m, count, , size] = means.shape;
     const { offered, targets } = this.#choice;
     const perProblem = offered.length / count;
@@ -135,6 +152,12 @@ export class Validator {
     for (const held of [this.#panels, ...this.#candidates]) held.dispose();
   }
 }
+
+/** The ranks' numbers added up. */
+const summed = (own: readonly number[], team: Team, device: Device): number[] =>
+  team.size === 1
+    ? [...own]
+    : scope(() => team.sum_(tensor([...own], { dtype: 'f64', device })).toArray());
 
 /** The closest of candidates [M, n, C, d_z] to predictions [M, n, d_z], for each problem. */
 const closest = (predicted: Tensor, candidates: Tensor): number[] =>
