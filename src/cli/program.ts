@@ -5,6 +5,7 @@ import { addConvertCommand } from './convert.js';
 import { addEvaluateCommand } from './evaluate.js';
 import { addExportCommand } from './export.js';
 import { addGenerateCommand } from './generate.js';
+import { addGradeCommand } from './grade.js';
 import { addInfoCommand } from './info.js';
 import { addSolveCommand } from './solve.js';
 import { addStudioCommand } from './studio.js';
@@ -30,6 +31,7 @@ export function buildProgram(signal: AbortSignal): Command {
   addExportCommand(program, signal);
   addEvaluateCommand(program, signal);
   addSolveCommand(program, signal);
+  addGradeCommand(program, signal);
   addTrainCommand(program, signal);
   addStudioCommand(program, signal);
   addInfoCommand(program);

@@ -4,7 +4,7 @@
  */
 import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
-import { chart } from './chart.js';
+import { chart, topFrames } from './chart.js';
 import {
   at,
   matrixDrawing,
@@ -140,15 +140,12 @@ function heatmap(example: SelectionExample): Drawing {
         width: PICTURE,
         height: PICTURE,
       }),
-      Plot.dot(candidates, {
+      topFrames(candidates, {
         x: (_: SelectionCandidate, i: number) => i + 1,
-        symbol: 'square',
-        // Plot's squares are sized by their area: 2 r = side / sqrt(pi) * 2.
-        r: (PICTURE + 2) / Math.sqrt(Math.PI),
-        frameAnchor: 'top',
-        dy: -PICTURE / 2 - 8,
         stroke: (_: SelectionCandidate, i: number) => marked(i),
-        strokeWidth: 2,
+        dy: -PICTURE / 2 - 8,
+        side: PICTURE,
+        width: 2,
       }),
       Plot.text(candidates, {
         x: (_: SelectionCandidate, i: number) => i + 1,

@@ -41,6 +41,25 @@ export function chart(options: ChartOptions): Drawing {
   return { width: options.width, height: options.height, body };
 }
 
+/** Frames of pictures that `Plot.image` puts at the top of a band: one a datum, in its colour. */
+export const topFrames = (
+  data: Plot.Data,
+  options: Pick<Plot.DotOptions, 'x' | 'stroke' | 'dy'> & {
+    readonly side: number;
+    readonly width: number;
+  },
+): Plot.Markish => {
+  const { side, width, ...rest } = options;
+  return Plot.dot(data, {
+    ...rest,
+    symbol: 'square',
+    // Plot sizes symbols by the area of a circle: pi r^2 = side^2.
+    r: (side + width) / Math.sqrt(Math.PI),
+    frameAnchor: 'top',
+    strokeWidth: width,
+  });
+};
+
 /** A hairline grid and no frame: the data come first. */
 export const gridX = (ticks: number): Plot.Markish =>
   Plot.gridX({ stroke: colour('grid'), strokeOpacity: 1, ticks });

@@ -14,3 +14,6 @@ export { rulePriorFigure, type RuleCluster, type RulePriorData } from './rule-pr
 export { ruleTitle, trueRule, type TrueRule } from './rules.js';
 export { colour, paletteCss, THEMES, withTheme, type Theme } from './theme.js';
 export { trainingFigure } from './training.js';
+export { attributesFigure, DOUBTFUL, itemMapFigure, scoresFigure } from './grading.js';
+export type { AttributeBar, ItemPoint, ScoresData } from './grading.js';
+export { itemChoicesFigure, type ItemChoices } from './item-choices.js';

@@ -24,7 +24,8 @@ section p { max-width: 72ch; margin: 0 0 14px; }
 figure { margin: 22px 0 0; }
 figure svg { display: block; max-width: none; height: auto; }
 figcaption { color: var(--figure-muted); font-size: 0.9rem; margin-top: 8px; max-width: 80ch; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; padding: 3px; margin: -3px; }
+figure + .wide { margin-top: 18px; }
 .wide:focus-visible { outline: 2px solid var(--figure-accent); outline-offset: 3px; }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }

@@ -1,0 +1,136 @@
+/** `crab grade`: what people answered to items of ours, and what that says about them and the items. */
+import type { Command } from 'commander';
+import { grade, gradePage, type GradeResult } from '../lab/index.js';
+import { writeFileAtomically } from '../matrix/node.js';
+import { UsageError } from './errors.js';
+import { startProgress } from './progress.js';
+
+interface Options {
+  items: string;
+  model?: string;
+  out?: string;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+const EXAMPLES = `
+RESPONSES.csv has a line for each answer, with the columns respondent,item,choice; or a line for each
+respondent, with a column respondent and one for each item. A choice is 1 to 8 or A to H, or empty.
+Commas, semicolons and tabs separate fields.
+
+Items are called as crab generate calls them: center-00012, or RAVEN_12_train in a RAVEN folder. --items
+is what it wrote: a folder (raven, png, svg), a set (.npz, items numbered from 0), or the file of
+--answers, which items printed as PDF need.
+
+Examples:
+  crab generate --config center --count 20 --format pdf --out test.pdf --answers key.csv
+  crab grade responses.csv --items key.csv --out report.html
+  crab grade responses.csv --items RAVEN-10000 --model center,grid-2x2 --json`;
+
+export function addGradeCommand(program: Command, signal: AbortSignal): void {
+  program
+    .command('grade')
+    .description('grade what people answered to items')
+    .argument('<responses>', 'a CSV file: respondent,item,choice')
+    .requiredOption('--items <path>', 'the items, as crab generate wrote them')
+    .option('--model <names>', 'bundles that answer too: names or folders, or zoo for all')
+    .option('--out <file.html>', 'write a page with charts and pictures')
+    .option('--json', 'report as JSON on standard output')
+    .option('--quiet', 'no progress')
+    .addHelpText('after', EXAMPLES)
+    .action((responses: string, options: Options) => run(responses, options, signal));
+}
+
+function modelsOf(list: string | undefined): string[] | undefined {
+  const names = list?.split(',').map((name) => name.trim());
+  if (names?.includes('')) throw new UsageError(`--model ${list}: a name is empty`);
+  return names;
+}
+
+async function run(responses: string, options: Options, signal: AbortSignal): Promise<void> {
+  const models = modelsOf(options.model);
+  const progress = startProgress(1, 'items', options.quiet);
+  try {
+    const graded = await grade({
+      responses,
+      items: options.items,
+      models,
+      signal,
+      onProgress: (done, total) => progress.update(done / total),
+    });
+    progress.stop();
+    if (options.out !== undefined) await writeFileAtomically(options.out, gradePage(graded));
+    const { result } = graded;
+    process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : describe(result));
+  } finally {
+    progress.stop();
+  }
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+const decimals = (value: number | null): string => (value === null ? '-' : value.toFixed(2));
+
+/** Columns padded to the widest entry. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  return rows
+    .map((row) =>
+      row
+        .map((entry, i) => (i === 0 ? entry.padEnd(widths[i]) : entry.padStart(widths[i])))
+        .join('  ')
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function summaryOf({ respondents, items, mean, deviation, alpha, model }: GradeResult): string {
+  const spread = deviation === null ? '' : ` (standard deviation ${deviation.toFixed(2)})`;
+  const reliability =
+    alpha === null
+      ? "Cronbach's alpha is not defined for these data\n"
+      : `Cronbach's alpha (KR-20) ${alpha.value.toFixed(2)}, 95% interval ${alpha.low.toFixed(2)} to ${alpha.high.toFixed(2)}\n`;
+  const machine =
+    model === null
+      ? ''
+      : `model ${model.names.join(', ')}: ${model.right} of ${model.answered} right, better than ${percent(model.above)} of the people\n`;
+  return (
+    `${respondents.length} respondents, ${items.length} items, ` +
+    `${mean.toFixed(2)} right on average${spread}\n${reliability}${machine}`
+  );
+}
+
+function describe(result: GradeResult): string {
+  const respondents = table([
+    ['respondent', 'right', 'answered', 'share'],
+    ...result.respondents.map((person) => [
+      person.name,
+      String(person.right),
+      String(person.answered),
+      percent(person.share),
+    ]),
+  ]);
+  const items = table([
+    ['item', 'right', 'difficulty', 'discrimination', 'left out', 'model'],
+    ...result.items.map((item) => [
+      item.id,
+      String(item.right),
+      percent(item.difficulty),
+      decimals(item.discrimination),
+      String(item.omitted),
+      item.modelChoice === null ? '-' : item.modelChoice === item.answer ? 'right' : 'wrong',
+    ]),
+  ]);
+  const attributes =
+    result.attributes.length === 0
+      ? ''
+      : `\nOf ${result.wrongChoices} wrong choices:\n${table([
+          ['gets wrong', 'share', 'at random'],
+          ...result.attributes.map(({ attribute, share, expected }) => [
+            attribute,
+            percent(share),
+            percent(expected),
+          ]),
+        ])}`;
+  return `${summaryOf(result)}\n${respondents}\n${items}${attributes}`;
+}

@@ -1,0 +1,166 @@
+/** Charts of a graded test: scores, items by difficulty and discrimination, attributes got wrong. */
+import * as Plot from '@observablehq/plot';
+import { chart, gridX, gridY } from './chart.js';
+import { padded, textWidth, type Figure } from './drawing.js';
+import { colour, SMALL_FONT_SIZE } from './theme.js';
+
+const ROOM = 6;
+const MOST_BARS = 40;
+
+export interface ScoresData {
+  /** Right answers of each respondent. */
+  readonly scores: readonly number[];
+  readonly items: number;
+  /** The model's score as if it had answered all items; null without one. */
+  readonly model: number | null;
+}
+
+/** Scores of the test at which bars begin and end: one bar a score, wider ones for long tests. */
+function barsOf({ scores, items }: ScoresData): { from: number; to: number; count: number }[] {
+  const width = Math.max(1, Math.ceil((items + 1) / MOST_BARS));
+  return Array.from({ length: Math.ceil((items + 1) / width) }, (_, i) => {
+    const from = i * width - 0.5;
+    const to = from + width;
+    return { from, to, count: scores.filter((score) => score > from && score < to).length };
+  });
+}
+
+/** x: right answers; y: respondents. */
+export function scoresFigure(data: ScoresData): Figure {
+  const { items, scores, model } = data;
+  const drawing = chart({
+    width: 620,
+    height: 210,
+    marginLeft: 40,
+    marginBottom: 38,
+    marginTop: 22,
+    x: {
+      domain: [-0.5, items + 0.5],
+      label: 'right answers',
+      ticks: Math.min(items, 12),
+      tickFormat: 'd',
+    },
+    y: { label: 'respondents', ticks: 4, tickFormat: 'd' },
+    marks: [
+      gridY(4),
+      Plot.rect(barsOf(data), {
+        x1: 'from',
+        x2: 'to',
+        y1: 0,
+        y2: 'count',
+        fill: colour('series-1'),
+        insetLeft: 1,
+        insetRight: 1,
+      }),
+      Plot.ruleY([0], { stroke: colour('muted') }),
+      ...(model === null
+        ? []
+        : [
+            Plot.ruleX([model], { stroke: colour('series-2'), strokeWidth: 2 }),
+            Plot.text([model], {
+              x: (score: number) => score,
+              frameAnchor: 'top',
+              dy: -10,
+              text: () => 'the model',
+              fill: colour('series-2'),
+              fontSize: SMALL_FONT_SIZE,
+            }),
+          ]),
+    ],
+  });
+  return {
+    ...padded(drawing, ROOM),
+    label: `Scores of ${scores.length} respondents on ${items} items`,
+  };
+}
+
+export interface ItemPoint {
+  readonly id: string;
+  /** Share of right answers. */
+  readonly difficulty: number;
+  readonly discrimination: number;
+}
+
+/** Discrimination below which test theory doubts an item. */
+export const DOUBTFUL = 0.2;
+/** Items with names on the map: more would cover each other. */
+const MOST_NAMES = 12;
+
+/** x: share of right answers; y: discrimination; doubtful items are named. */
+export function itemMapFigure(points: readonly ItemPoint[]): Figure {
+  const doubtful = points.filter(({ discrimination }) => discrimination < DOUBTFUL);
+  const named = [...doubtful]
+    .sort((a, b) => a.discrimination - b.discrimination)
+    .slice(0, MOST_NAMES);
+  const lowest = Math.min(0, ...points.map(({ discrimination }) => discrimination));
+  const drawing = chart({
+    width: 620,
+    height: 300,
+    marginLeft: 44,
+    marginBottom: 38,
+    marginTop: 22,
+    marginRight: 24,
+    x: { domain: [0, 1], label: 'share of right answers', tickFormat: '.0%', ticks: 6 },
+    y: { domain: [Math.floor(10 * lowest) / 10, 1], label: 'discrimination', ticks: 6 },
+    color: { type: 'identity' },
+    marks: [
+      gridX(6),
+      gridY(6),
+      Plot.ruleY([DOUBTFUL], { stroke: colour('warm'), strokeDasharray: '3,3' }),
+      Plot.dot(points, {
+        x: 'difficulty',
+        y: 'discrimination',
+        r: 4,
+        fill: (point: ItemPoint) =>
+          point.discrimination < DOUBTFUL ? colour('series-2') : colour('series-1'),
+        fillOpacity: 0.8,
+      }),
+      Plot.text(named, {
+        x: 'difficulty',
+        y: 'discrimination',
+        text: 'id',
+        dy: -10,
+        fontSize: SMALL_FONT_SIZE,
+        fill: colour('muted'),
+      }),
+    ],
+  });
+  return {
+    ...padded(drawing, ROOM),
+    label: `${points.length} items by difficulty and discrimination`,
+  };
+}
+
+export interface AttributeBar {
+  readonly attribute: string;
+  readonly share: number;
+  readonly expected: number;
+}
+
+/** Bars: how many wrong choices violate an attribute; ticks: how many would at random. */
+export function attributesFigure(bars: readonly AttributeBar[]): Figure {
+  const left = 14 + Math.max(...bars.map(({ attribute }) => textWidth(attribute)));
+  const drawing = chart({
+    width: 620,
+    height: 44 + 30 * bars.length,
+    marginLeft: left,
+    marginBottom: 36,
+    marginTop: 6,
+    marginRight: 30,
+    x: { domain: [0, 1], label: 'share of wrong choices', tickFormat: '.0%', ticks: 6 },
+    y: { domain: bars.map(({ attribute }) => attribute), label: null, tickSize: 0, padding: 0.3 },
+    marks: [
+      gridX(6),
+      Plot.barX(bars, { x: 'share', y: 'attribute', fill: colour('series-1') }),
+      Plot.tickX(bars, {
+        x: 'expected',
+        y: 'attribute',
+        stroke: colour('series-2'),
+        strokeWidth: 3,
+        insetTop: -3,
+        insetBottom: -3,
+      }),
+    ],
+  });
+  return { ...padded(drawing, ROOM), label: 'Attributes that wrong choices violate' };
+}

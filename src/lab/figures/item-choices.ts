@@ -1,0 +1,127 @@
+/** One item of a test: its matrix, and how many people took each of its candidates. */
+import * as Plot from '@observablehq/plot';
+import type { Panel } from '../../solver/index.js';
+import { chart, topFrames } from './chart.js';
+import {
+  at,
+  matrixPicture,
+  padded,
+  panelAddress,
+  shortened,
+  type Drawing,
+  type Figure,
+} from './drawing.js';
+import { colour, SMALL_FONT_SIZE } from './theme.js';
+
+export interface ItemChoices {
+  readonly id: string;
+  readonly context: readonly Panel[];
+  readonly candidates: readonly Panel[];
+  /** 1..8 */
+  readonly answer: number;
+  /** Share of people who took each. */
+  readonly shares: readonly number[];
+  /** What each gets wrong; null where not known. */
+  readonly violates: readonly (readonly string[] | null)[];
+  /** 1..8, or null. */
+  readonly modelChoice: number | null;
+}
+
+const COLUMN = 66;
+const PICTURE = 52;
+const BAR = 54;
+const ROOM = 6;
+const BLANK = new Float32Array(64 * 64).fill(1);
+
+function violationLines(lines: readonly string[] | null): string {
+  const shown = lines ?? [];
+  const cut = shown.length > 3 ? [...shown.slice(0, 2), '…'] : shown;
+  return cut.map((line) => shortened(line, COLUMN, SMALL_FONT_SIZE)).join('\n');
+}
+
+function candidateChart(item: ItemChoices): Drawing {
+  const { candidates, answer, shares, violates, modelChoice } = item;
+  const numbers = candidates.map((_, i) => i + 1);
+  const place = (_: unknown, i: number): number => i + 1;
+  const lines = Math.max(1, ...violates.map((list) => Math.min(3, list?.length ?? 0)));
+  const top = PICTURE + 24;
+  const small = { fontSize: SMALL_FONT_SIZE } as const;
+  return chart({
+    width: 8 * COLUMN,
+    height: top + BAR + 20 + 12 * lines,
+    marginTop: top,
+    marginBottom: 20 + 12 * lines,
+    marginLeft: 0,
+    marginRight: 0,
+    x: { type: 'band', domain: numbers, axis: null, padding: 0.2 },
+    y: { domain: [0, Math.max(0.05, ...shares)], axis: null },
+    color: { type: 'identity' },
+    marks: [
+      Plot.barY(shares, {
+        x: place,
+        y: (share: number) => share,
+        fill: (_: number, i: number) => (i + 1 === answer ? colour('accent') : colour('series-7')),
+      }),
+      Plot.ruleY([0], { stroke: colour('muted') }),
+      Plot.text(shares, {
+        x: place,
+        y: (share: number) => share,
+        dy: -6,
+        text: (share: number) => `${Math.round(100 * share)}%`,
+        ...small,
+      }),
+      Plot.image(candidates, {
+        x: place,
+        src: panelAddress,
+        frameAnchor: 'top',
+        dy: -PICTURE / 2 - 18,
+        width: PICTURE,
+        height: PICTURE,
+      }),
+      topFrames(candidates, {
+        x: place,
+        stroke: (_: Panel, i: number) => (i + 1 === answer ? colour('accent') : colour('faint')),
+        dy: -PICTURE / 2 - 18,
+        side: PICTURE,
+        width: 1.5,
+      }),
+      Plot.text(numbers, {
+        x: (number: number) => number,
+        frameAnchor: 'bottom',
+        dy: 10,
+        text: (number: number) =>
+          `${number}${number === answer ? ' answer' : ''}${number === modelChoice ? ' ●' : ''}`,
+        fill: (number: number) => (number === answer ? colour('accent') : colour('ink')),
+        ...small,
+      }),
+      Plot.text(violates, {
+        x: place,
+        frameAnchor: 'bottom',
+        dy: 18,
+        lineAnchor: 'top',
+        lineHeight: 1.2,
+        text: violationLines,
+        fill: colour('muted'),
+        ...small,
+      }),
+    ],
+  });
+}
+
+/** Left the matrix, right the candidates with the share of people below; a dot marks the model's. */
+export function itemChoicesFigure(item: ItemChoices): Figure {
+  const matrix = matrixPicture([...item.context, BLANK], 40);
+  const choices = candidateChart(item);
+  const gap = 20;
+  return {
+    ...padded(
+      {
+        width: matrix.width + gap + choices.width,
+        height: Math.max(matrix.height, choices.height),
+        body: at(0, 0, matrix) + at(matrix.width + gap, 0, choices),
+      },
+      ROOM,
+    ),
+    label: `Item ${item.id}: how many people took each candidate; ${item.answer} is right`,
+  };
+}

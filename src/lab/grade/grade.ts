@@ -1,0 +1,277 @@
+/**
+ * Grades responses: who scored what, how hard each item is and how well it tells people apart, what
+ * wrong choices get wrong, and how a model does on the same items. Choices left out count as wrong.
+ */
+import { FormatError } from '../../matrix/index.js';
+import { readSmallFile } from '../../matrix/node.js';
+import { decodeText } from './csv.js';
+import type { ItemBank, ItemPictures, TestItem } from './items.js';
+import { openItems } from './item-banks.js';
+import { ModelRespondent } from './model-respondent.js';
+import { parseResponses, type Response } from './responses.js';
+import type {
+  AttributeGrade,
+  ChoiceGrade,
+  GradeResult,
+  ItemGrade,
+  ModelGrade,
+  PicturedGrade,
+} from './result.js';
+import {
+  alphasWithout,
+  columnOf,
+  correlation,
+  meanOf,
+  reliability,
+  restOf,
+  sumOf,
+  totalsOf,
+  varianceOf,
+  type ScoreTable,
+} from './statistics.js';
+
+export interface GradeOptions {
+  /** The CSV file. */
+  readonly responses: string;
+  /** Where the items are: see `items.ts`. */
+  readonly items: string;
+  /** Bundles that answer too, by name or folder. */
+  readonly models?: readonly string[];
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** Responses as a table: [respondent][item], a choice 1..8 or null. */
+export interface ChoiceTable {
+  readonly respondents: readonly string[];
+  readonly items: readonly TestItem[];
+  readonly choices: readonly (readonly (number | null)[])[];
+}
+
+const MOST_BYTES = 64 << 20;
+const CANDIDATES = 8;
+
+/** Looks all items up; an unknown one is an error that names its line. */
+async function findItems(
+  responses: readonly Response[],
+  bank: ItemBank,
+  { responses: file, signal, onProgress }: GradeOptions,
+): Promise<ReadonlyMap<string, TestItem>> {
+  const named = new Map<string, number>();
+  for (const { item, line } of responses) if (!named.has(item)) named.set(item, line);
+  const found = new Map<string, TestItem>();
+  let done = 0;
+  for (const [name, line] of named) {
+    signal?.throwIfAborted();
+    const item = await bank.find(name);
+    if (item === undefined) {
+      throw new FormatError(
+        `${file}, line ${line}: ${bank.name} has no item ${JSON.stringify(name)}; its items are called as ${bank.sample}`,
+      );
+    }
+    found.set(name, item);
+    onProgress?.((done += 1), named.size);
+  }
+  return found;
+}
+
+/** Puts responses into a table; two names of one item are one column. */
+export function choiceTable(
+  responses: readonly Response[],
+  found: ReadonlyMap<string, TestItem>,
+  file: string,
+): ChoiceTable {
+  const items = [...new Map([...found.values()].map((item) => [item.id, item])).values()];
+  const columns = new Map(items.map(({ id }, i) => [id, i]));
+  const rows = new Map<string, { choices: (number | null)[]; lines: number[] }>();
+  for (const { respondent, item, choice, line } of responses) {
+    const column = columns.get(found.get(item)?.id ?? '') ?? 0;
+    const row = rows.get(respondent) ?? { choices: items.map(() => null), lines: [] };
+    rows.set(respondent, row);
+    if (row.lines.at(column) !== undefined) {
+      throw new FormatError(
+        `${file}, line ${line}: ${respondent} has answered ${items[column].id} already in line ${row.lines[column]}, under another name`,
+      );
+    }
+    row.lines[column] = line;
+    row.choices[column] = choice;
+  }
+  return {
+    respondents: [...rows.keys()],
+    items,
+    choices: [...rows.values()].map(({ choices }) => choices),
+  };
+}
+
+const scoresOf = ({ items, choices }: ChoiceTable): ScoreTable =>
+  choices.map((row) => row.map((choice, i) => Number(choice === items[i].answer)));
+
+function choiceGrades(table: ChoiceTable, column: number, rest: readonly number[]): ChoiceGrade[] {
+  const { violations } = table.items[column];
+  return Array.from({ length: CANDIDATES }, (_, i) => {
+    const taken = table.choices.map((row) => Number(row[column] === i + 1));
+    return {
+      candidate: i + 1,
+      count: sumOf(taken),
+      share: meanOf(taken),
+      discrimination: correlation(taken, rest),
+      violates: violations?.[i].map(({ text }) => text) ?? null,
+    };
+  });
+}
+
+/** A table scored once, for all its items. */
+interface Scored {
+  readonly table: ChoiceTable;
+  readonly scores: ScoreTable;
+  readonly totals: readonly number[];
+  readonly alphas: readonly (number | null)[];
+}
+
+function itemGrade(scored: Scored, column: number, modelChoice: number | null): ItemGrade {
+  const { table, scores, totals, alphas } = scored;
+  const item = table.items[column];
+  const own = columnOf(scores, column);
+  const rest = restOf(scores, totals, column);
+  return {
+    id: item.id,
+    configuration: item.layout,
+    rules: item.rules,
+    answer: item.answer,
+    right: sumOf(own),
+    omitted: table.choices.filter((row) => row[column] === null).length,
+    difficulty: meanOf(own),
+    discrimination: correlation(own, rest),
+    alphaWithout: alphas[column],
+    choices: choiceGrades(table, column, rest),
+    modelChoice,
+  };
+}
+
+/** The attributes that wrong choices violate, against choices at random among wrong candidates. */
+export function attributeGrades({ items, choices }: ChoiceTable): {
+  readonly attributes: readonly AttributeGrade[];
+  readonly wrongChoices: number;
+} {
+  const counts = new Map<string, { count: number; expected: number }>();
+  let wrongChoices = 0;
+  items.forEach(({ violations, answer }, column) => {
+    if (violations === null) return;
+    const broken = violations.map((list) => new Set(list.map(({ attribute }) => attribute)));
+    const names = new Set(broken.flatMap((set) => [...set]));
+    const wrong = choices
+      .map((row) => row[column])
+      .filter((choice) => choice !== null && choice !== answer);
+    wrongChoices += wrong.length;
+    for (const name of names) {
+      const entry = counts.get(name) ?? { count: 0, expected: 0 };
+      counts.set(name, entry);
+      entry.count += wrong.filter((choice) => broken[(choice ?? 0) - 1].has(name)).length;
+      const share = broken.filter((set) => set.has(name)).length / (CANDIDATES - 1);
+      entry.expected += wrong.length * share;
+    }
+  });
+  const attributes = [...counts].map(([attribute, { count, expected }]) => ({
+    attribute,
+    count,
+    share: wrongChoices === 0 ? 0 : count / wrongChoices,
+    expected: wrongChoices === 0 ? 0 : expected / wrongChoices,
+  }));
+  return { attributes: attributes.sort((a, b) => b.share - a.share), wrongChoices };
+}
+
+/** The wrong candidate that most people took, or null where nobody was wrong. */
+function commonError({ items, choices }: ChoiceTable, column: number): number | null {
+  const counts = new Map<number, number>();
+  for (const row of choices) {
+    const choice = row[column];
+    if (choice === null || choice === items[column].answer) continue;
+    counts.set(choice, (counts.get(choice) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1]).at(0)?.[0] ?? null;
+}
+
+function modelGrade(
+  table: ChoiceTable,
+  scores: ScoreTable,
+  chosen: readonly (number | null)[],
+  names: readonly string[],
+): ModelGrade {
+  const asked = chosen.flatMap((choice, i) => (choice === null ? [] : [i]));
+  const right = asked.filter((i) => chosen[i] === table.items[i].answer);
+  const people = scores.map((row) => sumOf(asked.map((i) => row[i])));
+  const errors = asked.flatMap((i) => {
+    const common = commonError(table, i);
+    return common === null || chosen[i] === table.items[i].answer ? [] : [chosen[i] === common];
+  });
+  return {
+    names,
+    right: right.length,
+    answered: asked.length,
+    share: right.length / asked.length,
+    above: people.filter((score) => score < right.length).length / people.length,
+    sameError: errors.length === 0 ? null : errors.filter(Boolean).length / errors.length,
+  };
+}
+
+/** Grades a table of choices; `chosen` are those of a model. */
+export function gradeTable(
+  table: ChoiceTable,
+  responses: string,
+  model?: { readonly names: readonly string[]; readonly chosen: readonly (number | null)[] },
+): GradeResult {
+  const scores = scoresOf(table);
+  const totals = totalsOf(scores);
+  const alpha = reliability(scores);
+  const variance = varianceOf(totals);
+  const deviation = variance === null ? null : Math.sqrt(variance);
+  const scored = { table, scores, totals, alphas: alphasWithout(scores) };
+  const measurable = alpha !== null && deviation !== null;
+  return {
+    responses,
+    items: table.items.map((_, i) => itemGrade(scored, i, model?.chosen[i] ?? null)),
+    respondents: table.respondents.map((name, r) => ({
+      name,
+      right: totals[r],
+      answered: table.choices[r].filter((choice) => choice !== null).length,
+      share: totals[r] / table.items.length,
+    })),
+    mean: meanOf(totals),
+    deviation,
+    alpha,
+    standardError: measurable ? deviation * Math.sqrt(Math.max(0, 1 - alpha.value)) : null,
+    ...attributeGrades(table),
+    model: model === undefined ? null : modelGrade(table, scores, model.chosen, model.names),
+  };
+}
+
+async function askModels(
+  items: readonly TestItem[],
+  { models, signal }: GradeOptions,
+): Promise<{ names: readonly string[]; chosen: (number | null)[] } | undefined> {
+  if (models === undefined || models.length === 0) return undefined;
+  const respondent = await ModelRespondent.load(models, signal);
+  try {
+    return { names: respondent.names, chosen: await respondent.choose(items, signal) };
+  } finally {
+    await respondent.dispose();
+  }
+}
+
+/** Reads responses and items, and grades them. */
+export async function grade(options: GradeOptions): Promise<PicturedGrade> {
+  const bytes = await readSmallFile(options.responses, MOST_BYTES);
+  const responses = parseResponses(decodeText(bytes), options.responses);
+  const bank = await openItems(options.items);
+  try {
+    const found = await findItems(responses, bank, options);
+    const table = choiceTable(responses, found, options.responses);
+    const model = await askModels(table.items, options);
+    const pictures = table.items.flatMap(({ id, pictures }): [string, ItemPictures][] =>
+      pictures === null ? [] : [[id, pictures]],
+    );
+    return { result: gradeTable(table, options.responses, model), pictures: new Map(pictures) };
+  } finally {
+    await bank.close();
+  }
+}

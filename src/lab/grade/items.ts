@@ -1,0 +1,61 @@
+/**
+ * The items people were given, found again from what `crab generate` wrote: a RAVEN folder (anyone's),
+ * a folder of pictures with its `generate.json`, the answer file of `--answers`, or a set. Items are
+ * looked up by name and read only when asked for.
+ */
+import type { Panel } from '../../solver/index.js';
+
+/** What is known of an item. */
+export interface TestItem {
+  /** As results call it. */
+  readonly id: string;
+  /** Name of the configuration, `-noisy` if so; null where the source does not tell. */
+  readonly layout: string | null;
+  /** The right candidate, 1..8. */
+  readonly answer: number;
+  /** The rules in words; null where not known. */
+  readonly rules: readonly string[] | null;
+  /** What each of the eight candidates gets wrong; null where not known. */
+  readonly violations: readonly (readonly Violation[])[] | null;
+  /** The pictures; null where they cannot be made again. */
+  readonly pictures: ItemPictures | null;
+}
+
+/** An attribute that a wrong candidate changes. */
+export interface Violation {
+  /** Number, Position, Type, Size or Color. */
+  readonly attribute: string;
+  /** With the component, where there are two: "Left: Size". */
+  readonly text: string;
+}
+
+export interface ItemPictures {
+  /** Eight panels. */
+  readonly context: readonly Panel[];
+  /** Eight candidates. */
+  readonly candidates: readonly Panel[];
+}
+
+export interface ItemBank {
+  /** The path as given. */
+  readonly name: string;
+  /** An item by its name as people wrote it; undefined where there is none. */
+  find(name: string): Promise<TestItem | undefined>;
+  /** The name of some item, for messages. */
+  readonly sample: string;
+  close(): Promise<void>;
+}
+
+/** Names are compared without case, folder and ending: `Sheets/center-00001.PNG` is `center-00001`. */
+export const itemKey = (name: string): string =>
+  name
+    .trim()
+    .replace(/^.*[\\/]/, '')
+    .replace(/\.(png|svg|npz|xml)$/i, '')
+    .toLowerCase();
+
+/** "Left: Size" as a violation. */
+export const violationOf = (text: string): Violation => ({
+  text,
+  attribute: text.replace(/^.*: */, ''),
+});

@@ -1,0 +1,225 @@
+/** The page of a graded test. */
+import path from 'node:path';
+import {
+  attributesFigure,
+  DOUBTFUL,
+  itemChoicesFigure,
+  itemMapFigure,
+  scoresFigure,
+} from '../figures/index.js';
+import {
+  figureMarkup,
+  headlines,
+  markup,
+  table,
+  type Content,
+  type Headline,
+  type Markup,
+  type Section,
+} from '../report/markup.js';
+import { numberInterval, percent, whole } from '../report/numbers.js';
+import { pageText } from '../report/page.js';
+import type { GradeResult, ItemGrade, PicturedGrade } from './result.js';
+
+/** Items shown with their pictures; a page of hundreds would be slow to open. */
+const MOST_PICTURED = 60;
+
+const decimals = (value: number | null, digits = 2): string =>
+  value === null ? '–' : value.toFixed(digits);
+
+function headlinesOf(result: GradeResult): Markup {
+  const { respondents, items, mean, deviation, alpha, model } = result;
+  const list: Headline[] = [
+    { value: whole(respondents.length), meaning: 'respondents', detail: `${items.length} items` },
+    {
+      value: `${mean.toFixed(1)} / ${items.length}`,
+      meaning: 'right answers on average',
+      detail: deviation === null ? undefined : `standard deviation ${deviation.toFixed(1)}`,
+    },
+    {
+      value: decimals(alpha?.value ?? null),
+      meaning: "Cronbach's alpha (KR-20)",
+      detail:
+        alpha === null
+          ? 'not defined for these data'
+          : `95% interval ${alpha.low.toFixed(2)} to ${alpha.high.toFixed(2)}`,
+    },
+  ];
+  if (model !== null) {
+    list.push({
+      value: `${model.right} / ${model.answered}`,
+      meaning: 'right answers of the model',
+      detail: `better than ${percent(model.above, 0)} of the people`,
+    });
+  }
+  return headlines(list);
+}
+
+function scoresSection(result: GradeResult): Section {
+  const { respondents, items, model, standardError } = result;
+  const rows = [...respondents]
+    .sort((a, b) => b.right - a.right)
+    .map(({ name, right, answered, share }) => ({
+      cells: [name, right, answered, percent(share)],
+    }));
+  const scaled = model === null ? null : model.share * items.length;
+  const error =
+    standardError === null
+      ? ''
+      : ` A score is uncertain by about ${standardError.toFixed(1)} items (standard error of measurement).`;
+  return {
+    id: 'scores',
+    title: 'Scores',
+    content: [
+      figureMarkup({
+        id: 'score-distribution',
+        figure: scoresFigure({
+          scores: respondents.map(({ right }) => right),
+          items: items.length,
+          model: scaled,
+        }),
+        caption: `How many respondents had how many right answers. Choices left out count as wrong.${error}`,
+      }),
+      markup`<details><summary>Every respondent</summary>`,
+      table(
+        [
+          { title: 'respondent' },
+          { title: 'right', numeric: true },
+          { title: 'answered', numeric: true },
+          { title: 'share', numeric: true },
+        ],
+        rows,
+      ),
+      markup`</details>`,
+    ],
+  };
+}
+
+const ITEM_COLUMNS = [
+  { title: 'item' },
+  { title: 'configuration' },
+  { title: 'answer', numeric: true },
+  { title: 'right', numeric: true },
+  { title: 'difficulty', numeric: true },
+  { title: 'discrimination', numeric: true },
+  { title: 'alpha without', numeric: true },
+  { title: 'left out', numeric: true },
+  { title: 'model', numeric: true },
+] as const;
+
+const isDoubtful = ({ discrimination }: ItemGrade): boolean =>
+  discrimination !== null && discrimination < DOUBTFUL;
+
+const itemRow = (item: ItemGrade) => ({
+  cells: [
+    item.id,
+    item.configuration ?? '–',
+    item.answer,
+    item.right,
+    percent(item.difficulty),
+    decimals(item.discrimination),
+    decimals(item.alphaWithout),
+    item.omitted,
+    item.modelChoice === null
+      ? '–'
+      : `${item.modelChoice}${item.modelChoice === item.answer ? ' right' : ' wrong'}`,
+  ],
+  marked: isDoubtful(item),
+});
+
+function itemsSection({ items }: GradeResult): Section {
+  const points = items.flatMap(({ id, difficulty, discrimination }) =>
+    discrimination === null ? [] : [{ id, difficulty, discrimination }],
+  );
+  const map: Content =
+    points.length === 0
+      ? markup`<p>Discrimination is not defined: it takes at least two items and respondents that differ.</p>`
+      : figureMarkup({
+          id: 'item-map',
+          figure: itemMapFigure(points),
+          caption: `Each point is an item. Discrimination is the correlation of this item with the score on all others (corrected item-total point-biserial): below ${DOUBTFUL} (dashed, marked in the table) an item tells little about ability; below zero those who do well otherwise fail it.`,
+        });
+  return {
+    id: 'items',
+    title: 'Items',
+    content: [
+      markup`<p>Difficulty is the share of right answers: easy items have a large one.</p>`,
+      map,
+      table(ITEM_COLUMNS, items.map(itemRow)),
+    ],
+  };
+}
+
+function attributesSection({ attributes, wrongChoices }: GradeResult): Section {
+  const content: Content =
+    attributes.length === 0 || wrongChoices === 0
+      ? markup`<p>The items do not tell what their wrong candidates get wrong, or nobody chose a wrong one.</p>`
+      : figureMarkup({
+          id: 'attributes',
+          figure: attributesFigure(attributes),
+          caption: `Of ${whole(wrongChoices)} wrong choices, how many get an attribute wrong (bars), and how many would if wrong candidates were taken at random (ticks). A bar beyond its tick: people overlook this attribute. One choice can get several wrong.`,
+        });
+  return { id: 'attributes-section', title: 'What wrong choices get wrong', content };
+}
+
+function choicesSection({ result, pictures }: PicturedGrade): Section | null {
+  const shown = result.items.flatMap((item) => {
+    const found = pictures.get(item.id);
+    return found === undefined ? [] : [{ item, ...found }];
+  });
+  if (shown.length === 0) return null;
+  const figures = shown.slice(0, MOST_PICTURED).map(({ item, context, candidates }) =>
+    figureMarkup({
+      id: `item-${item.id}`,
+      figure: itemChoicesFigure({
+        id: item.id,
+        context,
+        candidates,
+        answer: item.answer,
+        shares: item.choices.map(({ share }) => share),
+        violates: item.choices.map(({ violates }) => violates),
+        modelChoice: item.modelChoice,
+      }),
+      caption: `${item.id}${item.rules === null ? '' : `: ${item.rules.join('; ')}`}`,
+    }),
+  );
+  const rest = shown.length - MOST_PICTURED;
+  return {
+    id: 'choices',
+    title: 'Choices item by item',
+    content: [
+      markup`<p>Below each candidate: the share of people who took it, and what it gets wrong. The answer is green${result.model === null ? '' : '; a dot marks what the model took'}.</p>`,
+      figures,
+      rest > 0
+        ? markup`<p>${rest} further items are in the table above and in the JSON report.</p>`
+        : [],
+    ],
+  };
+}
+
+function reliabilitySection({ alpha, standardError }: GradeResult): Section {
+  const text =
+    alpha === null
+      ? markup`<p>Not defined: it takes at least two items, two respondents and scores that differ.</p>`
+      : markup`<p>Cronbach's alpha, for items scored right or wrong the same as KR-20: ${numberInterval(alpha, 2)}, the interval by bootstrap over respondents. Standard error of measurement: ${decimals(standardError, 1)} items.</p>`;
+  return { id: 'reliability', title: 'Reliability', content: text };
+}
+
+/** The whole page. */
+export function gradePage(graded: PicturedGrade): string {
+  const { result } = graded;
+  const choices = choicesSection(graded);
+  return pageText({
+    title: 'Test report',
+    lead: `${path.basename(result.responses)}: what people answered, how the items performed, and what wrong choices get wrong.`,
+    top: headlinesOf(result),
+    sections: [
+      scoresSection(result),
+      itemsSection(result),
+      attributesSection(result),
+      reliabilitySection(result),
+      ...(choices === null ? [] : [choices]),
+    ],
+    footer: 'Written by crab grade.',
+  });
+}

@@ -1,0 +1,87 @@
+/** Folders of pictures that `crab generate` made: `generate.json` tells how to make them again. */
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  findLayout,
+  FormatError,
+  itemName,
+  layoutName,
+  parseConstraints,
+  sampleProblem,
+  VARIANTS,
+  type ConfigurationLayout,
+  type ProblemRequest,
+} from '../../matrix/index.js';
+import { readSmallFile } from '../../matrix/node.js';
+import { drawnItem } from './drawn-item.js';
+import { itemKey, type ItemBank } from './items.js';
+
+const MANIFEST = 'generate.json';
+const MOST_MANIFEST = 1 << 20;
+
+interface Recipe {
+  readonly layout: ConfigurationLayout;
+  readonly request: Omit<ProblemRequest, 'index'>;
+}
+
+/** What a folder was made from; undefined where it has no manifest or holds RAVEN's files. */
+async function recipeOf(folder: string): Promise<Recipe | undefined> {
+  const file = path.join(folder, MANIFEST);
+  const bytes = await readSmallFile(file, MOST_MANIFEST).catch(() => undefined);
+  if (bytes === undefined) return undefined;
+  let read: Partial<Record<string, unknown>>;
+  try {
+    read = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Record<string, unknown>>;
+  } catch {
+    throw new FormatError(`${file} is not JSON`);
+  }
+  if (read.format === 'raven') return undefined;
+  const variant = VARIANTS.find((each) => each === read.variant);
+  const { configuration: name, seed } = read;
+  if (typeof name !== 'string' || variant === undefined || !Number.isSafeInteger(seed)) {
+    throw new FormatError(`${file} was not written by crab generate`);
+  }
+  const layout = findLayout(name);
+  const { configuration, noisy } = layout;
+  const constraints = read.rules === undefined ? undefined : parseConstraints(read.rules, layout);
+  return { layout, request: { configuration, noisy, variant, seed: seed as number, constraints } };
+}
+
+export function pictureBank(
+  root: string,
+  recipes: ReadonlyMap<string, readonly [Recipe, number]>,
+): ItemBank {
+  return {
+    name: root,
+    sample: [...recipes.keys()][0],
+    find: (name) => {
+      const found = recipes.get(itemKey(name));
+      if (found === undefined) return Promise.resolve(undefined);
+      const [{ layout, request }, index] = found;
+      return Promise.resolve(
+        drawnItem(itemName(layout, index), sampleProblem({ ...request, index })),
+      );
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Items of the folders below a root (or the root itself) that have a manifest. */
+export async function recipesIn(root: string): Promise<Map<string, readonly [Recipe, number]>> {
+  const entries = await readdir(root, { withFileTypes: true });
+  const folders = [
+    root,
+    ...entries.filter((e) => e.isDirectory()).map((e) => path.join(root, e.name)),
+  ];
+  const items = new Map<string, readonly [Recipe, number]>();
+  for (const folder of folders) {
+    const recipe = await recipeOf(folder);
+    if (recipe === undefined) continue;
+    const prefix = layoutName(recipe.layout);
+    for (const file of await readdir(folder)) {
+      const match = /^(.+)-(\d{5,9})\.(?:png|svg)$/.exec(file);
+      if (match?.[1] === prefix) items.set(itemKey(file), [recipe, Number(match[2])]);
+    }
+  }
+  return items;
+}

@@ -1,0 +1,125 @@
+/**
+ * What people answered. Two forms are read: long, one line an answer with columns respondent, item and
+ * choice; and wide, one line a respondent with a column for each item. A choice is 1 to 8 or A to H;
+ * an empty field, NA or - means that nothing was chosen.
+ */
+import { FormatError } from '../../matrix/index.js';
+import { parseCsv, type CsvRow } from './csv.js';
+
+export interface Response {
+  readonly respondent: string;
+  /** As written. */
+  readonly item: string;
+  /** 1..8, or null where nothing was chosen. */
+  readonly choice: number | null;
+  readonly line: number;
+}
+
+const COLUMNS = {
+  respondent: ['respondent', 'participant', 'subject', 'person', 'student', 'name', 'id'],
+  item: ['item', 'question', 'problem', 'matrix'],
+  choice: ['choice', 'chosen', 'response', 'answer', 'candidate'],
+} as const;
+
+const NOTHING = new Set(['', 'na', 'n/a', '-', 'none']);
+const MOST_NAME = 200;
+
+const EXPECTED =
+  'the first line must name the columns: respondent,item,choice, or respondent and then one column for each item';
+
+function parseChoice(text: string, where: string): number | null {
+  const value = text.toLowerCase();
+  if (NOTHING.has(value)) return null;
+  if (/^[1-8]$/.test(value)) return Number(value);
+  if (/^[a-h]$/.test(value)) return value.charCodeAt(0) - 'a'.charCodeAt(0) + 1;
+  throw new FormatError(
+    `${where}: the choice ${JSON.stringify(text.slice(0, 40))} is neither 1 to 8 nor A to H nor empty`,
+  );
+}
+
+function parseName(text: string, what: string, where: string): string {
+  if (text === '') throw new FormatError(`${where}: the ${what} is empty`);
+  if (text.length > MOST_NAME) {
+    throw new FormatError(`${where}: the ${what} is longer than ${MOST_NAME} letters`);
+  }
+  return text;
+}
+
+const columnOf = (header: readonly string[], names: readonly string[]): number =>
+  header.findIndex((field) => names.includes(field.toLowerCase()));
+
+function requireWidth({ fields, line }: CsvRow, width: number, name: string): void {
+  if (fields.length === width) return;
+  throw new FormatError(
+    `${name}, line ${line}: ${fields.length} fields where the first line has ${width}`,
+  );
+}
+
+/** Respondent and item of a response as one key. */
+const keyOf = (respondent: string, item: string): string => JSON.stringify([respondent, item]);
+
+/** Refuses a second answer of the same person to the same item. */
+function withoutRepeats(responses: readonly Response[], name: string): readonly Response[] {
+  const lines = new Map<string, number>();
+  for (const { respondent, item, line } of responses) {
+    const key = keyOf(respondent, item);
+    const earlier = lines.get(key);
+    if (earlier !== undefined) {
+      throw new FormatError(
+        `${name}, line ${line}: ${respondent} has answered ${item} already in line ${earlier}`,
+      );
+    }
+    lines.set(key, line);
+  }
+  return responses;
+}
+
+function parseLong(rows: readonly CsvRow[], header: readonly string[], name: string): Response[] {
+  const item = columnOf(header, COLUMNS.item);
+  const choice = columnOf(header, COLUMNS.choice);
+  const respondent = columnOf(header, COLUMNS.respondent);
+  if (respondent < 0) {
+    throw new FormatError(`${name}, line 1: no column is called respondent; ${EXPECTED}`);
+  }
+  return rows.map((row) => {
+    requireWidth(row, header.length, name);
+    const where = `${name}, line ${row.line}`;
+    return {
+      respondent: parseName(row.fields[respondent], 'respondent', where),
+      item: parseName(row.fields[item], 'item', where),
+      choice: parseChoice(row.fields[choice], where),
+      line: row.line,
+    };
+  });
+}
+
+function parseWide(rows: readonly CsvRow[], header: readonly string[], name: string): Response[] {
+  if (header.length < 2 || !COLUMNS.respondent.some((each) => each === header[0].toLowerCase())) {
+    throw new FormatError(`${name}, line 1: ${EXPECTED}`);
+  }
+  const items = header
+    .slice(1)
+    .map((item) => parseName(item, 'name of an item', `${name}, line 1`));
+  return rows.flatMap((row) => {
+    requireWidth(row, header.length, name);
+    const where = `${name}, line ${row.line}`;
+    const respondent = parseName(row.fields[0], 'respondent', where);
+    return items.map((item, i) => ({
+      respondent,
+      item,
+      choice: parseChoice(row.fields[i + 1], `${where}, item ${item}`),
+      line: row.line,
+    }));
+  });
+}
+
+/** Reads a table of responses; `name` is that of the file, for messages. */
+export function parseResponses(text: string, name: string): readonly Response[] {
+  const [first, ...rows] = parseCsv(text, name);
+  if (first === undefined) throw new FormatError(`${name} is empty: ${EXPECTED}`);
+  if (rows.length === 0) throw new FormatError(`${name} has no line after the first: no responses`);
+  const header = first.fields;
+  const long = columnOf(header, COLUMNS.item) >= 0 && columnOf(header, COLUMNS.choice) >= 0;
+  const responses = long ? parseLong(rows, header, name) : parseWide(rows, header, name);
+  return withoutRepeats(responses, name);
+}
