@@ -5,7 +5,6 @@
  */
 import type {
   ConceptMeans,
-  CovarianceForm,
   ResidualStatistics,
   SelectionStatistics,
   StatisticsKey,

@@ -1,0 +1,293 @@
+/** Selection accuracy, at the last position and anywhere, of predictors whose accuracy is known. */
+import { describe, expect, test } from 'vitest';
+import {
+  Bootstrap,
+  Chooser,
+  chooseBatch,
+  generatedSource,
+  globalSelectionAccuracy,
+  GSA_CANDIDATES,
+  PanelEncoder,
+  selectionAccuracy,
+  studyProblems,
+  subjectFrom,
+  type StudiedProblems,
+} from '../../src/lab/index.js';
+import { batches, MATRIX_PIXELS, Random, SMALL_PIXELS } from '../../src/matrix/index.js';
+import {
+  memoryBundle,
+  type ConceptMeans,
+  type SelectionStatistics,
+} from '../../src/solver/node.js';
+import { randomBundle, tinyConfig } from '../solver/random-model.js';
+import { fingerprint, madeUpThinker, type MadeUp } from './made-up.js';
+
+const request = { configuration: 'center', noisy: false, variant: 'raven', seed: 11 } as const;
+const noise = (random: Random): number => random.next() / 2 ** 31 - 1;
+const randomConcepts = (random: Random, concepts = 2, size = 4): ConceptMeans =>
+  Array.from({ length: concepts }, () => Float32Array.from({ length: size }, () => noise(random)));
+
+describe('selection accuracy', () => {
+  test('of an oracle is 1, whichever distance', async () => {
+    const answers = new Map<string, ConceptMeans>();
+    const key = (concepts: readonly ConceptMeans[]): string =>
+      concepts
+        .slice(0, 8)
+        .map((means) => [...means[0]].join())
+        .join(';');
+    for await (const { panel, count } of batches(generatedSource(request, 60))) {
+      for (let n = 0; n < count; n++) {
+        const nine = Array.from({ length: 9 }, (_, i) => {
+          const from = n * MATRIX_PIXELS + i * SMALL_PIXELS;
+          return fingerprint(panel.subarray(from, from + SMALL_PIXELS), 2, 4);
+        });
+        answers.set(key(nine), nine[8]);
+      }
+    }
+    const oracle = madeUpThinker({
+      predict: ({ concepts }) => answers.get(key(concepts)) ?? concepts[0],
+    });
+    const subject = { solver: oracle, statistics: null };
+    const result = await selectionAccuracy(subject, generatedSource(request, 60));
+    expect(result.count).toBe(60);
+    expect(result.sa).toEqual({ value: 1, low: 1, high: 1 });
+    expect(result.saL2.value).toBe(1);
+  });
+
+  test('of a constant is the share of answers in the first place', async () => {
+    const constant = madeUpThinker({ encode: () => [new Float32Array(4), new Float32Array(4)] });
+    const source = generatedSource(request, 300);
+    const { answer } = await source.read(0, 300);
+    const result = await selectionAccuracy({ solver: constant, statistics: null }, source);
+    const first = answer.filter((place) => place === 0).length / 300;
+    expect(result.sa.value).toBe(first);
+    expect(result.sa.low).toBeLessThan(first);
+    expect(result.sa.high).toBeGreaterThan(first);
+    expect(first).toBeLessThan(0.25);
+  });
+
+  test('never shows panel 9 to the model', async () => {
+    let seen = 0;
+    const peeking = madeUpThinker({
+      predict: ({ concepts }, position) => {
+        seen += Number(concepts[position - 1] !== concepts[0]);
+        return concepts[0];
+      },
+    });
+    await selectionAccuracy({ solver: peeking, statistics: null }, generatedSource(request, 10));
+    expect(seen).toBe(0);
+  });
+
+  test("chooses as the solver's own choose does, by both distances", async () => {
+    const { manifest, files } = randomBundle(tinyConfig());
+    const subject = await subjectFrom(await memoryBundle(manifest, files));
+    try {
+      const batch = await generatedSource(request, 24).read(0, 24);
+      const chooser = new Chooser(
+        subject.solver,
+        subject.statistics,
+        new PanelEncoder(subject.solver),
+      );
+      const quick = await chooser.choose(batch);
+      const plain = await chooseBatch(subject.solver, batch);
+      expect(quick.own).toEqual(plain.own);
+      expect(quick.l2).toEqual(plain.l2);
+      expect(quick.own).not.toEqual(quick.l2);
+    } finally {
+      await subject.dispose();
+    }
+  });
+
+  test('stops when told to', async () => {
+    const subject = { solver: madeUpThinker(), statistics: null };
+    const options = { signal: AbortSignal.abort() };
+    await expect(selectionAccuracy(subject, generatedSource(request, 5), options)).rejects.toThrow(
+      /abort/i,
+    );
+  });
+});
+
+const study = (parts: MadeUp, count = 200): Promise<StudiedProblems> => {
+  const thinker = madeUpThinker(parts);
+  return studyProblems(thinker, new PanelEncoder(thinker), null, { count, seed: 3 });
+};
+
+const gsaOf = async (
+  parts: MadeUp,
+  options: {
+    readonly count?: number;
+    readonly statistics?: SelectionStatistics | null;
+    readonly studied?: StudiedProblems;
+  } = {},
+) => {
+  const { statistics = null, count } = options;
+  const studied = options.studied ?? (await study(parts, count));
+  const subject = { solver: madeUpThinker(parts), statistics };
+  return globalSelectionAccuracy(subject, studied, { repeats: 3, seed: 5 });
+};
+
+describe('global selection accuracy', () => {
+  test('of a perfect predictor is 1 everywhere', async () => {
+    const { points, repeats, problems } = await gsaOf({});
+    expect(points.map(({ targets, candidates }) => [targets, candidates])).toEqual(
+      [1, 2, 3].flatMap((targets) => GSA_CANDIDATES.map((candidates) => [targets, candidates])),
+    );
+    for (const point of points) {
+      expect(point.accuracy).toEqual({ value: 1, low: 1, high: 1 });
+      expect(point.each.value).toBe(1);
+      expect(point.accuracyL2.value).toBe(1);
+      expect(point.eachL2.value).toBe(1);
+    }
+    expect(repeats).toBe(3);
+    expect(problems).toEqual({ fromData: 0, generated: 200, seed: 3 });
+  });
+
+  test('of a random predictor is one in the number of candidates', async () => {
+    const random = new Random(21);
+    const { points } = await gsaOf({ predict: () => randomConcepts(random) }, { count: 400 });
+    let covered = 0;
+    for (const { candidates, accuracy, each } of points) {
+      const chance = 1 / candidates;
+      const spread = (accuracy.high - accuracy.low) / 4;
+      expect(Math.abs(accuracy.value - chance)).toBeLessThan(4 * spread);
+      expect(Math.abs(each.value - chance)).toBeLessThan(4 * spread);
+      covered += Number(accuracy.low <= chance && chance <= accuracy.high);
+    }
+    expect(covered).toBeGreaterThanOrEqual(9);
+  });
+
+  test('of a constant encoder is chance as well: candidates as near share the choice', async () => {
+    const nothing = [new Float32Array(4), new Float32Array(4)];
+    const { points } = await gsaOf({ encode: () => nothing, predict: () => nothing });
+    for (const { candidates, accuracy } of points) {
+      expect(accuracy.value).toBeCloseTo(1 / candidates, 10);
+    }
+  });
+
+  test('draws a distractor again that is equal to the answer', async () => {
+    // Half of the problems are the very same one: drawn as distractors they would tie with the answer.
+    const plain = await study({});
+    const studied = {
+      ...plain,
+      keys: plain.keys.map((keys, n) => (n % 2 === 0 ? plain.keys[0] : keys)),
+      means: plain.means.map((means, n) => (n % 2 === 0 ? plain.means[0] : means)),
+    };
+    const { points } = await gsaOf({}, { studied });
+    for (const { accuracy, each } of points) expect([accuracy.value, each.value]).toEqual([1, 1]);
+    const unmarked = { ...studied, keys: plain.keys };
+    const tied = await gsaOf({}, { studied: unmarked });
+    expect(tied.points[0].accuracy.value).toBeLessThan(0.95);
+  });
+
+  test('adds distances up over targets, and judges each by itself', async () => {
+    // Of two missing panels the first is predicted, the second is a wild guess: but a near one.
+    const parts: MadeUp = {
+      predict: ({ concepts, missing = [] }, position) =>
+        position === Math.min(...missing)
+          ? concepts[position - 1]
+          : randomConcepts(new Random(position)).map((row) => row.map((value) => value / 100)),
+    };
+    const { points } = await gsaOf(parts, { count: 300 });
+    const two = points.filter(({ targets }) => targets === 2);
+    for (const { candidates, accuracy, each } of two) {
+      expect(each.value).toBeGreaterThan(0.5);
+      expect(each.value).toBeLessThan(0.5 + 1 / candidates);
+      expect(accuracy.value).toBeGreaterThan(each.value + 0.1);
+    }
+  });
+
+  test('by calibrated distance looks past what cannot be predicted', async () => {
+    const random = new Random(8);
+    const parts: MadeUp = {
+      predict: ({ concepts }, position) => {
+        const [known] = concepts[position - 1];
+        const wild = Float32Array.from({ length: 4 }, () => 3 * noise(random));
+        return [known.map((value) => value + 0.05 * noise(random)), wild];
+      },
+    };
+    const statistics: SelectionStatistics = new Map(
+      (['targets1', 'targets2', 'targets3'] as const).map((key) => [
+        key,
+        {
+          form: 'diagonal',
+          shrinkage: 0,
+          temperature: 1,
+          mean: new Float32Array(8),
+          covariance: Float32Array.from({ length: 8 }, (_, i) => (i < 4 ? 0.001 : 3)),
+        },
+      ]),
+    );
+    const { points } = await gsaOf(parts, { statistics });
+    for (const { candidates, accuracy, accuracyL2 } of points) {
+      expect(accuracy.value).toBeGreaterThan(0.99);
+      expect(accuracyL2.value).toBeLessThan(candidates === 2 ? 0.9 : 0.8);
+    }
+  });
+
+  test('says when there are too few problems to draw distractors from', async () => {
+    await expect(gsaOf({}, { count: 12 })).rejects.toThrow(/give more problems/);
+  });
+});
+
+describe('problems studied', () => {
+  test('are those of the data first, then fresh ones', async () => {
+    const data = generatedSource({ ...request, seed: 77 }, 10);
+    const thinker = madeUpThinker();
+    const encoder = new PanelEncoder(thinker);
+    const studied = await studyProblems(thinker, encoder, data, { count: 25, seed: 3 });
+    expect(studied.problems).toEqual({ fromData: 10, generated: 15, seed: 3 });
+    const { panel } = await data.read(0, 10);
+    expect(Buffer.compare(studied.pictures.subarray(0, panel.length), panel)).toBe(0);
+    const fresh = await generatedSource({ ...request, seed: 3 }, 15).read(0, 15);
+    expect(Buffer.compare(studied.pictures.subarray(panel.length), fresh.panel)).toBe(0);
+    expect(studied.labels).toHaveLength(25);
+    const few = await studyProblems(thinker, encoder, data, { count: 4, seed: 3 });
+    expect(few.problems).toEqual({ fromData: 4, generated: 0, seed: 3 });
+  });
+
+  test('encode every different picture once', async () => {
+    let encoded = 0;
+    const thinker = madeUpThinker({
+      encode: (picture) => {
+        encoded++;
+        return fingerprint(picture, 2, 4);
+      },
+    });
+    const encoder = new PanelEncoder(thinker);
+    const { panel } = await generatedSource(request, 20).read(0, 20);
+    const { keys, means } = await encoder.encode(panel);
+    expect(encoded).toBe(new Set(keys).size);
+    expect(encoded).toBeLessThan(180);
+    const again = await encoder.encode(panel);
+    expect(encoded).toBe(new Set(keys).size);
+    again.means.forEach((row, i) => expect(row).toBe(means[i]));
+    expect(means[5]).toEqual(fingerprint(panel.slice(5 * SMALL_PIXELS, 6 * SMALL_PIXELS), 2, 4));
+  });
+});
+
+describe('bootstrap', () => {
+  test('has no width for what never varies', () => {
+    expect(new Bootstrap(50).mean(new Float64Array(50).fill(0.25))).toEqual({
+      value: 0.25,
+      low: 0.25,
+      high: 0.25,
+    });
+  });
+
+  test('is as wide as the normal approximation for shares', () => {
+    const values = Array.from({ length: 1000 }, (_, i) => Number(i % 10 < 3));
+    const { value, low, high } = new Bootstrap(1000).mean(values);
+    expect(value).toBeCloseTo(0.3, 10);
+    const half = 1.96 * Math.sqrt((0.3 * 0.7) / 1000);
+    expect(Math.abs(value - low - half)).toBeLessThan(0.15 * half);
+    expect(Math.abs(high - value - half)).toBeLessThan(0.15 * half);
+  });
+
+  test('gives ratios, and the same every time', () => {
+    const bootstrap = new Bootstrap(4);
+    const found = bootstrap.ratio([1, 0, 1, 0], [1, 1, 0.5, 1.5]);
+    expect(found.value).toBe(0.5);
+    expect(new Bootstrap(4).ratio([1, 0, 1, 0], [1, 1, 0.5, 1.5])).toEqual(found);
+    expect(() => bootstrap.mean([1])).toThrow(/1 values for 4/);
+  });
+});
