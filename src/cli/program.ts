@@ -7,6 +7,7 @@ import { addExportCommand } from './export.js';
 import { addGenerateCommand } from './generate.js';
 import { addGradeCommand } from './grade.js';
 import { addInfoCommand } from './info.js';
+import { addReportCommand } from './report.js';
 import { addSolveCommand } from './solve.js';
 import { addStudioCommand } from './studio.js';
 import { addTrainCommand } from './train.js';
@@ -30,6 +31,7 @@ export function buildProgram(signal: AbortSignal): Command {
   addConvertCommand(program, signal);
   addExportCommand(program, signal);
   addEvaluateCommand(program, signal);
+  addReportCommand(program, signal);
   addSolveCommand(program, signal);
   addGradeCommand(program, signal);
   addTrainCommand(program, signal);

@@ -17,3 +17,4 @@ export { trainingFigure } from './training.js';
 export { attributesFigure, DOUBTFUL, itemMapFigure, scoresFigure } from './grading.js';
 export type { AttributeBar, ItemPoint, ScoresData } from './grading.js';
 export { itemChoicesFigure, type ItemChoices } from './item-choices.js';
+export { accuracyFigure, type AccuracySeries } from './accuracy.js';

@@ -1,0 +1,91 @@
+/** `crab report`: evaluates every model of a zoo and writes pages about them. */
+import { Option, type Command } from 'commander';
+import { METRIC_NAMES, reportZoo, summaryJson, summaryText } from '../lab/index.js';
+import { wholeNumber } from './arguments.js';
+import { UsageError } from './errors.js';
+import { StageProgress } from './export.js';
+
+interface Options {
+  zoo?: string | true;
+  out: string;
+  data?: string[];
+  count?: number;
+  metrics?: string;
+  problems?: number;
+  repeats?: number;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+const EXAMPLES = `
+Writes index.html, which sets the models beside the tables of the paper; a page, the numbers as JSON and
+every figure as SVG and PNG for each model. Without --data the models are measured on fresh problems.
+
+Examples:
+  crab report --zoo
+  crab report --zoo --data RAVEN-10000 --data I-RAVEN --out report
+  crab report --zoo my-bundles --count 500 --metrics sa,gsa --out report`;
+
+export function addReportCommand(program: Command, signal: AbortSignal): void {
+  program
+    .command('report')
+    .description('measure all models of a zoo and set them beside the paper')
+    .option('--zoo [folder]', 'the bundles: those of this package, or a folder of them')
+    .option('--out <folder>', 'folder to write', 'report')
+    .option('--data <folder...>', 'folders of RAVEN, or of sets (raven_center_single.npz)')
+    .option(
+      '--count <n>',
+      'fresh problems of each variant (default: 2000)',
+      wholeNumber(1, 1_000_000),
+    )
+    .option('--metrics <list>', `some of ${METRIC_NAMES.join(',')} (default: all)`)
+    .option(
+      '--problems <n>',
+      'problems of gsa, errors and ari (default: 2000)',
+      wholeNumber(32, 100_000),
+    )
+    .addOption(
+      new Option('--repeats <n>', 'draws of positions and distractors of gsa').argParser(
+        wholeNumber(1, 100),
+      ),
+    )
+    .option('--json', 'report as JSON on standard output')
+    .option('--quiet', 'no progress')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) => run(options, signal));
+}
+
+function metricsOf(list: string | undefined) {
+  const asked = list?.split(',').map((name) => name.trim().toLowerCase());
+  const unknown = asked?.find((name) => !METRIC_NAMES.some((each) => each === name));
+  if (unknown !== undefined) {
+    throw new UsageError(`--metrics ${unknown}: expected some of ${METRIC_NAMES.join(', ')}`);
+  }
+  return asked === undefined ? undefined : METRIC_NAMES.filter((name) => asked.includes(name));
+}
+
+async function run(options: Options, signal: AbortSignal): Promise<void> {
+  if (options.zoo === undefined) {
+    throw new UsageError('say what to report on: --zoo, or --zoo with a folder of bundles');
+  }
+  if (options.out === '') throw new UsageError('--out is empty: name a folder');
+  const metrics = metricsOf(options.metrics);
+  const progress = new StageProgress(options.quiet ?? false);
+  try {
+    const { page, evaluations } = await reportZoo({
+      ...options,
+      zoo: options.zoo === true ? undefined : options.zoo,
+      metrics,
+      signal,
+      onProgress: (stage, share) => progress.update(stage, share),
+    });
+    progress.stop();
+    process.stdout.write(
+      options.json
+        ? `${JSON.stringify({ page, models: evaluations.map(summaryJson) })}\n`
+        : `${evaluations.map((each) => `${each.name}\n${summaryText(each)}`).join('\n')}\n${page}\n`,
+    );
+  } finally {
+    progress.stop();
+  }
+}

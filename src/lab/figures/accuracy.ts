@@ -1,0 +1,94 @@
+/** Selection accuracy of several systems over the configurations, one row each. */
+import * as Plot from '@observablehq/plot';
+import { chart, gridX } from './chart.js';
+import { at, padded, text, textWidth, type Figure } from './drawing.js';
+import { colour, seriesColour, SMALL_FONT_SIZE } from './theme.js';
+
+export interface AccuracySeries {
+  readonly name: string;
+  /** Share right by the name of a configuration; absent where not known. */
+  readonly values: ReadonlyMap<string, number>;
+  /** 95% intervals, where measured here. */
+  readonly intervals?: ReadonlyMap<string, readonly [number, number]>;
+}
+
+const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'star'];
+const ROW = 30;
+const HEAD = 26;
+const ROOM = 6;
+
+interface Mark {
+  readonly configuration: string;
+  readonly value: number;
+  readonly series: number;
+}
+
+/** x: share of problems solved; rows: configurations; one mark a system. */
+export function accuracyFigure(
+  configurations: readonly string[],
+  series: readonly AccuracySeries[],
+): Figure {
+  const marks = series.flatMap(({ values }, i): Mark[] =>
+    [...values].map(([configuration, value]) => ({ configuration, value, series: i })),
+  );
+  const bars = series.flatMap(({ intervals }, i) =>
+    [...(intervals ?? [])].map(([configuration, [low, high]]) => ({
+      configuration,
+      low,
+      high,
+      series: i,
+    })),
+  );
+  const left = 14 + Math.max(...configurations.map((name) => textWidth(name)));
+  const shade = ({ series: i }: { series: number }): string => seriesColour(i);
+  const drawing = chart({
+    width: 640,
+    height: ROW * configurations.length + 40,
+    marginLeft: left,
+    marginRight: 16,
+    marginTop: 6,
+    marginBottom: 34,
+    x: { domain: [0, 1], tickFormat: '.0%', ticks: 6, label: 'problems solved' },
+    y: { type: 'point', domain: [...configurations], label: null, tickSize: 0, padding: 0.5 },
+    color: { type: 'identity' },
+    symbol: { type: 'ordinal', domain: SYMBOLS, range: SYMBOLS },
+    marks: [
+      gridX(6),
+      Plot.ruleX([1 / 8], { stroke: colour('muted'), strokeDasharray: '2,3' }),
+      Plot.ruleY(bars, {
+        y: 'configuration',
+        x1: 'low',
+        x2: 'high',
+        stroke: shade,
+        strokeWidth: 2,
+      }),
+      Plot.dot(marks, {
+        x: 'value',
+        y: 'configuration',
+        symbol: ({ series: i }: Mark) => SYMBOLS[i % SYMBOLS.length],
+        fill: shade,
+        r: 4.5,
+        fillOpacity: 0.9,
+      }),
+    ],
+  });
+  let x = left;
+  const legend = series.map(({ name }, i) => {
+    const entry =
+      `<circle cx="${x + 4}" cy="8" r="4.5" fill="${seriesColour(i)}"/>` +
+      text(x + 14, 12, name, { size: SMALL_FONT_SIZE });
+    x += 32 + textWidth(name, SMALL_FONT_SIZE);
+    return entry;
+  });
+  return {
+    ...padded(
+      {
+        width: Math.max(640, x),
+        height: drawing.height + HEAD,
+        body: legend.join('') + at(0, HEAD, drawing),
+      },
+      ROOM,
+    ),
+    label: `Selection accuracy of ${series.map(({ name }) => name).join(', ')}`,
+  };
+}
