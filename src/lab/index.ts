@@ -7,6 +7,7 @@ export { exportRun, type ExportOptions, type ExportReport } from './export-run.j
 export * from './grade/index.js';
 export * from './metrics/index.js';
 export * from './report/index.js';
+export * from './results/index.js';
 export { openSubject, subjectFrom, subjectOf } from './subject.js';
 export type { OpenedSubject, Rules, Subject, SubjectOptions, Thinker } from './subject.js';
 export { summaryJson, summaryText, variantOf, type EvaluationSummary } from './summary.js';

@@ -1,0 +1,288 @@
+/** Whole evaluations, `crab evaluate` and what `crab export` adds to a bundle. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { buildProgram } from '../../src/cli/program.js';
+import { parseSourceRules } from '../../src/lab/bundle-rules.js';
+import { bundleNames } from '../../src/lab/export-run.js';
+import {
+  evaluateModel,
+  exportRun,
+  generatedSource,
+  METRIC_NAMES,
+  openSubject,
+  variantOf,
+  type ModelEvaluation,
+} from '../../src/lab/index.js';
+import { encodeSet, problemToBatch, samplePanels, sampleProblem } from '../../src/matrix/index.js';
+import { writeRavenProblem } from '../../src/matrix/node.js';
+import { writeBundle } from '../../src/solver/node.js';
+import { writeSafetensorsFile } from '../../src/torch/index.js';
+import { randomBundle, randomState, tinyConfig } from '../solver/random-model.js';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'crab-lab-'));
+const file = (name: string): string => path.join(folder, name);
+const REFERENCE = fileURLToPath(
+  new URL('../../../shared/reference/files/raven/center_single', import.meta.url),
+);
+
+beforeAll(async () => {
+  const { manifest, files } = randomBundle(tinyConfig());
+  await writeBundle(file('bundle'), manifest, files);
+  for (const index of [8, 9]) {
+    const problem = sampleProblem({ configuration: 'center', seed: 2, index });
+    await writeRavenProblem(file('others'), index, problem);
+  }
+  const problem = sampleProblem({ configuration: 'center', seed: 2, index: 3 });
+  writeFileSync(file('iraven_one.npz'), encodeSet(problemToBatch(problem)));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a command in this process and gives what it writes to standard output. */
+async function crab(...args: string[]): Promise<string> {
+  const written: string[] = [];
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+  try {
+    const program = buildProgram(new AbortController().signal);
+    for (const command of program.commands) command.configureOutput({ writeErr: () => {} });
+    await program.parseAsync(['node', 'crab', ...args]);
+  } finally {
+    spy.mockRestore();
+  }
+  return written.join('');
+}
+
+const SMALL = { problems: 40, repeats: 1, panels: 64, pictures: 6 };
+
+describe('an evaluation', () => {
+  const evaluate = async (signal?: AbortSignal, seen: string[] = []): Promise<ModelEvaluation> => {
+    const subject = await openSubject(file('bundle'));
+    const request = { configuration: 'center', noisy: false, variant: 'raven', seed: 5 } as const;
+    try {
+      return await evaluateModel(subject, {
+        model: 'x',
+        data: [{ source: generatedSource(request, 12), name: 'twelve', variant: 'raven' }],
+        ...SMALL,
+        signal,
+        onProgress: (stage, share) => {
+          expect(share).toBeGreaterThanOrEqual(0);
+          expect(share).toBeLessThanOrEqual(1);
+          if (!seen.includes(stage)) seen.push(stage);
+        },
+      });
+    } finally {
+      await subject.dispose();
+    }
+  };
+
+  test('has everything, and is the same every time', async () => {
+    const stages: string[] = [];
+    const first = await evaluate(undefined, stages);
+    expect(stages).toEqual(['sa', 'encoding', 'gsa', 'errors', 'ari', 'vd', 'readback']);
+    expect(first.selection).toMatchObject([{ data: 'twelve', variant: 'raven', count: 12 }]);
+    expect(first.gsa?.problems).toMatchObject({ fromData: 12, generated: 28 });
+    expect(first.gsa?.points).toHaveLength(12);
+    expect(first.ari?.matrix.matrix).toHaveLength(first.sizes.concepts);
+    expect(first.vd?.decline).toHaveLength(first.sizes.concepts);
+    expect(first.readback?.problems).toBe(6);
+    expect(first.examples).toHaveLength(6);
+    expect(Object.keys(first.seconds)).toEqual([...METRIC_NAMES]);
+    const { seconds: _, ...values } = first;
+    const { seconds: __, ...again } = await evaluate();
+    expect(again).toEqual(values);
+    expect(JSON.parse(JSON.stringify(values))).toEqual(values);
+  });
+
+  test('stops when told to', async () => {
+    await expect(evaluate(AbortSignal.abort())).rejects.toThrow(/abort/i);
+  });
+});
+
+describe('crab evaluate', () => {
+  const model = ['--model', file('bundle'), '--quiet'];
+
+  test('reads a RAVEN folder made by others, and prints the documented JSON', async () => {
+    const report = JSON.parse(
+      await crab(
+        'evaluate',
+        ...model,
+        '--data',
+        file('others'),
+        file('iraven_one.npz'),
+        '--metrics',
+        'gsa,sa,ari,vd',
+        '--problems',
+        '32',
+        '--repeats',
+        '1',
+        '--json',
+      ),
+    ) as Record<string, unknown>;
+    expect(report).toMatchObject({ model: file('bundle'), data: file('others'), count: 2 });
+    expect([0, 0.5, 1]).toContain(report.sa);
+    expect([0, 0.5, 1]).toContain(report.saL2);
+    expect(report.selection).toMatchObject([{ variant: null }, { count: 1, variant: 'i-raven' }]);
+    const gsa = report.gsa as { targets: number; candidates: number; accuracy: number }[];
+    expect(gsa.map(({ targets, candidates }) => 100 * targets + candidates)).toEqual([
+      102, 104, 108, 116, 202, 204, 208, 216, 302, 304, 308, 316,
+    ]);
+    expect(gsa.every(({ accuracy }) => accuracy >= 0 && accuracy <= 1)).toBe(true);
+    expect(report.ari).toMatchObject({ matrix: {}, authors: {}, context: {} });
+    expect(report.vd).toMatchObject({ names: [{ concept: 1 }, {}, {}, {}] });
+    expect(report).not.toHaveProperty('readback');
+  });
+
+  test('writes the whole evaluation, and lines for people', async () => {
+    const save = file('evaluation.json');
+    const text = await crab('evaluate', ...model, '--data', file('others'), '--save', save);
+    expect(text).toMatch(/others, 2 problems: SA \d+\.\d\d% \[/);
+    const saved = JSON.parse(readFileSync(save, 'utf8')) as ModelEvaluation;
+    expect(saved).toMatchObject({ format: 'crab-evaluation', gsa: null, readback: null });
+    expect(saved.selection).toHaveLength(1);
+  });
+
+  test('says what is wrong', async () => {
+    const data = ['--data', file('others')];
+    await expect(crab('evaluate', ...model, ...data, '--part', 'val')).rejects.toThrow(
+      /no problems of the part val/,
+    );
+    await expect(crab('evaluate', ...model, ...data, '--metrics', 'sa,x')).rejects.toThrow(
+      /--metrics x: expected all/,
+    );
+    await expect(crab('evaluate', '--model', 'nothing', ...data, '--quiet')).rejects.toThrow(/zoo/);
+  });
+
+  test.skipIf(!existsSync(REFERENCE))('reads the published files', async () => {
+    const text = await crab('evaluate', ...model, '--data', REFERENCE, '--part', 'all', '--json');
+    expect(JSON.parse(text)).toMatchObject({ count: 10 });
+  });
+});
+
+test('paths tell which candidates a set has', () => {
+  expect(variantOf('sets/raven_center_single.npz')).toBe('raven');
+  expect(variantOf('sets/iraven_center_single.npz')).toBe('i-raven');
+  expect(variantOf('/data/I-RAVEN/center_single')).toBe('i-raven');
+  expect(variantOf('/data/RAVEN-10000/center_single')).toBe('raven');
+  expect(variantOf('/home/raven/a/b/center.npz')).toBeNull();
+  expect(variantOf('center.npz')).toBeNull();
+});
+
+test('concepts that share an attribute get letters', () => {
+  const named = ['Type', 'Num/Pos', 'mixed', 'Num/Pos', 'mixed', 'unused'].map((name, m) => ({
+    concept: m + 1,
+    name,
+    score: 0.123456789,
+  }));
+  expect(bundleNames(named).map(({ name }) => name)).toEqual([
+    'Type',
+    'Num/Pos a',
+    'mixed',
+    'Num/Pos b',
+    'mixed',
+    'unused',
+  ]);
+  expect(bundleNames(named)[0].score).toBe(0.12346);
+});
+
+describe('crab export', () => {
+  const config = tinyConfig();
+  const STEP = 50;
+  const source = { configuration: 'center', noisy: false, seed: 17 } as const;
+  const PROBLEMS = 5;
+
+  /** A run with snapshots before and after its best weights. */
+  function makeRun(): string {
+    const run = file('run');
+    mkdirSync(run);
+    const settings = {
+      format: 'crab-run',
+      version: 1,
+      software: { 'crab-raven': '0' },
+      model: config,
+      seed: 1,
+      data: { kind: 'stream', pool: 10, refresh: 0 },
+      budget: { kind: 'steps', steps: 90 },
+      totalSteps: 90,
+      device: 'cpu',
+      precision: 'f32',
+      deterministic: true,
+      threads: 1,
+      validation: { every: 1, problems: 1, criterion: 'selection-accuracy' },
+      checkpoints: { seconds: 10, steps: null },
+      logEvery: 1,
+      snapshots: { problems: PROBLEMS, moments: [0.1] },
+    };
+    writeFileSync(path.join(run, 'config.json'), JSON.stringify(settings));
+    writeFileSync(path.join(run, 'metrics.jsonl'), '');
+    const truth = Array.from(
+      { length: PROBLEMS },
+      (_, index) => samplePanels({ ...source, index }).rules,
+    );
+    const rules = truth.map(() =>
+      Array.from({ length: config.network.concepts }, () => [0.5, 0.5]),
+    );
+    for (const step of [10, 90]) {
+      const snapshot = { step, source, rules, truth, prior: null };
+      writeFileSync(path.join(run, `rules-${step}.json`), JSON.stringify(snapshot));
+    }
+    const mixture = {
+      weights: [0.6, 0.4],
+      means: [
+        [0, 0],
+        [1, 1],
+      ],
+      covariances: [
+        [
+          [1, 0],
+          [0, 1],
+        ],
+        [
+          [1, 0],
+          [0, 1],
+        ],
+      ],
+    };
+    const prior = JSON.stringify(Array.from({ length: config.network.concepts }, () => mixture));
+    const tensors = [...randomState(config.network)].map(([key, { data, shape }]) => ({
+      name: `model.${key}`,
+      dtype: 'f32' as const,
+      shape,
+      bytes: () => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+    }));
+    writeSafetensorsFile(path.join(run, 'checkpoint-best-00000050.safetensors'), tensors, {
+      prior,
+    });
+    return run;
+  }
+
+  test('adds names of concepts, the rule map of the deployed networks, and accuracy', async () => {
+    const out = file('exported');
+    const small = { problems: 64, judged: 4, named: 64 };
+    const report = await exportRun({ run: makeRun(), out, ...small });
+    expect(report.step).toBe(STEP);
+    const subject = await openSubject(out);
+    try {
+      const { manifest } = subject.solver;
+      expect(manifest.conceptNames).toEqual(report.conceptNames);
+      expect(manifest.conceptNames.every((name) => name !== null)).toBe(true);
+      expect(manifest.accuracy).toEqual(report.accuracy);
+      expect(Object.keys(report.accuracy.sa)).toEqual(['raven', 'i-raven']);
+      const { ruleMap } = subject;
+      expect(ruleMap?.prior).toHaveLength(config.network.concepts);
+      expect(ruleMap?.snapshots.map(({ step }) => step)).toEqual([10, STEP]);
+      const { rules, truth } = await parseSourceRules(subject, source, PROBLEMS);
+      expect(truth).toHaveLength(PROBLEMS);
+      ruleMap?.snapshots[1].rules.flat(2).forEach((value, i) => {
+        expect(value).toBeCloseTo(rules.flat(2)[i], 3);
+      });
+      expect(ruleMap?.source).toEqual(source);
+    } finally {
+      await subject.dispose();
+    }
+  });
+});

@@ -1,0 +1,218 @@
+/** Results in documents: what stands there is what was measured. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import {
+  ATTRIBUTE_GROUPS,
+  EVALUATION_FORMAT,
+  EVALUATION_VERSION,
+  measuredOf,
+  readMeasured,
+  renderResults,
+  RESULT_SECTIONS,
+  updateResults,
+  writeMeasured,
+  type AriTable,
+  type Measured,
+  type ModelEvaluation,
+} from '../../src/lab/index.js';
+import { CONFIGURATIONS, type Configuration } from '../../src/matrix/index.js';
+import { scratchFolder } from '../cli/run-crab.js';
+
+const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
+/** As many digits as files keep. */
+const digits = (value: number): number => Number(value.toPrecision(6));
+const share = (value: number): Measured => ({
+  value: digits(value),
+  low: digits(value - 0.01),
+  high: digits(value + 0.01),
+});
+const problems = { fromData: 0, generated: 5, seed: 1 };
+
+const ari = (average: number): AriTable => ({
+  attributes: [],
+  matrix: [],
+  best: [],
+  average: digits(average),
+  oneToOne: [],
+  averageOneToOne: digits(average / 2),
+  byGroup: {
+    Type: digits(average),
+    Size: digits(average),
+    Color: digits(average),
+    'Num/Pos': null,
+  },
+});
+
+/** A made-up evaluation, all of its values told by one. */
+function evaluationOf(configuration: Configuration, value: number, noisy = false): ModelEvaluation {
+  const pixel = { meanSquared: share(value / 100), meanAbsolute: share(value / 10) };
+  const attribute = { name: 'Type', component: 0, group: ATTRIBUTE_GROUPS[0] };
+  return {
+    format: EVALUATION_FORMAT,
+    version: EVALUATION_VERSION,
+    model: '/somewhere/bundles/x',
+    name: noisy ? `${configuration}-noisy` : configuration,
+    configuration,
+    noisy,
+    sizes: { concepts: 1, conceptSize: 2, ruleSize: 2 },
+    training: {},
+    selection: [
+      { data: '/somewhere/raven.npz', variant: 'raven', count: 400, sa: share(0), saL2: share(0) },
+      {
+        data: '/somewhere/more.npz',
+        variant: 'raven',
+        count: 5000,
+        sa: share(value),
+        saL2: share(value - 0.1),
+      },
+      {
+        data: '/somewhere/i.npz',
+        variant: 'i-raven',
+        count: 5000,
+        sa: share(value - 0.2),
+        saL2: share(value - 0.3),
+      },
+    ],
+    gsa: {
+      problems,
+      repeats: 5,
+      seed: 1,
+      points: [
+        {
+          targets: 1,
+          candidates: 8,
+          accuracy: share(value),
+          accuracyL2: share(value - 0.05),
+          each: share(value - 0.15),
+          eachL2: share(0),
+        },
+      ],
+    },
+    errors: {
+      problems,
+      reconstruction: pixel,
+      prediction: pixel,
+      predictionAnywhere: pixel,
+    },
+    ari: { problems, matrix: ari(value), authors: ari(value - 0.1), context: ari(value - 0.2) },
+    vd: {
+      attributes: [attribute],
+      panels: 1,
+      seed: 1,
+      decline: [[value]],
+      paperRatio: [[1]],
+      variance: [1],
+      names: [{ concept: 1, name: 'Type', score: value }],
+    },
+    readback: {
+      problems: 5,
+      seed: 1,
+      obeys: share(value),
+      agrees: share(value),
+      unreadable: share(0.5),
+      reconstructedObeys: share(value),
+      reconstructedUnreadable: share(0),
+      byAttribute: [],
+    },
+    examples: [],
+    history: [],
+    seconds: { sa: 3 },
+  };
+}
+
+const all = CONFIGURATIONS.map((configuration) => measuredOf(evaluationOf(configuration, 0.9)));
+const marked = (name: string): string => `<!-- measured:${name} -->\nold\n<!-- /measured -->`;
+const rendered = (name: string, models = all): string =>
+  renderResults(marked(name), models).split('\n').slice(1, -1).join('\n');
+
+describe('sections', () => {
+  test('keep the prose around them', () => {
+    const document = `# Title\nprose ${marked('errors')} more\n${marked('concepts')}\nend\n`;
+    const out = renderResults(document, all);
+    expect(out).toMatch(/^# Title\nprose <!-- measured:errors -->\n\| mean squared error/);
+    expect(out).toMatch(/<!-- \/measured --> more\n<!-- measured:concepts -->\n/);
+    expect(out).toMatch(/<!-- \/measured -->\nend\n$/);
+    expect(out).not.toContain('old');
+    expect(renderResults(out, all)).toBe(out);
+  });
+
+  test.each([...RESULT_SECTIONS])('%s is a table as wide as its head', (name) => {
+    const lines = rendered(name).split('\n');
+    const cells = lines.map((line) => line.split('|').length);
+    expect(lines.length).toBeGreaterThan(2);
+    expect(new Set(cells).size).toBe(1);
+  });
+
+  test('of selection take the result on most problems, and average over the seven', () => {
+    const lines = rendered('selection').split('\n');
+    expect(lines[2]).toBe(
+      `| ours, own distance | 90.0 / 70.0 |${' 90.0 / 70.0 |'.repeat(CONFIGURATIONS.length)}`,
+    );
+    expect(lines[3]).toContain('| ours, plain L2 | 80.0 / 60.0 |');
+    expect(lines[4]).toContain('| the paper | 94.7 / 95.9 | 96.6 / 97.1 | 93.9 / 96.7 |');
+    const few = rendered('selection', all.slice(0, 2)).split('\n')[2];
+    expect(few).toBe(
+      `| ours, own distance | – / – | 90.0 / 70.0 | 90.0 / 70.0 |${' – / – |'.repeat(5)}`,
+    );
+    expect(rendered('selection-detail').split('\n')[3]).toBe(
+      '| Center | more.npz | 5,000 | 90.0 [89.0, 91.0] | 80.0 [79.0, 81.0] |',
+    );
+  });
+
+  test('of rules stand beside the paper', () => {
+    const lines = rendered('ari').split('\n');
+    expect(lines[2]).toBe(
+      '| Center | 0.900 | 0.900 | 0.900 | 0.900 | – | 0.450 | 0.800 | 0.700 | 0.733 |',
+    );
+    expect(lines.at(-1)).toMatch(/^\| average \| 0\.900 /);
+    const noisy = measuredOf(evaluationOf('grid-2x2', 0.5, true));
+    expect(rendered('ari', [noisy])).toMatch(/\| 2x2Grid, noisy \| 0\.500 .* \| – \|$/);
+  });
+
+  test('say that nothing was measured', () => {
+    expect(rendered('gsa', [])).toBe('Not measured yet.');
+  });
+
+  test('must be known and closed', () => {
+    expect(() => renderResults(marked('beauty'), all)).toThrow(/measured:beauty.*expected one of/);
+    expect(() => renderResults('<!-- measured:gsa -->', all)).toThrow(/gsa --> is not closed/);
+    expect(() => renderResults('<!-- /measured -->', all)).toThrow(/closes nothing/);
+    expect(() =>
+      renderResults('<!-- measured:gsa --><!-- measured:ari --><!-- /measured -->', all),
+    ).toThrow(/gsa --> is not closed/);
+  });
+});
+
+describe('measured files', () => {
+  test('are written and read, without paths of a machine', async () => {
+    const docs = scratchFolder();
+    const folder = path.join(docs, 'measured');
+    mkdirSync(folder);
+    const file = await writeMeasured(folder, evaluationOf('up-down', 0.25));
+    expect(path.basename(file)).toBe('up-down.json');
+    expect(readFileSync(file, 'utf8')).not.toMatch(/somewhere|seconds/);
+    const [model] = await readMeasured(folder);
+    expect(model).toEqual(measuredOf(evaluationOf('up-down', 0.25)));
+    writeFileSync(path.join(docs, 'results.md'), marked('errors'));
+    expect(await updateResults(docs)).toBe(true);
+    expect(readFileSync(path.join(docs, 'results.md'), 'utf8')).toContain('| U-D | 0.0025 |');
+    expect(await updateResults(docs)).toBe(false);
+  });
+
+  test('must be what they say', async () => {
+    const folder = scratchFolder();
+    expect(await readMeasured(path.join(folder, 'none'))).toEqual([]);
+    writeFileSync(path.join(folder, 'a.json'), '{"format":"other"}');
+    await expect(readMeasured(folder)).rejects.toThrow(/a\.json: not an evaluation/);
+    writeFileSync(path.join(folder, 'a.json'), 'hello');
+    await expect(readMeasured(folder)).rejects.toThrow(/a\.json: not JSON/);
+  });
+});
+
+test('docs/results.md is what the command writes', async () => {
+  const document = readFileSync(path.join(DOCS, 'results.md'), 'utf8');
+  expect(document).toContain('<!-- measured:selection -->');
+  expect(renderResults(document, await readMeasured(path.join(DOCS, 'measured')))).toBe(document);
+});
