@@ -1,10 +1,11 @@
 /** Training for the page with a tiny model, whose runs take seconds; the real thing otherwise. */
-import { fork, type ChildProcess } from 'node:child_process';
+import { execFileSync, fork, type ChildProcess } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { impute } from '../../src/models/index.js';
+import { constant, impute } from '../../src/models/index.js';
 import { startStudio, type StudioServer, type TrainingSettings } from '../../src/server/index.js';
 import type {
   ExportedBundle,
@@ -26,7 +27,8 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const { network, rulePrior, optimizer } = tinyModel();
 const SETTINGS: TrainingSettings = {
-  overrides: { network, rulePrior, optimizer },
+  // The prior from the first step on; otherwise it begins late in a run.
+  overrides: { network, rulePrior, optimizer, objective: { priorWeight: constant(1e-5) } },
   pool: 32,
   threads: 1,
   workers: 1,
@@ -56,6 +58,24 @@ const act = (port: number, action: string, name: string): Promise<Reply> =>
 const status = async (port: number): Promise<TrainStatus> =>
   json<TrainStatus>(await ask(port, '/api/training'));
 const errorOf = (reply: Reply): string => json<{ error: string }>(reply).error;
+
+/** A disk of a size, where this process may mount one; null elsewhere. */
+function mountDisk(
+  place: string,
+  size: string,
+): { resize(size: string): void; remove(): void } | null {
+  const mount = (...args: string[]): unknown => execFileSync('mount', args, { stdio: 'ignore' });
+  try {
+    mkdirSync(place, { recursive: true });
+    mount('-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', place);
+  } catch {
+    return null;
+  }
+  return {
+    resize: (to) => void mount('-o', `remount,size=${to}`, place),
+    remove: () => void execFileSync('umount', [place], { stdio: 'ignore' }),
+  };
+}
 
 /** Waits until a run is in a state. */
 const state = (
@@ -182,12 +202,13 @@ describe.skipIf(!isTorchAvailable())('a run from its start to a model', () => {
       expect(Buffer.from(matrix.imagined, 'base64')).toHaveLength(64 * 64);
     }
     const rules = await listener.until('rules', ({ prior }) => prior !== null);
+    expect(rules.prior).toHaveLength(network.concepts);
+    expect(rules.prior?.[0].means[0]).toHaveLength(network.ruleSize);
     expect(rules.rules).toHaveLength(40);
     expect(rules.rules[0]).toHaveLength(network.concepts);
     expect(rules.rules[0][0]).toHaveLength(network.ruleSize);
     expect(rules.truth).toHaveLength(40);
     expect(rules.truth[0].join(' ')).toMatch(/Type: .* Size: .* Color: /);
-    expect(rules.prior).toHaveLength(network.concepts);
   });
 
   test('it stops with a checkpoint, and what was shown is really the model’s', async () => {
@@ -261,6 +282,8 @@ describe.skipIf(!isTorchAvailable())('a run from its start to a model', () => {
     const finished = runOf(await state(listener, `${NAME}-2`, 'finished'), `${NAME}-2`);
     expect(finished?.step).toBe(finished?.totalSteps);
     expect(finished?.accuracy?.raven).toBeGreaterThanOrEqual(0);
+    const last = listener.all('rules').at(-1);
+    expect([last?.run, last?.step]).toEqual([`${NAME}-2`, finished?.step]);
     const more = await act(port, 'resume', `${NAME}-2`);
     expect([more.status, errorOf(more)]).toEqual([409, `${NAME}-2 has reached its end`]);
   });
@@ -340,6 +363,46 @@ describe.skipIf(!isTorchAvailable())('trouble', () => {
     expect((await status(studio.port)).shown).toBe(name);
     listener.close();
     await studio.close();
+  });
+});
+
+const disk = isTorchAvailable() ? mountDisk(path.join(folder, 'disk'), '64k') : null;
+
+describe.skipIf(disk === null)('a full disk', () => {
+  let studio: StudioServer;
+  let listener: Listener;
+
+  beforeAll(async () => {
+    const runs = path.join(folder, 'disk');
+    studio = await startStudio({ ...site, runs, training: SETTINGS });
+    listener = await Listener.connect(studio.port);
+  });
+  afterAll(async () => {
+    listener.close();
+    await studio.close();
+    disk?.remove();
+  });
+
+  test('is told while it trains on, and ends neither server nor run', async () => {
+    const { port } = studio;
+    const { name } = json<RunSummary>(await start(port));
+    const warning = await listener.until('note', ({ level }) => level === 'warning');
+    expect(warning.text).toMatch(/no space left|ENOSPC/i);
+    const from = listener.heard.length;
+    await listener.until('step', () => true, from);
+    await act(port, 'stop', name);
+    const failed = runOf(await state(listener, name, 'failed'), name);
+    expect(failed?.fault).toMatch(/the last steps could not be saved/);
+    expect((await ask(port, '/')).status).toBe(200);
+
+    disk?.resize('16m');
+    const again = listener.heard.length;
+    expect((await act(port, 'resume', name)).status).toBe(200);
+    await listener.until('panels', () => true, again);
+    await act(port, 'stop', name);
+    const stopped = runOf(await state(listener, name, 'stopped', again), name);
+    expect(stopped?.fault).toBeNull();
+    expect(stopped?.step).toBeGreaterThan(0);
   });
 });
 
