@@ -6,6 +6,7 @@
  */
 import { FormatError, type GreyImage } from '../matrix/index.js';
 import { borderShade, greyToPanel, onWhitePaper, type Panel } from './panels.js';
+import { isQuestionMark } from './question-mark.js';
 
 export interface MatrixPicture {
   /** The nine panels, row by row; null where the cell is blank. */
@@ -268,29 +269,4 @@ function withoutBlanks(panels: readonly (Panel | null)[]): (Panel | null)[] {
   if (panels.includes(null)) return [...panels];
   const marks = panels.flatMap((panel, i) => (panel !== null && isQuestionMark(panel) ? [i] : []));
   return panels.map((panel, i) => (marks.length === 1 && marks[0] === i ? null : panel));
-}
-
-/**
- * Whether a panel looks like a question mark: one small figure of ink in the middle column, taller than
- * wide, with its dot apart below the rest.
- */
-function isQuestionMark(panel: Panel): boolean {
-  const side = 64;
-  const inkOfRow = Array.from({ length: side }, (_, y) =>
-    panel.subarray(y * side, (y + 1) * side).reduce((sum, value) => sum + Number(value < 0.75), 0),
-  );
-  const rows = inkOfRow.flatMap((ink, y) => (ink > 0 ? [y] : []));
-  if (rows.length === 0) return false;
-  const columns = Array.from({ length: side }, (_, x) => x).filter((x) =>
-    rows.some((y) => panel[y * side + x] < 0.75),
-  );
-  const [top, bottom] = [rows[0], rows[rows.length - 1] + 1];
-  const [left, right] = [columns[0], columns[columns.length - 1] + 1];
-  const [width, height] = [right - left, bottom - top];
-  const ink = inkOfRow.reduce((sum, value) => sum + value, 0);
-  const inMiddle = Math.abs((left + right) / 2 - side / 2) < 6 && width < 0.6 * side;
-  const shape = height > 1.2 * width && ink < 0.65 * width * height && height > 8;
-  // The gap above the dot: an empty row in the lower half, with ink below it.
-  const lower = inkOfRow.slice(top + Math.floor(height / 2), bottom);
-  return inMiddle && shape && lower.includes(0);
 }

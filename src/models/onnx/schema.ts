@@ -1,6 +1,7 @@
 /**
  * The part of ONNX's published schema (onnx.proto, IR version 8) that a network of ours needs, as a
- * descriptor for protobufjs: field names and numbers are those of the standard. Only writing.
+ * descriptor for protobufjs: field names and numbers are those of the standard. Reading is for files
+ * that were checked, such as those of a bundle that was opened.
  */
 import protobuf from 'protobufjs/light.js';
 
@@ -130,4 +131,14 @@ export function encodeModel(model: ModelMessage): Uint8Array {
   // A plain array: in Node the writer gives a Buffer, whose slices are not copies.
   const { buffer, byteOffset, byteLength } = modelType.encode(model).finish();
   return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** The parts of a model that this schema knows. */
+export function decodeModel(bytes: Uint8Array): ModelMessage {
+  const plain: unknown = modelType.toObject(modelType.decode(bytes), {
+    longs: Number,
+    arrays: true,
+    defaults: false,
+  });
+  return plain as ModelMessage;
 }
