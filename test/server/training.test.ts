@@ -5,8 +5,8 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { constant, impute } from '../../src/models/index.js';
-import { startStudio, type StudioServer, type TrainingSettings } from '../../src/server/index.js';
+import { impute } from '../../src/models/index.js';
+import { startStudio, type StudioServer } from '../../src/server/index.js';
 import type {
   ExportedBundle,
   PanelsUpdate,
@@ -21,24 +21,12 @@ import { openRun } from '../../src/training/index.js';
 import { tinyModel } from '../training/tiny.js';
 import { Listener } from './listener.js';
 import { ask, json, makeSite, post, scratch, type Reply, type Site } from './site.js';
+import { TINY_TRAINING } from './tiny-training.js';
 
 // A busy machine may take a minute for what takes a second.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-const { network, rulePrior, optimizer } = tinyModel();
-const SETTINGS: TrainingSettings = {
-  // The prior from the first step on; otherwise it begins late in a run.
-  overrides: { network, rulePrior, optimizer, objective: { priorWeight: constant(1e-5) } },
-  pool: 32,
-  threads: 1,
-  workers: 1,
-  validation: { every: 10, problems: 16 },
-  checkpointSeconds: 0.3,
-  logEvery: 5,
-  shownRules: 40,
-  shownMatrices: 2,
-  exported: { problems: 128, validation: 64, judged: 20 },
-};
+const { network } = tinyModel();
 const START = {
   configuration: 'center',
   noisy: false,
@@ -138,7 +126,7 @@ describe.skipIf(!isTorchAvailable())('a run from its start to a model', () => {
   let listener: Listener;
 
   beforeAll(async () => {
-    studio = await startStudio({ ...site, training: SETTINGS });
+    studio = await startStudio({ ...site, training: TINY_TRAINING });
     port = studio.port;
     listener = await Listener.connect(port);
   });
@@ -243,7 +231,7 @@ describe.skipIf(!isTorchAvailable())('a run from its start to a model', () => {
 
   test('another server on the same folder knows it, and goes on with it', async () => {
     const before = runOf(await status(port), NAME);
-    const other = await startStudio({ ...site, training: SETTINGS });
+    const other = await startStudio({ ...site, training: TINY_TRAINING });
     const ear = await Listener.connect(other.port);
     const found = runOf(await ear.until('status'), NAME);
     expect(found).toMatchObject({ state: 'stopped', step: before?.step, preset: 'small' });
@@ -291,7 +279,7 @@ describe.skipIf(!isTorchAvailable())('a run from its start to a model', () => {
 
 describe.skipIf(!isTorchAvailable())('trouble', () => {
   test('a killed trainer: the server lives on, and so does the run', async () => {
-    const studio = await startStudio({ ...site, training: SETTINGS });
+    const studio = await startStudio({ ...site, training: TINY_TRAINING });
     const listener = await Listener.connect(studio.port);
     const { name } = json<RunSummary>(await start(studio.port, { seed: 6 }));
     const { step } = await listener.until('panels');
@@ -311,7 +299,7 @@ describe.skipIf(!isTorchAvailable())('trouble', () => {
   test('a closing server lets its trainer store a checkpoint', async () => {
     const studio = await startStudio({
       ...site,
-      training: { ...SETTINGS, checkpointSeconds: 1e6 },
+      training: { ...TINY_TRAINING, checkpointSeconds: 1e6 },
     });
     const listener = await Listener.connect(studio.port);
     const { name } = json<RunSummary>(await start(studio.port, { seed: 7 }));
@@ -326,7 +314,7 @@ describe.skipIf(!isTorchAvailable())('trouble', () => {
 
   test('the trainer of a killed server stores a checkpoint and ends', async () => {
     const file = fileURLToPath(new URL('server-child.ts', import.meta.url));
-    const options = { ...site, training: { ...SETTINGS, checkpointSeconds: 1e6 } };
+    const options = { ...site, training: { ...TINY_TRAINING, checkpointSeconds: 1e6 } };
     const server: ChildProcess = fork(file, [JSON.stringify(options)], {
       execArgv: ['--import', 'tsx', '--expose-gc'],
     });
@@ -353,7 +341,7 @@ describe.skipIf(!isTorchAvailable())('trouble', () => {
   test('runs that cannot be written fail with a sentence, not the server', async () => {
     const file = path.join(folder, 'a-file');
     await writeFile(file, '');
-    const studio = await startStudio({ ...site, runs: file, training: SETTINGS });
+    const studio = await startStudio({ ...site, runs: file, training: TINY_TRAINING });
     const listener = await Listener.connect(studio.port);
     const { name } = json<RunSummary>(await start(studio.port));
     const failed = runOf(await state(listener, name, 'failed'), name);
@@ -374,7 +362,7 @@ describe.skipIf(disk === null)('a full disk', () => {
 
   beforeAll(async () => {
     const runs = path.join(folder, 'disk');
-    studio = await startStudio({ ...site, runs, training: SETTINGS });
+    studio = await startStudio({ ...site, runs, training: TINY_TRAINING });
     listener = await Listener.connect(studio.port);
   });
   afterAll(async () => {
