@@ -5,7 +5,7 @@
  */
 import type { CrabModel, Noise, ObjectiveTerms, ProblemBatch } from '../../src/models/index.js';
 import { contextOf } from '../../src/models/index.js';
-import { cat, nn, stack, type Tensor } from '../../src/torch/index.js';
+import { cat, leakyRelu, nn, stack, type Tensor } from '../../src/torch/index.js';
 import type { Generator } from '../../src/torch/index.js';
 import type { NetworkConfig } from '../../src/models/index.js';
 import { fixedLogLikelihood, gaussianKl } from '../../src/models/crab/distributions.js';
@@ -50,6 +50,36 @@ class PlainEncoder extends nn.Module {
       x = this.relu.forward(this.norms[i].forward(conv.forward(x)));
     });
     return this.head.forward(x.flatten(1));
+  }
+}
+
+/** The decoder as a plain list of layers, biases before the norms too. */
+class PlainDecoder extends nn.Module {
+  readonly convs: readonly nn.ConvTranspose2d[];
+  readonly norms: readonly nn.BatchNorm2d[];
+  readonly slope: number;
+
+  constructor(
+    { decoder, decoderSlope, concepts, conceptSize }: NetworkConfig,
+    options: { generator: Generator },
+  ) {
+    super();
+    this.slope = decoderSlope;
+    const widths = [concepts * conceptSize, ...decoder, 1];
+    this.convs = widths.slice(1).map((out, i) => {
+      const geometry = i < 2 ? {} : { stride: 2, padding: 1 };
+      return new nn.ConvTranspose2d(widths[i], out, i === 0 ? 1 : 4, { ...options, ...geometry });
+    });
+    this.norms = decoder.map((out) => new nn.BatchNorm2d(out));
+  }
+
+  /** [B, M * d_z] to [B, 1, 64, 64]. */
+  forward(concepts: Tensor): Tensor {
+    let x = concepts.unsqueeze(-1).unsqueeze(-1); // [B, M * d_z, 1, 1]
+    this.norms.forEach((norm, i) => {
+      x = leakyRelu(norm.forward(this.convs[i].forward(x)), this.slope);
+    });
+    return this.convs[this.norms.length].forward(x).sigmoid();
   }
 }
 
@@ -117,27 +147,34 @@ class ConceptTargetPredictor extends nn.Module {
   }
 }
 
-/** The authors' structure around the decoder of a model. */
+export interface ReferenceOptions {
+  readonly generator: Generator;
+  /** A plain decoder of its own, as the authors have, instead of the model's: to measure. */
+  readonly plainDecoder?: boolean;
+}
+
+/** The authors' structure, around the decoder of a model unless told otherwise. */
 export class ReferenceCrab extends nn.Module {
   readonly encoder: PlainEncoder;
-  readonly decoder: CrabModel['decoder'];
+  readonly decoder: CrabModel['decoder'] | PlainDecoder;
   readonly parsers: readonly ConceptRuleParser[];
   readonly predictors: readonly ConceptTargetPredictor[];
 
   constructor(
     readonly model: CrabModel,
-    options: { generator: Generator },
+    { generator, plainDecoder = false }: ReferenceOptions,
   ) {
     super();
     const { config } = model;
+    const options = { generator };
     this.encoder = new PlainEncoder(config, options);
-    this.decoder = model.decoder;
+    this.decoder = plainDecoder ? new PlainDecoder(config, options) : model.decoder;
     const concepts = Array.from({ length: config.concepts });
     this.parsers = concepts.map(() => new ConceptRuleParser(config, options));
     this.predictors = concepts.map(() => new ConceptTargetPredictor(config, options));
   }
 
-  /** Everything but the model it shares its decoder with. */
+  /** Everything but the model it is built after. */
   override stateFields(): Iterable<[string, unknown]> {
     return Object.entries(this).filter(([name]) => name !== 'model');
   }

@@ -1,6 +1,7 @@
 /**
  * Time of one training step of CRAB on the CPU, beside the authors' structure (reference.ts) in the
- * same process, alternating: `released` preset, batch 32, RMSprop included, no rule prior.
+ * same process, alternating: `released` preset, batch 32, RMSprop included, no rule prior. The authors'
+ * encoder and decoder are plain lists of libtorch's layers, with the biases that norms take out again.
  *
  *     npx tsx bench/model/step.ts [--concepts 4,8] [--rounds 9] [--threads 1] [--json FILE]
  *
@@ -66,7 +67,10 @@ function contenders(config: CrabConfig): Contender[] {
   const model = (seed: number): CrabModel =>
     new CrabModel(config.network, { generator: new Generator('cpu', seed) });
   const ours = model(1);
-  const reference = new ReferenceCrab(model(2), { generator: new Generator('cpu', 3) });
+  const reference = new ReferenceCrab(model(2), {
+    generator: new Generator('cpu', 3),
+    plainDecoder: true,
+  });
   return [
     {
       name: 'ours',

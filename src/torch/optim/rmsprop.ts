@@ -1,9 +1,10 @@
 /**
  * RMSprop (Hinton, 2012), after PyTorch: the paper's optimiser.
  */
+import { operator } from '../dispatch.js';
 import type { Tensor } from '../tensor.js';
 import { FusedAdam } from './fused.js';
-import { foreach } from './kernels.js';
+import { foreach, perTensor } from './kernels.js';
 import type { Kernels } from './kernels.js';
 import { checkAtLeast, descend, descendQuotient, Optimizer } from './optimizer.js';
 import type { Batch, OptimizerOptions, StepScalars } from './optimizer.js';
@@ -20,6 +21,9 @@ export interface RMSpropOptions extends OptimizerOptions {
 
 /** A number of steps after which Adam no longer corrects for bias: RMSprop never does. */
 const NO_CORRECTION = 1e9;
+
+/** The whole step of one parameter in one pass over memory. */
+const onePass = operator('crab::rmsprop_', '', 'RMSprop');
 
 type StateName = 'square_avg' | 'momentum_buffer' | 'grad_avg';
 
@@ -55,6 +59,7 @@ export class RMSprop extends Optimizer<StateName> {
 
   protected update(k: Kernels, batch: Batch<StateName>, scalars: StepScalars): void {
     if (k === foreach && this.#tryFused(batch, scalars)) return;
+    if (k === perTensor && this.#tryOnePass(batch, scalars)) return;
     const { parameters, state } = batch;
     let { gradients } = batch;
     if (this.#weightDecay !== 0) gradients = k.add(gradients, parameters, this.#weightDecay);
@@ -89,6 +94,15 @@ export class RMSprop extends Optimizer<StateName> {
       eps: this.#eps,
       weightDecay: 0,
     });
+  }
+
+  #tryOnePass({ parameters, gradients, state }: Batch<StateName>, scalars: StepScalars): boolean {
+    const rate = scalars.factor((_, learningRate) => learningRate);
+    if (this.#fused === null || typeof rate !== 'number') return false;
+    parameters.forEach((parameter, i) => {
+      onePass.call(parameter, gradients[i], state.square_avg[i], rate, this.#alpha, this.#eps);
+    });
+    return true;
   }
 
   #deviation(
