@@ -1,8 +1,9 @@
 /** Selection accuracy of several systems over the configurations, one row each. */
 import * as Plot from '@observablehq/plot';
 import { chart, gridX } from './chart.js';
-import { at, padded, text, textWidth, type Figure } from './drawing.js';
-import { colour, seriesColour, SMALL_FONT_SIZE } from './theme.js';
+import { at, padded, textWidth, type Figure } from './drawing.js';
+import { legend, SERIES_SHAPES, seriesShape } from './legend.js';
+import { colour, seriesColour } from './theme.js';
 
 export interface AccuracySeries {
   readonly name: string;
@@ -12,7 +13,6 @@ export interface AccuracySeries {
   readonly intervals?: ReadonlyMap<string, readonly [number, number]>;
 }
 
-const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'star'];
 const ROW = 30;
 const HEAD = 26;
 const ROOM = 6;
@@ -51,7 +51,7 @@ export function accuracyFigure(
     x: { domain: [0, 1], tickFormat: '.0%', ticks: 6, label: 'problems solved' },
     y: { type: 'point', domain: [...configurations], label: null, tickSize: 0, padding: 0.5 },
     color: { type: 'identity' },
-    symbol: { type: 'ordinal', domain: SYMBOLS, range: SYMBOLS },
+    symbol: { type: 'ordinal', domain: SERIES_SHAPES, range: SERIES_SHAPES },
     marks: [
       gridX(6),
       Plot.ruleX([1 / 8], { stroke: colour('muted'), strokeDasharray: '2,3' }),
@@ -65,27 +65,22 @@ export function accuracyFigure(
       Plot.dot(marks, {
         x: 'value',
         y: 'configuration',
-        symbol: ({ series: i }: Mark) => SYMBOLS[i % SYMBOLS.length],
+        symbol: ({ series: i }: Mark) => seriesShape(i),
         fill: shade,
         r: 4.5,
         fillOpacity: 0.9,
       }),
     ],
   });
-  let x = left;
-  const legend = series.map(({ name }, i) => {
-    const entry =
-      `<circle cx="${x + 4}" cy="8" r="4.5" fill="${seriesColour(i)}"/>` +
-      text(x + 14, 12, name, { size: SMALL_FONT_SIZE });
-    x += 32 + textWidth(name, SMALL_FONT_SIZE);
-    return entry;
-  });
+  const key = legend(
+    series.map(({ name }, i) => ({ name, colour: seriesColour(i), shape: seriesShape(i) })),
+  );
   return {
     ...padded(
       {
-        width: Math.max(640, x),
+        width: Math.max(640, left + key.width),
         height: drawing.height + HEAD,
-        body: legend.join('') + at(0, HEAD, drawing),
+        body: at(left - 6, 0, key) + at(0, HEAD, drawing),
       },
       ROOM,
     ),

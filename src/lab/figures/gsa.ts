@@ -2,8 +2,9 @@
 import * as Plot from '@observablehq/plot';
 import type { GsaPoint, Measured } from '../evaluation.js';
 import { chart, gridY } from './chart.js';
-import { at, inWords, padded, text, textWidth, type Drawing, type Figure } from './drawing.js';
-import { colour, seriesColour, SMALL_FONT_SIZE } from './theme.js';
+import { at, inWords, padded, text, type Drawing, type Figure } from './drawing.js';
+import { legend, SERIES_SHAPES, seriesShape } from './legend.js';
+import { colour, seriesColour } from './theme.js';
 
 /** Curves of one model or of one way to measure. */
 export interface GsaSeries {
@@ -18,7 +19,6 @@ export interface GsaSeries {
 const CHART = 210;
 const HEIGHT = 220;
 const ROOM = 6;
-const SYMBOLS = ['circle', 'triangle', 'square', 'diamond', 'star', 'wye', 'cross', 'circle'];
 
 /** The four ways a model's GSA is measured, as series. */
 export const gsaWays = (points: readonly GsaPoint[]): GsaSeries[] =>
@@ -38,17 +38,8 @@ export const gsaWays = (points: readonly GsaPoint[]): GsaSeries[] =>
     })),
   }));
 
-function legendOf(series: readonly GsaSeries[]): Drawing {
-  let x = 0;
-  const body = series.map(({ name }, i) => {
-    const entry =
-      `<rect x="${x}" y="5" width="14" height="3" fill="${seriesColour(i)}"/>` +
-      text(x + 19, 11, name, { size: SMALL_FONT_SIZE });
-    x += 34 + textWidth(name, SMALL_FONT_SIZE);
-    return entry;
-  });
-  return { width: x, height: 20, body: body.join('') };
-}
+const legendOf = (series: readonly GsaSeries[]): Drawing =>
+  legend(series.map(({ name }, i) => ({ name, colour: seriesColour(i), shape: seriesShape(i) })));
 
 interface Mark {
   readonly candidates: number;
@@ -65,7 +56,9 @@ function gsaChart(series: readonly GsaSeries[], targets: number, floor: number):
       .map(({ candidates, accuracy }) => ({ candidates, ...accuracy, series: i })),
   );
   const counts = [...new Set(marks.map(({ candidates }) => candidates))].sort((a, b) => a - b);
-  const chance = counts.map((candidates) => ({ candidates, value: 1 / candidates }));
+  const chance = counts
+    .map((candidates) => ({ candidates, value: 1 / candidates }))
+    .filter(({ value }) => value >= floor);
   const shade = (mark: Mark): string => seriesColour(mark.series);
   return chart({
     width: CHART,
@@ -77,7 +70,7 @@ function gsaChart(series: readonly GsaSeries[], targets: number, floor: number):
     x: { type: 'point', domain: counts, label: 'candidates', padding: 0.3 },
     y: { domain: [floor, 1], label: null, tickFormat: '.0%', ticks: 5, clamp: true },
     color: { type: 'identity' },
-    symbol: { type: 'ordinal', domain: SYMBOLS, range: SYMBOLS },
+    symbol: { type: 'ordinal', domain: SERIES_SHAPES, range: SERIES_SHAPES },
     marks: [
       gridY(5),
       Plot.line(chance, {
@@ -85,7 +78,6 @@ function gsaChart(series: readonly GsaSeries[], targets: number, floor: number):
         y: 'value',
         stroke: colour('muted'),
         strokeDasharray: '2,3',
-        clip: true,
       }),
       Plot.ruleX(marks, {
         x: 'candidates',
@@ -99,7 +91,7 @@ function gsaChart(series: readonly GsaSeries[], targets: number, floor: number):
         x: 'candidates',
         y: 'value',
         fill: shade,
-        symbol: (mark: Mark) => SYMBOLS[mark.series % SYMBOLS.length],
+        symbol: (mark: Mark) => seriesShape(mark.series),
         r: 3,
       }),
     ],
@@ -118,15 +110,15 @@ export function gsaFigure(series: readonly GsaSeries[]): Figure {
     (a, b) => a - b,
   );
   const floor = floorOf(series);
-  const legend = legendOf(series);
+  const key = legendOf(series);
   const charts = counts.map((targets, i) => {
     const x = i * (CHART + 10);
     const title = `${inWords(targets)} missing panel${targets === 1 ? '' : 's'}`;
     return text(x + 40, 36, title, { bold: true }) + at(x, 42, gsaChart(series, targets, floor));
   });
-  const width = Math.max(counts.length * (CHART + 10) - 10, legend.width + 40);
+  const width = Math.max(counts.length * (CHART + 10) - 10, key.width + 40);
   return {
-    ...padded({ width, height: HEIGHT + 42, body: at(40, 0, legend) + charts.join('') }, ROOM),
+    ...padded({ width, height: HEIGHT + 42, body: at(36, 0, key) + charts.join('') }, ROOM),
     label: `Global selection accuracy of ${series.length} curves for ${counts.join(', ')} missing panels`,
   };
 }

@@ -41,7 +41,7 @@ export function domainOf(values: readonly number[], outermost = 0): [number, num
   const sorted = [...values].sort((a, b) => a - b);
   const cut = Math.floor(sorted.length * outermost);
   const [low, high] = [sorted[cut], sorted[sorted.length - 1 - cut]];
-  const room = Math.max(0.08 * (high - low), 1e-3);
+  const room = high > low ? 0.08 * (high - low) : 0.5;
   return [low - room, high + room];
 }
 

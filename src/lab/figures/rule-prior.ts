@@ -74,9 +74,9 @@ function densityMap({ mixture, points, truth, clusters }: RulePriorData): Drawin
   return chart({
     width: MAP,
     height: MAP,
-    marginLeft: 36,
+    marginLeft: 48,
     marginRight: 8,
-    marginTop: 8,
+    marginTop: 20,
     marginBottom: 36,
     x: { domain: xDomain, label: 'r₁', clamp: true, ticks: 5 },
     y: { domain: yDomain, label: 'r₂', clamp: true, ticks: 5 },

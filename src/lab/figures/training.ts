@@ -2,8 +2,9 @@
 import * as Plot from '@observablehq/plot';
 import type { HistoryCurve } from '../../solver/index.js';
 import { chart, gridY } from './chart.js';
-import { at, inRows, padded, text, textWidth, type Drawing, type Figure } from './drawing.js';
-import { colour, seriesColour, SMALL_FONT_SIZE } from './theme.js';
+import { at, inRows, padded, text, type Drawing, type Figure } from './drawing.js';
+import { legend } from './legend.js';
+import { colour, seriesColour } from './theme.js';
 
 const WIDTH = 216;
 const HEIGHT = 150;
@@ -34,14 +35,13 @@ function accuracyChart(curves: readonly HistoryCurve[]): Drawing {
     pointsOf(curve).map((point) => ({ ...point, series: i })),
   );
   const width = PER_ROW * WIDTH + (PER_ROW - 1) * 14;
-  let x = axes.marginLeft;
-  const legend = curves.map(({ name }, i) => {
-    const entry =
-      `<rect x="${x}" y="5" width="14" height="3" fill="${seriesColour(i)}"/>` +
-      text(x + 19, 11, curveTitle(name), { size: SMALL_FONT_SIZE });
-    x += 36 + textWidth(name, SMALL_FONT_SIZE);
-    return entry;
-  });
+  const key = legend(
+    curves.map(({ name }, i) => ({
+      name: curveTitle(name),
+      colour: seriesColour(i),
+      shape: 'line' as const,
+    })),
+  );
   const drawing = chart({
     width,
     height: 200,
@@ -59,7 +59,7 @@ function accuracyChart(curves: readonly HistoryCurve[]): Drawing {
       }),
     ],
   });
-  return { width, height: 220, body: legend.join('') + at(0, 20, drawing) };
+  return { width, height: 220, body: at(axes.marginLeft, 0, key) + at(0, 20, drawing) };
 }
 
 function termChart(curve: HistoryCurve): Drawing {

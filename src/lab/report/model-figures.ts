@@ -89,7 +89,7 @@ function ruleFigures(evaluation: ModelEvaluation, map: RuleMap | null): ReportFi
     figures.push({
       id: 'rule-maps',
       figure: ruleMapsFigure(maps),
-      caption: `Rules parsed from ${maps.rows[0].truth.length} problems of validation at ${maps.steps.length} moments of training: each point is the two numbers of one problem's rule for this concept, coloured by the true rule on its attribute, which the model never saw. Where colours part, the model has found the rule by itself. All moments of a row have one scale.`,
+      caption: `Rules parsed from ${maps.rows[0].truth.length} problems of validation at ${maps.steps.length} moment${maps.steps.length === 1 ? '' : 's'} of training: each point is the two numbers of one problem's rule for this concept, coloured by the true rule on its attribute, which the model never saw. Where colours part, the model has found the rule by itself. All moments of a row have one scale.`,
     });
   }
   for (const [i, prior] of rulePriorsData(evaluation, map).entries()) {

@@ -29,6 +29,7 @@ figure + .wide { margin-top: 18px; }
 .wide:focus-visible { outline: 2px solid var(--figure-accent); outline-offset: 3px; }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td:first-child { white-space: nowrap; }
 th { font-weight: 600; color: var(--figure-muted); white-space: nowrap; }
 .number { text-align: right; white-space: nowrap; }
 tr.marked td { background: color-mix(in srgb, var(--figure-accent) 12%, transparent); font-weight: 600; }

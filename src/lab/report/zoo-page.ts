@@ -89,8 +89,8 @@ function accuracyTable(models: ReadonlyMap<Configuration, ModelEvaluation>): Mar
     parted: i > 0 && PAPER_ACCURACY[i - 1].kind !== kind,
   }));
   const own = [
-    { ...ownRow(models, 'saL2', 'this package, L2 as in the paper'), parted: true },
-    ownRow(models, 'sa', 'this package, calibrated'),
+    { ...ownRow(models, 'saL2', 'ours, L2 as in the paper'), parted: true },
+    ownRow(models, 'sa', 'ours, calibrated'),
   ];
   return table(columns, [...rows, ...own]);
 }
@@ -129,8 +129,8 @@ function accuracyFigures(models: ReadonlyMap<Configuration, ModelEvaluation>): R
   return (['raven', 'i-raven'] as const).map((variant) => ({
     id: `accuracy-${variant}`,
     figure: accuracyFigure(rows, [
-      ownSeries(models, variant, 'sa', 'this package, calibrated'),
-      ownSeries(models, variant, 'saL2', 'this package, L2'),
+      ownSeries(models, variant, 'sa', 'ours, calibrated'),
+      ownSeries(models, variant, 'saL2', 'ours, L2'),
       { name: "the paper's CRAB", values: paperSeries('CRAB', variant) },
       { name: 'Transformer, without labels', values: paperSeries('Transformer', variant) },
       { name: 'people', values: paperSeries('Human', variant) },
