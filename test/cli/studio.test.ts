@@ -7,8 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { pageFolder } from '../../src/server/index.js';
 import { scratchFolder } from './run-crab.js';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const TSX = import.meta.resolve('tsx');
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const folder = scratchFolder();
 const isBuilt = existsSync(path.join(pageFolder(), 'index.html'));
 
@@ -23,7 +22,7 @@ function studio(
   args: readonly string[],
   onLine: (line: string, child: ChildProcess) => void = () => {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', TSX, MAIN, 'studio', ...args], {
+  const child = spawn(process.execPath, [MAIN, 'studio', ...args], {
     cwd: folder,
   });
   let stdout = '';

@@ -16,5 +16,5 @@ export const TINY_TRAINING: TrainingSettings = {
   logEvery: 5,
   shownRules: 40,
   shownMatrices: 2,
-  exported: { problems: 128, validation: 64, judged: 20 },
+  exported: { problems: 128, validation: 64, judged: 20, named: 64 },
 };

@@ -13,6 +13,7 @@ const STAGES: Readonly<Record<string, string>> = {
   networks: 'writing the networks',
   compact: 'making the networks smaller',
   calibration: 'learning to choose among candidates',
+  concepts: 'finding names for its concepts',
   accuracy: 'measuring its accuracy',
 };
 
@@ -23,7 +24,7 @@ export async function runExport(
   signal: AbortSignal,
 ): Promise<Report> {
   const { config } = await openRun(job.run);
-  const { problems = PROBLEMS, judged = JUDGED, validation } = job.settings.exported ?? {};
+  const { problems = PROBLEMS, judged = JUDGED, validation, named } = job.settings.exported ?? {};
   let noted = '';
   await exportRun({
     run: job.run,
@@ -33,6 +34,7 @@ export async function runExport(
     problems,
     validation,
     judged,
+    named,
     signal,
     onProgress: (stage, share) => {
       const quarters = Math.floor(share / NOTED);

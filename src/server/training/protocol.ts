@@ -25,11 +25,13 @@ export interface TrainingSettings {
   /** Problems whose rules are shown, and matrices whose last panel is. */
   readonly shownRules?: number;
   readonly shownMatrices?: number;
-  /** Problems an exported bundle is calibrated and judged on. */
+  /** What an exported bundle is calibrated and judged on. */
   readonly exported?: {
     readonly problems?: number;
     readonly validation?: number;
     readonly judged?: number;
+    /** Panels of each batch that concepts are named by. */
+    readonly named?: number;
   };
 }
 
