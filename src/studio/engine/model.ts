@@ -1,7 +1,9 @@
 /** A loaded model with what the page wants to know of it beyond solving: words, ranges, planes. */
 import { layoutName, layoutOf, renderPanel64, samplePanels } from '../../matrix/index.js';
 import {
+  BundleError,
   MANIFEST_FILE,
+  PANEL_PIXELS,
   parseManifest,
   RuleClassifier,
   Solver,
@@ -28,6 +30,17 @@ interface LoadRequest {
   /** Address of ONNX Runtime's own files. */
   readonly runtime: URL;
   readonly onProgress: (progress: LoadProgress) => void;
+}
+
+/** Solves a matrix once, so that a backend that does not work shows it, and the first answer is quick. */
+async function warmUp(solver: Solver): Promise<void> {
+  const paper = new Float32Array(PANEL_PIXELS).fill(1);
+  try {
+    await solver.solve(Array.from({ length: 8 }, () => paper));
+  } catch (error) {
+    await solver.dispose();
+    throw error;
+  }
 }
 
 async function bundleBytes(base: URL, name: string): Promise<number> {
@@ -78,10 +91,20 @@ export class Model {
       loaded += bytes;
       onProgress({ name, loaded: Math.min(loaded, total), total });
     };
-    const solver = await watchingDownloads(base, count, () =>
-      Solver.load(name, { zoo: zoo.href, backend, wasmPaths: runtime.href }),
-    );
-    return new Model(name, solver, total);
+    const loadOn = (wanted: LoadRequest['backend']): Promise<Solver> =>
+      watchingDownloads(base, count, async () => {
+        const options = { zoo: zoo.href, backend: wanted, wasmPaths: runtime.href };
+        const solver = await Solver.load(name, options);
+        await warmUp(solver);
+        return solver;
+      });
+    try {
+      return new Model(name, await loadOn(backend), total);
+    } catch (error) {
+      // A browser may offer WebGPU that then fails; wasm runs everywhere.
+      if (backend !== 'auto' || error instanceof BundleError) throw error;
+      return new Model(name, await loadOn('wasm'), total);
+    }
   }
 
   ruleViews(answer: Answer): RuleView[] {

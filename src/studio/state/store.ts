@@ -1,6 +1,7 @@
 /** The page's state: settings in the address, and what the engine works out from them. */
 import { computed, effect, signal } from '@preact/signals';
-import { newestOnly, startEngine } from '../engine/client.js';
+import { startEngine } from '../engine/client.js';
+import { newestOnly } from '../engine/newest-only.js';
 import type {
   AnswerView,
   ChoiceView,

@@ -5,6 +5,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { PlaneView, RuleView } from '../../engine/protocol.js';
 import { drawChart } from '../../parts/chart.js';
+import { Pixels } from '../../parts/panel.js';
 import { colourOf } from './colours.js';
 
 const SIDE = 560;
@@ -102,6 +103,8 @@ export interface PlaneChartProps {
   /** The point that is looked at; -1 for none. */
   readonly point: number;
   readonly label: string;
+  /** The panel under the rule, for screens where nothing else shows it. */
+  readonly preview: Float32Array | null;
   readonly onPoint: (index: number) => void;
   readonly onRule: (x: number, y: number) => void;
 }
@@ -112,6 +115,7 @@ export function PlaneChart({
   rule,
   point,
   label,
+  preview,
   onPoint,
   onRule,
 }: PlaneChartProps) {
@@ -168,7 +172,7 @@ export function PlaneChart({
         role="application"
         aria-label={label}
         aria-roledescription="rule map; arrow keys move the rule"
-        tabIndex={0}
+        tabindex={0}
         data-testid="plane"
         onPointerDown={(event) => {
           overlay.current?.setPointerCapture(event.pointerId);
@@ -192,6 +196,11 @@ export function PlaneChart({
           />
         )}
       </svg>
+      {preview !== null && (
+        <div class="plane-preview">
+          <Pixels values={preview} label="the imagined panel" />
+        </div>
+      )}
     </div>
   );
 }

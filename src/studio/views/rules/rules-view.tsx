@@ -57,6 +57,9 @@ function Map({ info }: { readonly info: ModelInfo }) {
         rule={rule}
         point={point}
         label={`Rules of ${info.concepts[current - 1]}: ${points.length / 2} matrices`}
+        preview={
+          settings.value.imposed === null ? null : (ruled.value.value?.images.at(-1) ?? null)
+        }
         onPoint={(index) => change({ point: index })}
         onRule={(x, y) => change({ imposed: { concept: current, x, y } })}
       />

@@ -1,7 +1,7 @@
 /** One concept: its name, a slider that repaints the panel, the rule in words, its place on the map. */
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { newestOnly } from '../../engine/client.js';
+import { newestOnly } from '../../engine/newest-only.js';
 import type { MatrixSpec, ModelInfo, RuleView } from '../../engine/protocol.js';
 import { Blank, Pixels } from '../../parts/panel.js';
 import { useAsync } from '../../parts/use-async.js';

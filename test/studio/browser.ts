@@ -1,0 +1,109 @@
+/** Chromium on the built page, with what tests of the page ask of it. */
+import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type Locator,
+  type Page,
+} from 'playwright-core';
+import { expect } from 'vitest';
+import { PAGE, ROOT } from './served-page.js';
+
+export const CHROMIUM = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
+  (file) => file !== undefined && existsSync(file),
+);
+
+/** Builds the page where it is not built; `npm test` has built it before. */
+export function requirePage(): void {
+  if (existsSync(path.join(PAGE, 'index.html'))) return;
+  const vite = path.join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
+  execFileSync(process.execPath, [vite, 'build', '--config', 'vite.studio.config.mjs'], {
+    cwd: ROOT,
+    stdio: 'ignore',
+  });
+}
+
+export const launch = (args: readonly string[] = []): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...args] });
+
+/** A page whose errors are collected: none may be left at the end of a test. */
+export interface WatchedPage {
+  readonly page: Page;
+  readonly errors: string[];
+}
+
+/** Tall enough for every view: pointers reach only what is in sight. */
+export const LAPTOP = { width: 1280, height: 1200 };
+
+export async function openPage(context: BrowserContext): Promise<WatchedPage> {
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    // Chromium logs every answer that is not 200 as an error; the tests ask for such answers.
+    const isAnswer = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isAnswer) errors.push(message.text());
+  });
+  return { page, errors };
+}
+
+export const modelReady = async (page: Page): Promise<void> => {
+  await page.locator('[data-testid=backend][data-phase=ready]').waitFor();
+};
+
+/** Goes to a state of the page and waits for its model. */
+export async function goTo(page: Page, url: string, hash: string): Promise<void> {
+  await page.goto('about:blank');
+  await page.goto(`${url}#${hash}`);
+  await modelReady(page);
+}
+
+/** Goes to another state within the open page, as a link within it does. */
+export async function moveTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+}
+
+/** Of a page's own types, which Node's do not know. */
+interface PageCanvas {
+  getContext(kind: '2d'): {
+    getImageData(x: number, y: number, w: number, h: number): { data: ArrayLike<number> };
+  };
+}
+interface PageWindow {
+  getComputedStyle(element: unknown): { readonly opacity: string };
+}
+interface PageElement {
+  getAttribute(name: string): string | null;
+}
+
+/** Grey values in [0, 1] of a canvas of 64x64. */
+export async function canvasPixels(canvas: Locator): Promise<number[]> {
+  await canvas.waitFor();
+  const bytes = await canvas.evaluate((element: unknown) => {
+    const { data } = (element as PageCanvas).getContext('2d').getImageData(0, 0, 64, 64);
+    return Array.from(data).filter((_, i) => i % 4 === 0);
+  });
+  return bytes.map((byte) => byte / 255);
+}
+
+export const opacityOf = (locator: Locator): Promise<number> =>
+  locator.evaluate((element: unknown) =>
+    Number((globalThis as unknown as PageWindow).getComputedStyle(element).opacity),
+  );
+
+export const labelsOf = (locator: Locator): Promise<string[]> =>
+  locator.evaluateAll((all: unknown) =>
+    (all as PageElement[]).map((element) => element.getAttribute('aria-label') ?? ''),
+  );
+
+export const largestDifference = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
+  a.length === b.length
+    ? Array.from(a).reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0)
+    : Infinity;
+
+/** Polls for long enough on a busy machine. */
+export const eventually = <T>(read: () => T | Promise<T>) =>
+  expect.poll(read, { timeout: 20_000, interval: 60 });

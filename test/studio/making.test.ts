@@ -1,0 +1,242 @@
+/** Matrices of a person's own: rules and values, pictures, files to keep, and links that restore it all. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser, BrowserContext, Download } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  contactSheet,
+  decodePng,
+  decodeRavenNpz,
+  encodePng,
+  encodeRavenNpz,
+  layoutOf,
+  matrixPanels,
+  parseConstraints,
+  renderPanel,
+  renderPanel64,
+  renderProblem,
+  sampleProblem,
+} from '../../src/matrix/index.js';
+import { Solver } from '../../src/solver/node.js';
+import {
+  canvasPixels,
+  CHROMIUM,
+  eventually,
+  goTo,
+  LAPTOP,
+  largestDifference,
+  launch,
+  modelReady,
+  openPage,
+  requirePage,
+  type WatchedPage,
+} from './browser.js';
+import { writeBundle } from './bundles.js';
+import { servePage, type Host } from './served-page.js';
+
+const CLOSE = 1.5 / 255;
+const layout = layoutOf('center');
+const problem = sampleProblem({ configuration: 'center', variant: 'i-raven', seed: 5, index: 0 });
+
+const fileOf = (name: string, bytes: Uint8Array, mimeType = 'image/png') => ({
+  name,
+  mimeType,
+  buffer: Buffer.from(bytes),
+});
+const panelFiles = matrixPanels(problem).map((panel, i) =>
+  fileOf(
+    `panel-${i + 1}.png`,
+    encodePng({ width: 160, height: 160, channels: 1, data: renderPanel(layout, panel) }),
+  ),
+);
+const smallPanels = matrixPanels(problem).map((panel) =>
+  Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255),
+);
+
+async function bytesOf(download: Download): Promise<Uint8Array> {
+  return new Uint8Array(readFileSync(await download.path()));
+}
+
+describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
+  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
+  let solver: Solver;
+  let host: Host;
+  let browser: Browser;
+  let context: BrowserContext;
+  let opened: WatchedPage;
+
+  beforeAll(async () => {
+    requirePage();
+    solver = await Solver.load(await writeBundle(zoo, 'center'));
+    await writeBundle(zoo, 'grid-2x2');
+    host = await servePage({ zoo, isolated: true });
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await host.close();
+    await solver.dispose();
+    rmSync(zoo, { recursive: true });
+  });
+  beforeEach(async () => {
+    context = await browser.newContext({ viewport: LAPTOP });
+    opened = await openPage(context);
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(opened.errors).toEqual([]);
+  });
+
+  const imaginedLast = () => opened.page.locator('.stage .cell.imagined canvas');
+
+  test('rules and values make the matrix, and an impossible wish is explained', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=make&config=center&seed=5');
+    const size = page.locator('[data-rule="0 Size"]');
+    await size.selectOption({ label: 'progression, larger in each column' });
+    await page.locator('[data-start="0 type"]').selectOption({ label: 'circle' });
+    const wish = {
+      rules: [{ size: { name: 'Progression', value: 1 } }],
+      start: [{ type: 5 }],
+    };
+    const expected = sampleProblem({
+      configuration: 'center',
+      variant: 'i-raven',
+      seed: 5,
+      index: 0,
+      constraints: parseConstraints(wish, layout),
+    });
+    const panels = matrixPanels(expected).map((panel) =>
+      Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255),
+    );
+    const answer = await solver.solve(panels, { missing: [9] });
+    await eventually(async () =>
+      largestDifference(await canvasPixels(imaginedLast()), answer.images[0]),
+    ).toBeLessThan(CLOSE);
+    expect(await page.locator('.stage img').first().getAttribute('alt')).toContain('circle');
+    expect(await page.locator('[data-testid=reading] dt').count()).toBe(4);
+    await page.locator('[data-start="0 size"]').selectOption({ label: '0.9' });
+    await eventually(() => page.locator('.fault[role=alert]').first().innerText()).toMatch(
+      /no rule on Size .* can start with these values/,
+    );
+  });
+
+  test('nine pictures, in the order of their names', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=make&config=center');
+    await page.locator('input[type=file]').setInputFiles([...panelFiles].reverse());
+    await eventually(() => page.url()).toContain('pictures=');
+    const answer = await solver.solve(smallPanels, { missing: [9] });
+    await eventually(async () =>
+      largestDifference(await canvasPixels(imaginedLast()), answer.images[0]),
+    ).toBeLessThan(CLOSE);
+    // The link holds the pictures themselves.
+    const other = await openPage(context);
+    await other.page.goto(page.url());
+    await modelReady(other.page);
+    const canvas = other.page.locator('.stage .cell.imagined canvas');
+    await eventually(async () =>
+      largestDifference(await canvasPixels(canvas), answer.images[0]),
+    ).toBeLessThan(CLOSE);
+    expect(other.errors).toEqual([]);
+    await page.getByText('Remove my pictures').click();
+    expect(page.url()).not.toContain('pictures=');
+  });
+
+  test('one picture of a whole matrix, and one .npz', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=make&config=center');
+    const input = page.locator('input[type=file]');
+    await input.setInputFiles(fileOf('sheet.png', encodePng(contactSheet(problem))));
+    await eventually(() => page.locator('[data-testid=reading]').innerText()).toContain('chooses');
+    expect(await page.locator('.stage .cell.imagined').getAttribute('data-position')).toBe('9');
+    const npz = encodeRavenNpz(problem, renderProblem(problem).images);
+    await page.getByText('Remove my pictures').click();
+    await input.setInputFiles(fileOf('RAVEN_1_train.npz', npz, 'application/octet-stream'));
+    const answer = await solver.solve(smallPanels, { missing: [9] });
+    await eventually(async () =>
+      largestDifference(await canvasPixels(imaginedLast()), answer.images[0]),
+    ).toBeLessThan(CLOSE);
+    const choice = await solver.choose(
+      answer,
+      problem.candidates.map(({ panel }) => renderPanel64(layout, panel)),
+    );
+    expect(await page.locator('[data-testid=reading]').innerText()).toContain(
+      `chooses ${choice.index + 1}`,
+    );
+  });
+
+  test('wrong uploads get one clear sentence', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=make&config=center');
+    const input = page.locator('input[type=file]');
+    const fault = page.locator('.drop .fault[role=alert]');
+    await input.setInputFiles(fileOf('letter.png', Buffer.from('Dear Sir or Madam')));
+    await eventually(() => fault.innerText()).toBe(
+      'letter.png is not a picture this browser can read',
+    );
+    await input.setInputFiles(panelFiles.slice(0, 3));
+    await eventually(() => fault.innerText()).toMatch(/^3 files: give nine pictures/);
+    const tiny = encodePng({ width: 8, height: 8, channels: 1, data: new Uint8Array(64) });
+    await input.setInputFiles(fileOf('tiny.png', tiny));
+    await eventually(() => fault.innerText()).toBe(
+      'tiny.png: a picture of 8x8 is too small for a 3x3 matrix',
+    );
+    await input.setInputFiles(fileOf('broken.npz', Buffer.from('PK no'), 'application/zip'));
+    await eventually(() => fault.innerText()).toMatch(/^broken\.npz is not a complete zip file/);
+    expect(page.url()).not.toContain('pictures=');
+  });
+
+  test('files to keep: PNG, SVG and RAVEN npz of the very matrix', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=make&config=center&seed=5');
+    const save = async (name: string): Promise<Uint8Array> => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name, exact: true }).click(),
+      ]);
+      return bytesOf(download);
+    };
+    const sheet = decodePng(await save('PNG'));
+    expect(sheet.width).toBe(contactSheet(problem, { scale: 2 }).width);
+    const svg = Buffer.from(await save('SVG')).toString('utf8');
+    expect(svg).toMatch(/^<svg /);
+    expect(svg.match(/<rect /g)?.length).toBeGreaterThan(17);
+    const { images, target } = await decodeRavenNpz(await save('RAVEN npz'));
+    expect(target).toBe(problem.target);
+    expect(Buffer.from(images).equals(Buffer.from(renderProblem(problem).images))).toBe(true);
+  });
+
+  test('a shared link restores configuration, seed, erased panels and view', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=play');
+    await page.getByLabel('2×2 grid').check();
+    await modelReady(page);
+    await page.getByLabel('Number of the matrix (its seed)').fill('1234');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Erase' }).click();
+    for (const position of [2, 6]) await page.locator(`[data-position="${position}"].cell`).click();
+    await page.locator('.samples tr[data-position="6"]').waitFor();
+    const canvas = page.locator('[data-position="6"].cell canvas');
+    const painted = await canvasPixels(canvas);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByText('Link copied').waitFor();
+    const link = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(link).toContain('config=grid-2x2');
+    const other = await openPage(await browser.newContext({ viewport: LAPTOP }));
+    await other.page.goto(link);
+    await modelReady(other.page);
+    await other.page.locator('.samples tr[data-position="6"]').waitFor();
+    expect(await other.page.locator('.cell[aria-pressed=true]').count()).toBe(3);
+    expect(await other.page.getByLabel('2×2 grid').isChecked()).toBe(true);
+    const again = await canvasPixels(other.page.locator('[data-position="6"].cell canvas'));
+    expect(again).toEqual(painted);
+    expect(other.errors).toEqual([]);
+    await other.page.context().close();
+    // Back leaves the view, and comes to the one before.
+    await page.goBack();
+    await page.locator('.candidates').waitFor();
+  });
+});

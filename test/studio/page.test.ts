@@ -1,0 +1,253 @@
+/** The page as a page: accessible, steady, small, offline, on any host, on a phone. */
+import { createRequire } from 'node:module';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startStudio } from '../../src/server/index.js';
+import {
+  CHROMIUM,
+  eventually,
+  goTo,
+  LAPTOP,
+  launch,
+  modelReady,
+  moveTo,
+  openPage,
+  requirePage,
+} from './browser.js';
+import { writeBundle } from './bundles.js';
+import { PAGE, servePage, type Host } from './served-page.js';
+
+const TABS = ['play', 'erase', 'why', 'rules', 'make', 'train'];
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
+/** Most that may shift while the page loads, as browsers measure it; 0.1 counts as good. */
+const MOST_SHIFT = 0.05;
+const MOST_BYTES = 300_000;
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+);
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** A full state of each tab, so that everything it can show is judged. */
+const hashOf = (tab: string): string =>
+  `tab=${tab}&config=center&seed=3&picked=2&shown=1&missing=159&concept=2&point=4&rule=2,0.5,0.5`;
+
+describe.skipIf(CHROMIUM === undefined)('the page', () => {
+  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
+  let host: Host;
+  let browser: Browser;
+  const contexts: BrowserContext[] = [];
+
+  const fresh = async (options: Parameters<Browser['newContext']>[0] = { viewport: LAPTOP }) => {
+    const context = await browser.newContext(options);
+    contexts.push(context);
+    return context;
+  };
+
+  beforeAll(async () => {
+    requirePage();
+    await writeBundle(zoo, 'center');
+    host = await servePage({ zoo });
+    browser = await launch();
+  });
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await host.close();
+    rmSync(zoo, { recursive: true });
+  });
+
+  /** What a tab shows last. */
+  const settled = async (page: Page, tab: string) => {
+    const last: Readonly<Record<string, string>> = {
+      play: '[data-testid=verdict] canvas',
+      erase: '.samples tr[data-position="9"] canvas',
+      why: '[data-concept="4"] .mini-map',
+      rules: '[data-testid=point] img',
+      make: '[data-testid=reading] img',
+      train: '[data-testid=train-absent]',
+    };
+    await page.locator(last[tab]).first().waitFor();
+  };
+
+  const seriousFaults = async (page: Page): Promise<string[]> => {
+    const violations = await page.evaluate<Violation[]>(
+      'axe.run().then(({ violations }) => violations)',
+    );
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id} at ${nodes.map(({ html }) => html).join(' | ')}`);
+  };
+
+  test('axe finds no serious fault on any tab, light or dark', async () => {
+    const { page, errors } = await openPage(await fresh());
+    await goTo(page, host.url, hashOf('play'));
+    await page.evaluate(axeSource);
+    for (const tab of TABS) {
+      await moveTo(page, hashOf(tab));
+      await settled(page, tab);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect([tab, colorScheme, ...(await seriousFaults(page))]).toEqual([tab, colorScheme]);
+      }
+    }
+    expect(errors).toEqual([]);
+  });
+
+  test('nothing is wider than a phone, on any tab', async () => {
+    const { page } = await openPage(await fresh(PHONE));
+    await goTo(page, host.url, hashOf('play'));
+    for (const tab of TABS) {
+      await moveTo(page, hashOf(tab));
+      await settled(page, tab);
+      const [content, screen] = await page.evaluate<[number, number]>(
+        '[document.documentElement.scrollWidth, innerWidth]',
+      );
+      expect([tab, content]).toEqual([tab, 360]);
+      expect(screen).toBe(360);
+    }
+  });
+
+  test('what is there stays where it is while the page loads', async () => {
+    const { page } = await openPage(await fresh());
+    await page.addInitScript(`
+      globalThis.shifts = 0;
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts += entry.value;
+      }).observe({ type: 'layout-shift', buffered: true });`);
+    for (const tab of ['play', 'why']) {
+      await page.goto('about:blank');
+      await page.goto(`${host.url}#tab=${tab}&config=center&seed=3`);
+      await modelReady(page);
+      await page.locator('.cell canvas, .cell.open, .mark').first().waitFor();
+      expect(await page.evaluate<number>('shifts')).toBeLessThan(MOST_SHIFT);
+    }
+  });
+
+  test('everything can be reached with the keyboard alone', async () => {
+    const { page } = await openPage(await fresh());
+    await goTo(page, host.url, 'tab=play&config=center&seed=3');
+    const reached = new Set<string>();
+    for (let i = 0; i < 40; i++) {
+      await page.keyboard.press('Tab');
+      reached.add(
+        await page.evaluate<string>(
+          "(document.activeElement.textContent || document.activeElement.getAttribute('aria-label') || document.activeElement.value || '').trim()",
+        ),
+      );
+    }
+    const all = [...reached].join('\n');
+    for (const part of [
+      'Skip to the matrix',
+      'Play',
+      'Train',
+      'New matrix',
+      'Share',
+      'Candidate 8',
+    ]) {
+      expect(all).toContain(part);
+    }
+    expect(all).toContain('Let CRAB imagine it');
+  });
+
+  test('networks run in a worker, not on the page’s own thread', async () => {
+    const { page } = await openPage(await fresh());
+    await goTo(page, host.url, 'tab=play&config=center&seed=3&shown=1');
+    await page.locator('.cell.imagined canvas').waitFor();
+    const [worker] = page.workers();
+    expect(worker.url()).toMatch(/\/assets\/worker-[\w-]+\.js$/);
+    const scripts = await page.evaluate<string[]>(
+      "performance.getEntriesByType('resource').map((entry) => new URL(entry.name).pathname)",
+    );
+    expect(scripts.filter((name) => /runtime|\.onnx|ort\./.test(name))).toEqual([]);
+    expect(host.requests.some((name) => name.endsWith('encoder.onnx'))).toBe(true);
+  });
+
+  test('after one visit it works without a network, and with threads on a plain host', async () => {
+    const own = await servePage({ zoo });
+    const context = await fresh();
+    const { page } = await openPage(context);
+    await goTo(page, own.url, 'tab=play&config=center&seed=3');
+    expect(await page.evaluate('crossOriginIsolated')).toBe(false);
+    expect(await page.locator('[data-testid=backend]').innerText()).toContain('1 thread');
+    await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
+    await eventually(() => page.evaluate('navigator.serviceWorker.controller !== null')).toBe(true);
+    // The second visit passes through the service worker, which keeps what the first did not.
+    await page.reload();
+    await modelReady(page);
+    expect(await page.evaluate('crossOriginIsolated')).toBe(true);
+    await own.close();
+    await page.goto('about:blank');
+    await page.goto(`${own.url}#tab=erase&config=center&seed=9&missing=258`);
+    await modelReady(page);
+    await page.locator('[data-position="8"].cell canvas').waitFor();
+    expect(await page.locator('.cell.imagined').count()).toBe(3);
+  });
+
+  test('a configuration without a model says so, and can still be played', async () => {
+    const { page, errors } = await openPage(await fresh());
+    await page.goto(`${host.url}#tab=play&config=up-down&seed=3`);
+    const notice = page.locator('.notice[role=alert]');
+    await notice.waitFor();
+    expect(await notice.innerText()).toContain('There is no model for up-down here');
+    await page.locator('.candidate').nth(2).click();
+    expect(await page.locator('[data-testid=verdict]').innerText()).toMatch(/right|Not this one/);
+    expect(errors).toEqual([]);
+  });
+
+  test('a damaged model is refused, a damaged link is read as far as it makes sense', async () => {
+    const own = await servePage({ zoo: mkdtempSync(path.join(zoo, 'damaged-')) });
+    const { page } = await openPage(await fresh());
+    await page.route('**/zoo/center/**', async (route) => {
+      const name = new URL(route.request().url()).pathname.replace('/zoo/', '');
+      const bytes = readFileSync(path.join(zoo, name));
+      if (name.endsWith('decoder.onnx')) bytes[bytes.length >> 1] ^= 1;
+      await route.fulfill({ body: bytes });
+    });
+    await page.goto(`${own.url}#tab=nowhere&config=pentagram&seed=-1&missing=999999999&picked=77`);
+    await page.locator('.notice[role=alert]').waitFor();
+    expect(await page.locator('.notice').innerText()).toMatch(/decoder\.onnx is damaged/);
+    expect(await page.locator('.tabs [aria-current=page]').innerText()).toContain('Play');
+    expect(await page.getByLabel('Center').isChecked()).toBe(true);
+    await own.close();
+  });
+
+  test('the server of crab studio serves it under its own strict policy, with threads', async () => {
+    const runs = mkdtempSync(path.join(tmpdir(), 'crab-studio-runs-'));
+    const studio = await startStudio({ port: 0, runs, zoo, page: PAGE });
+    const { page, errors } = await openPage(await fresh());
+    await goTo(page, studio.url, 'tab=play&config=center&seed=3&shown=1');
+    await page.locator('.cell.imagined canvas').waitFor();
+    expect(await page.evaluate('crossOriginIsolated')).toBe(true);
+    await goTo(page, studio.url, 'tab=rules&config=center&seed=3');
+    await page.locator('.plane-base svg').waitFor();
+    expect(errors).toEqual([]);
+    await page.close();
+    await studio.close();
+    rmSync(runs, { recursive: true });
+  });
+});
+
+test('the built page without models and runtime is under 300 kB compressed', () => {
+  requirePage();
+  const files = readdirSync(PAGE, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .filter((file) => !/[/\\](runtime|zoo)[/\\]|ort\.\w+\.min/.test(file));
+  const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+  expect(files.some((file) => file.includes('worker'))).toBe(true);
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(MOST_BYTES);
+});

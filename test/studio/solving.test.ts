@@ -1,0 +1,264 @@
+/** The page solves for real: what it shows is what the solver itself says of the same matrix, in Node. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  layoutOf,
+  matrixPanels,
+  renderPanel64,
+  sampleProblem,
+  type Panel,
+  type Problem,
+} from '../../src/matrix/index.js';
+import { Solver } from '../../src/solver/node.js';
+import {
+  canvasPixels,
+  CHROMIUM,
+  eventually,
+  goTo,
+  labelsOf,
+  LAPTOP,
+  largestDifference,
+  launch,
+  moveTo,
+  opacityOf,
+  openPage,
+  requirePage,
+  type WatchedPage,
+} from './browser.js';
+import { writeBundle } from './bundles.js';
+import { servePage, type Host } from './served-page.js';
+
+/** A canvas holds bytes: half a step of rounding, and the last digits of two runtimes. */
+const CLOSE = 1.5 / 255;
+
+const layout = layoutOf('center');
+const pixels = (panel: Panel): Float32Array =>
+  Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255);
+const problemOf = (seed: number, index = 0): Problem =>
+  sampleProblem({ configuration: 'center', variant: 'i-raven', seed, index });
+const panelsOf = (problem: Problem): Float32Array[] => matrixPanels(problem).map(pixels);
+
+describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
+  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
+  let solver: Solver;
+  let host: Host;
+  let browser: Browser;
+  let context: BrowserContext;
+  let opened: WatchedPage;
+
+  beforeAll(async () => {
+    requirePage();
+    solver = await Solver.load(await writeBundle(zoo, 'center'));
+    host = await servePage({ zoo, isolated: true });
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await host.close();
+    await solver.dispose();
+    rmSync(zoo, { recursive: true });
+  });
+  beforeEach(async () => {
+    context = await browser.newContext({ viewport: LAPTOP });
+    opened = await openPage(context);
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(opened.errors).toEqual([]);
+  });
+
+  test('play: the imagined panel and the choice are the model’s own; both are scored', async () => {
+    const { page } = opened;
+    const problem = problemOf(31);
+    const answer = await solver.solve(panelsOf(problem), { missing: [9] });
+    const choice = await solver.choose(
+      answer,
+      problem.candidates.map(({ panel }) => pixels(panel)),
+    );
+    await goTo(page, host.url, 'tab=play&config=center&seed=31');
+    expect(await page.locator('.cell.imagined').count()).toBe(0);
+    await page.keyboard.press(String(problem.target + 1));
+    const canvas = page.locator('.stage .cell.imagined canvas');
+    expect(largestDifference(await canvasPixels(canvas), answer.images[0])).toBeLessThan(CLOSE);
+    const marked = page.locator('.candidate:has(.tag.crab)');
+    expect(await marked.getAttribute('data-candidate')).toBe(String(choice.index + 1));
+    const score = page.locator('[data-testid=score]');
+    await eventually(() => score.innerText()).toMatch(/You\s+100%\s+1 of 1/);
+    const models = choice.index === problem.target ? '1 of 1' : '0 of 1';
+    expect(await score.innerText()).toContain(models);
+    expect(await score.innerText()).toContain('95.5%');
+    expect(await page.locator('[data-testid=streak]').innerText()).toContain('Streak 1');
+    await page.locator('.actions button.main').click();
+    expect(await page.locator('.cell.imagined').count()).toBe(0);
+    expect(page.url()).not.toContain('picked');
+  });
+
+  test('erase: three panels clicked away are painted in by the model, and compared on hover', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=erase&config=center&seed=8');
+    for (const position of [1, 5]) await page.locator(`[data-position="${position}"].cell`).click();
+    await page.locator('.samples tr[data-position="5"]').waitFor();
+    await eventually(() => page.url()).toContain('missing=159');
+    const answer = await solver.solve(panelsOf(problemOf(8)), { missing: [1, 5, 9] });
+    for (const [i, position] of [1, 5, 9].entries()) {
+      const canvas = page.locator(`[data-position="${position}"].cell canvas`);
+      await eventually(async () =>
+        largestDifference(await canvasPixels(canvas), answer.images[i]),
+      ).toBeLessThan(CLOSE);
+    }
+    const samples = await solver.sample(panelsOf(problemOf(8)), {
+      missing: [1, 5, 9],
+      count: 6,
+      seed: 1,
+    });
+    const drawn = page.locator('.samples tr[data-position="5"] canvas');
+    expect(await drawn.count()).toBe(7);
+    expect(largestDifference(await canvasPixels(drawn.nth(2)), samples[2].images[1])).toBeLessThan(
+      CLOSE,
+    );
+    const truth = page.locator('[data-position="5"].cell .under');
+    await page.locator('h2').first().hover();
+    await eventually(() => opacityOf(truth)).toBe(0);
+    await page.locator('[data-position="5"].cell').hover();
+    await eventually(() => opacityOf(truth)).toBe(1);
+  });
+
+  test('erase: one panel has to stay', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=erase&config=center&seed=8&missing=12345678');
+    await page.locator('[data-position="9"].cell').click();
+    expect(await page.locator('.cell.imagined').count()).toBe(8);
+    expect(await page.locator('.side').innerText()).toContain('one panel has to stay');
+  });
+
+  test('why: the heat map shows the solver’s distances, a cell what differs, a slider repaints', async () => {
+    const { page } = opened;
+    const problem = problemOf(4);
+    const candidates = problem.candidates.map(({ panel }) => pixels(panel));
+    const answer = await solver.solve(panelsOf(problem), { missing: [9] });
+    const choice = await solver.choose(answer, candidates);
+    await goTo(page, host.url, 'tab=why&config=center&seed=4');
+    const cells = page.locator('.heat');
+    await cells.first().waitFor();
+    const { concepts } = solver.manifest.sizes;
+    expect(await cells.count()).toBe(8 * concepts);
+    const shares = choice.candidates.flatMap((each) => each.calibratedShares ?? []);
+    const labels = await labelsOf(cells);
+    labels.forEach((label, i) => {
+      const shown = Number(/distance (-?[\d.]+)$/.exec(label)?.[1]);
+      expect(Math.abs(shown - shares[i])).toBeLessThan(0.02 + 1e-3 * Math.abs(shares[i]));
+    });
+    await page.getByLabel('Plain L2').check();
+    expect(page.url()).toContain('distance=l2');
+    await cells.nth(2 * concepts + 1).hover();
+    const swapped = page.locator('[data-testid=difference] canvas').nth(1);
+    const [means] = await solver.encode([candidates[2]]);
+    const imagined = answer.concepts[8];
+    const mixed = imagined.map((values, m) => (m === 1 ? means[1] : values));
+    const [expected] = await solver.decode([mixed]);
+    await eventually(async () =>
+      largestDifference(await canvasPixels(swapped), expected),
+    ).toBeLessThan(CLOSE);
+
+    const card = page.locator('[data-concept="2"]');
+    await card.scrollIntoViewIfNeeded();
+    expect(await card.locator('h3').innerText()).toMatch(/size/i);
+    const slider = card.locator('input[type=range]');
+    await eventually(() => slider.isEnabled()).toBe(true);
+    const before = await canvasPixels(card.locator('.card-panel canvas'));
+    await slider.focus();
+    for (let i = 0; i < 60; i++) await page.keyboard.press('ArrowLeft');
+    await eventually(async () =>
+      largestDifference(await canvasPixels(card.locator('.card-panel canvas')), before),
+    ).toBeGreaterThan(2 / 255);
+    await card.locator('.to-map').click();
+    expect(page.url()).toContain('tab=rules');
+    expect(page.url()).toContain('concept=2');
+  });
+
+  test('why: rules are named after what the known matrices of their category were', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=rules&config=center&seed=4&concept=2&rule=2,1.000,-1.000');
+    const words = page.locator('[data-testid=rule-words]');
+    await eventually(() => words.innerText()).toMatch(/^Size: progression/);
+    await moveTo(page, 'tab=rules&config=center&seed=4&concept=3&rule=3,-1.000,1.000');
+    await eventually(() => words.innerText()).toMatch(/^Color: distribute three/);
+    await moveTo(page, 'tab=rules&config=center&seed=4&concept=4&rule=4,-1.000,1.000');
+    await eventually(() => words.innerText()).toMatch(/no rule/);
+  });
+
+  test('rule map: a point shows its matrix, and a dragged rule really drives the prediction', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=rules&config=center&seed=4&concept=1');
+    const plane = page.locator('[data-testid=plane]');
+    await plane.locator('.mark').waitFor();
+    const box = await plane.boundingBox();
+    if (box === null) throw new Error('the plane is not to be seen');
+    const map = solver.ruleMap;
+    const points = map?.snapshots.at(-1)?.rules.map((rules) => rules[0]) ?? [];
+    // The span of the plane as the engine works it out: of points and means, with a margin.
+    const span = (k: number): [number, number] => {
+      const all = [...points.map((point) => point[k]), -1, 1];
+      const [low, high] = [Math.min(...all), Math.max(...all)];
+      const margin = 0.12 * (high - low);
+      return [low - margin, high + margin];
+    };
+    const [x, y] = [span(0), span(1)];
+    const inner = (box.width * (560 - 28)) / 560;
+    const edge = (box.width * 14) / 560;
+    const at = (px: number, py: number): [number, number] => [
+      box.x + edge + (inner * (px - x[0])) / (x[1] - x[0]),
+      box.y + edge + (inner * (y[1] - py)) / (y[1] - y[0]),
+    ];
+    await page.mouse.click(...at(points[17][0], points[17][1]));
+    const point = page.locator('[data-testid=point]');
+    await eventually(() => point.locator('img').count()).toBe(9);
+    const chosen = Number(/point=(\d+)/.exec(page.url())?.[1]);
+    const near = Math.hypot(points[chosen][0] - points[17][0], points[chosen][1] - points[17][1]);
+    expect(near).toBeLessThan(0.02);
+    const problem = problemOf(map?.source.seed ?? -1, chosen);
+    const shown = await point.locator('img').first().getAttribute('src');
+    await page.locator('.point button', { hasText: 'Look at this matrix' }).click();
+    const first = page.locator('.side .matrix:not(.small) img').first();
+    await eventually(() => first.getAttribute('src')).toBe(shown);
+
+    const parsed = await canvasPixels(page.locator('.matrix .cell.imagined canvas'));
+    await page.mouse.move(...at(0.2, 0.1));
+    await page.mouse.down();
+    await page.mouse.move(...at(0.6, 0.4), { steps: 4 });
+    await page.mouse.up();
+    await eventually(() => page.url()).toMatch(/rule=1%2C/);
+    const [, rx, ry] = /rule=1%2C(-?[\d.]+)%2C(-?[\d.]+)/.exec(page.url()) ?? [];
+    expect(Math.abs(Number(rx) - 0.6)).toBeLessThan(0.02);
+    // What the address holds is what is used: opened anew it paints the same.
+    const rule = [Number(rx), Number(ry)];
+    const answer = await solver.solve(panelsOf(problem), { missing: [9], rules: { 1: rule } });
+    const plain = await solver.solve(panelsOf(problem), { missing: [9] });
+    expect(largestDifference(parsed, plain.images[0])).toBeLessThan(CLOSE);
+    const canvas = page.locator('.matrix .cell.imagined canvas');
+    await eventually(async () =>
+      largestDifference(await canvasPixels(canvas), answer.images[0]),
+    ).toBeLessThan(CLOSE);
+    await page.getByText('Back to its own rule').click();
+    await eventually(async () =>
+      largestDifference(await canvasPixels(canvas), plain.images[0]),
+    ).toBeLessThan(CLOSE);
+  });
+
+  test('rule map: moments of training, and arrow keys in place of a drag', async () => {
+    const { page } = opened;
+    await goTo(page, host.url, 'tab=rules&config=center&seed=4');
+    await page.locator('[data-testid=plane] .mark').waitFor();
+    expect(await page.locator('.moments').innerText()).toContain('2,000 steps');
+    await page.locator('.moments input').focus();
+    await page.keyboard.press('ArrowLeft');
+    expect(await page.locator('.moments').innerText()).toContain('100 steps');
+    expect(page.url()).toContain('moment=0');
+    await page.locator('[data-testid=plane]').focus();
+    await page.keyboard.press('ArrowRight');
+    await eventually(() => page.url()).toMatch(/rule=1%2C/);
+  });
+});

@@ -1,0 +1,204 @@
+/** The parts of the page that need no browser: links, words for rules, ranges of concepts, difficulty. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  CONFIGURATIONS,
+  formatLabel,
+  layoutOf,
+  parseLabel,
+  Random,
+  samplePanels,
+  sampleProblem,
+} from '../../src/matrix/index.js';
+import type { RuleMap } from '../../src/solver/index.js';
+import { conceptRange, placeOn } from '../../src/studio/engine/concept-range.js';
+import { planOf } from '../../src/studio/engine/difficulty.js';
+import { newestOnly } from '../../src/studio/engine/newest-only.js';
+import { informationShare, readConceptRules } from '../../src/studio/engine/rule-words.js';
+import {
+  BACKENDS,
+  DISTANCES,
+  LAYOUT_NAMES,
+  readSettings,
+  TABS,
+  writeSettings,
+  type Settings,
+} from '../../src/studio/state/settings.js';
+
+const coordinate = fc.integer({ min: -9_999_000, max: 9_999_000 }).map((value) => value / 1000);
+const anySettings: fc.Arbitrary<Settings> = fc.record({
+  tab: fc.constantFrom(...TABS),
+  layout: fc.constantFrom(...LAYOUT_NAMES),
+  model: fc.constantFrom('', 'my-run-3', 'center'),
+  seed: fc.nat(999_999_999),
+  index: fc.nat(999_999_999),
+  variant: fc.constantFrom('raven', 'i-raven'),
+  difficulty: fc.constantFrom('gentle', 'standard', 'hard'),
+  missing: fc
+    .uniqueArray(fc.integer({ min: 1, max: 9 }), { maxLength: 8 })
+    .map((list) => list.sort((a, b) => a - b)),
+  picked: fc.integer({ min: 0, max: 16 }),
+  revealed: fc.boolean(),
+  concept: fc.integer({ min: 1, max: 64 }),
+  distance: fc.constantFrom(...DISTANCES),
+  imposed: fc.option(
+    fc.record({ concept: fc.integer({ min: 1, max: 64 }), x: coordinate, y: coordinate }),
+  ),
+  point: fc.integer({ min: -1, max: 9999 }),
+  moment: fc.integer({ min: -1, max: 63 }),
+  constraints: fc.constantFrom('', '{"rules":[{"size":{"name":"Progression","value":-1}}]}'),
+  pictures: fc.constantFrom('', 'abc-_09AZ'),
+  backend: fc.constantFrom(...BACKENDS),
+});
+
+describe('links', () => {
+  test('every state survives its address', () => {
+    fc.assert(
+      fc.property(anySettings, (settings) => {
+        const { imposed, ...rest } = readSettings(writeSettings(settings));
+        const { imposed: given, ...expected } = settings;
+        expect(rest).toEqual(expected);
+        expect(imposed === null).toBe(given === null);
+        if (imposed !== null && given !== null) {
+          expect(imposed.concept).toBe(given.concept);
+          expect(imposed.x).toBeCloseTo(given.x, 3);
+          expect(imposed.y).toBeCloseTo(given.y, 3);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('whatever stands in an address, the state is sound', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ maxLength: 200 }),
+        fc.constantFrom('seed', 'missing', 'rule', 'config', 'tab'),
+        (text, key) => {
+          for (const hash of [`#${text}`, `#${key}=${encodeURIComponent(text)}`]) {
+            const settings = readSettings(hash);
+            expect(TABS).toContain(settings.tab);
+            expect(LAYOUT_NAMES).toContain(settings.layout);
+            expect(settings.missing.length).toBeLessThan(9);
+            expect(Number.isSafeInteger(settings.seed)).toBe(true);
+            expect(readSettings(writeSettings(settings))).toEqual(settings);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('the shortest address is that of the first visit', () => {
+    expect(writeSettings(readSettings(''))).toBe('#tab=play');
+  });
+});
+
+describe('difficulty', () => {
+  for (const configuration of CONFIGURATIONS) {
+    test(`${configuration}: gentle changes one thing, hard all that can change`, () => {
+      const layout = layoutOf(configuration);
+      for (let seed = 0; seed < 20; seed++) {
+        const rules = (difficulty: 'gentle' | 'hard') =>
+          sampleProblem({
+            configuration,
+            variant: 'i-raven',
+            seed,
+            index: 0,
+            constraints: planOf(layout, difficulty, seed, 0),
+          }).rules.flat();
+        expect(rules('gentle').filter(({ name }) => name !== 'Constant')).toHaveLength(1);
+        const fixed = rules('hard').filter(({ name }) => name === 'Constant');
+        const cannot = layout.components.flatMap(({ slots, color }) => [
+          ...(slots.length === 1 ? ['Number/Position'] : []),
+          ...(color.min === color.max ? ['Color'] : []),
+        ]);
+        expect(fixed.map(({ attribute }) => attribute).sort()).toEqual(cannot.sort());
+      }
+    });
+  }
+});
+
+describe('words for rules', () => {
+  const COUNT = 120;
+  const matrices = Array.from({ length: COUNT }, (_, index) =>
+    samplePanels({ configuration: 'left-right', seed: 5, index }),
+  );
+  const names = ['Constant', 'Progression', 'Arithmetic', 'Distribute_Three'];
+  const mixture = {
+    weights: names.map(() => 0.25),
+    means: names.map((_, k) => [3 * k, 0]),
+    covariances: names.map(() => [
+      [0.1, 0],
+      [0, 0.1],
+    ]),
+  };
+  /** Concept 1 lies where the right component's Size rule puts it; concept 2 at random. */
+  const map: RuleMap = {
+    prior: [mixture, mixture],
+    source: { configuration: 'left-right', noisy: false, seed: 5 },
+    truth: matrices.map(({ rules }) => parseLabel(formatLabel(rules))),
+    snapshots: [
+      {
+        step: 1,
+        rules: matrices.map(({ rules }, n) => [
+          [3 * names.indexOf(rules[1][2].name), 0.1],
+          [3 * new Random(1, n).pick([0, 1, 2, 3]), 0],
+        ]),
+      },
+    ],
+  };
+
+  test('a concept is called after the attribute its categories tell of', () => {
+    const [right, random] = readConceptRules(map, 2) ?? [];
+    expect(right.meanings[0]).toEqual({ text: 'Right: Size: constant in each row', share: 1 });
+    expect(right.meanings[3]?.text).toMatch(/^Right: Size: distribute three/);
+    expect(right.meanings[1]?.text).toMatch(/^Right: Size: progression/);
+    expect(right.meanings[1]?.share).toBeLessThan(0.7);
+    expect(random.meanings).toEqual([null, null, null, null]);
+  });
+
+  test('without points nothing is said', () => {
+    expect(readConceptRules({ ...map, truth: [], snapshots: [] }, 2)).toBeNull();
+  });
+
+  test('information is 1 for a relabelling and 0 for what tells nothing', () => {
+    expect(informationShare([0, 0, 1, 1, 2, 2], [5, 5, 3, 3, 4, 4])).toBeCloseTo(1, 12);
+    expect(informationShare([0, 1, 0, 1], [0, 0, 1, 1])).toBeCloseTo(0, 12);
+    expect(informationShare([0, 1], [7, 7])).toBe(0);
+  });
+});
+
+test('a range follows the direction in which a concept varies most', () => {
+  const direction = [0.6, -0.8, 0];
+  const panels = Array.from({ length: 40 }, (_, n) => {
+    const random = new Random(9, n);
+    const noise = (): number => 0.01 * ((2 * random.next()) / 2 ** 32 - 1);
+    const along = n / 39 - 0.5;
+    return [Float32Array.from(direction, (d) => 2 + 4 * along * d + noise())];
+  });
+  const range = conceptRange(panels, 0);
+  const cosine = range.direction.reduce((sum, value, i) => sum + value * direction[i], 0);
+  expect(Math.abs(cosine)).toBeGreaterThan(0.9999);
+  expect(range.max - range.min).toBeCloseTo(4, 1);
+  expect(placeOn(range, [2, 2, 2])).toBeCloseTo(0, 1);
+});
+
+test('of calls asked for while one runs, only the newest follows', async () => {
+  const ran: number[] = [];
+  const releases: (() => void)[] = [];
+  const call = newestOnly(async (n: number) => {
+    ran.push(n);
+    await new Promise<void>((done) => releases.push(done));
+    return n;
+  });
+  const first = call(1);
+  void call(2);
+  const last = call(3);
+  releases[0]();
+  expect(await first).toBe(1);
+  await expect.poll(() => releases.length).toBe(2);
+  releases[1]();
+  expect(await last).toBe(3);
+  expect(ran).toEqual([1, 3]);
+});

@@ -1,0 +1,188 @@
+/**
+ * The Train tab against a server that speaks the contract and does nothing else: what it is told it must
+ * show, and what a person presses it must send. The real server has tests of its own.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  TRAIN_API,
+  type RunSummary,
+  type TrainEvents,
+  type TrainStatus,
+} from '../../src/studio/train-api.js';
+import {
+  CHROMIUM,
+  canvasPixels,
+  eventually,
+  LAPTOP,
+  launch,
+  openPage,
+  requirePage,
+} from './browser.js';
+import { writeBundle } from './bundles.js';
+import { servePage, type Host } from './served-page.js';
+
+const run: RunSummary = {
+  name: 'center-1',
+  configuration: 'center',
+  noisy: false,
+  preset: 'small',
+  state: 'running',
+  step: 40,
+  totalSteps: 100,
+  accuracy: { raven: 0.5 },
+  fault: null,
+};
+const idle: TrainStatus = {
+  available: true,
+  reason: null,
+  command: null,
+  devices: ['cpu'],
+  presets: ['small'],
+  runs: [],
+  shown: null,
+};
+
+/** A server of the contract: keeps what it is sent, says what it is told to. */
+class Trainer {
+  status: TrainStatus = idle;
+  readonly received: { readonly path: string; readonly body: unknown }[] = [];
+  #stream: ServerResponse | null = null;
+
+  say<Name extends keyof TrainEvents>(name: Name, event: TrainEvents[Name]): void {
+    this.#stream?.write(`event: ${name}\ndata: ${JSON.stringify(event)}\n\n`);
+  }
+
+  readonly answer = (request: IncomingMessage, response: ServerResponse, at: string): boolean => {
+    if (at === `/${TRAIN_API.status}`) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(this.status));
+      return true;
+    }
+    if (at === `/${TRAIN_API.events}`) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      this.#stream = response;
+      this.say('status', this.status);
+      return true;
+    }
+    let text = '';
+    request.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+    request.on('end', () => this.#act(at, JSON.parse(text), response));
+    return true;
+  };
+
+  #act(at: string, body: unknown, response: ServerResponse): void {
+    this.received.push({ path: at, body });
+    const isRefused = at === `/${TRAIN_API.resume}`;
+    response.writeHead(isRefused ? 409 : 200, { 'content-type': 'application/json' });
+    const answer = at === `/${TRAIN_API.export}` ? { bundle: 'center' } : run;
+    response.end(JSON.stringify(isRefused ? { error: 'another run is at work' } : answer));
+  }
+}
+
+describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
+  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
+  const trainer = new Trainer();
+  let host: Host;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    requirePage();
+    await writeBundle(zoo, 'center');
+    host = await servePage({ zoo, api: trainer.answer });
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await host.close();
+    rmSync(zoo, { recursive: true });
+  });
+
+  test('starts a run, shows it live, stops, resumes and exports it', async () => {
+    const { page, errors } = await openPage(await browser.newContext({ viewport: LAPTOP }));
+    await page.goto(`${host.url}#tab=train`);
+    await page.getByRole('button', { name: 'Start training' }).click();
+    await eventually(() => trainer.received.length).toBe(1);
+    expect(trainer.received[0].body).toMatchObject({
+      configuration: 'center',
+      noisy: false,
+      preset: 'small',
+      device: 'cpu',
+      minutes: 10,
+    });
+
+    trainer.say('status', { ...idle, runs: [run], shown: run.name });
+    const point = (step: number, loss: number) => ({ step, terms: { loss } });
+    trainer.say('history', {
+      run: run.name,
+      steps: [point(1, 9), point(20, 5)],
+      validations: [{ step: 20, accuracy: { raven: 0.3, 'i-raven': 0.2 } }],
+    });
+    trainer.say('step', {
+      run: run.name,
+      ...point(40, 3.25),
+      totalSteps: 100,
+      problemsPerSecond: 321,
+      secondsLeft: 75,
+    });
+    trainer.say('accuracy', { run: run.name, step: 40, accuracy: { raven: 0.5, 'i-raven': 0.4 } });
+    const nine = Buffer.alloc(9 * 4096, 255).toString('base64');
+    trainer.say('panels', {
+      run: run.name,
+      step: 40,
+      matrices: [{ panels: nine, imagined: Buffer.alloc(4096, 51).toString('base64') }],
+    });
+    trainer.say('rules', {
+      run: run.name,
+      step: 40,
+      rules: [[[0, 0]], [[1, 1]], [[1.1, 1]]],
+      truth: [['Size: constant'], ['Size: progression'], ['Size: progression']],
+      prior: null,
+    });
+    trainer.say('note', { run: run.name, level: 'warning', text: 'the disk is nearly full' });
+
+    await page.getByText('Step 40 of 100').waitFor();
+    expect(await page.locator('.controls').innerText()).toMatch(
+      /321 matrices a second · 75 s left/,
+    );
+    expect(await page.getByLabel('Loss: 3.25').count()).toBe(1);
+    expect(await page.getByLabel('Accuracy: raven 50.0%, i-raven 40.0%').count()).toBe(1);
+    await eventually(() => page.locator('.curve svg path').count()).toBeGreaterThan(1);
+    const imagined = await canvasPixels(page.locator('.live-matrices .imagined canvas'));
+    expect(imagined.every((value) => Math.abs(value - 0.2) < 1e-6)).toBe(true);
+    await eventually(() => page.locator('.live-plane circle').count()).toBe(3);
+    await page.getByText('the disk is nearly full').waitFor();
+
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await eventually(() => trainer.received.at(-1)).toEqual({
+      path: `/${TRAIN_API.stop}`,
+      body: { name: run.name },
+    });
+    trainer.say('status', { ...idle, runs: [{ ...run, state: 'stopped' }], shown: run.name });
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('another run is at work').waitFor();
+    await page.getByRole('button', { name: 'Export and play' }).click();
+    await eventually(() => page.url()).toContain('model=center');
+    await page.locator('.candidates').waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('without libtorch it says why and what installs it', async () => {
+    trainer.status = {
+      ...idle,
+      available: false,
+      reason: 'libtorch is not installed.',
+      command: 'npm run setup:torch',
+      devices: [],
+    };
+    const { page } = await openPage(await browser.newContext());
+    await page.goto(`${host.url}#tab=train`);
+    await page.getByText('libtorch is not installed.').waitFor();
+    expect(await page.locator('pre').innerText()).toBe('npm run setup:torch');
+    expect(await page.getByRole('button', { name: 'Start training' }).count()).toBe(0);
+  });
+});
