@@ -333,6 +333,7 @@ void defineProcessGroup(Napi::Object exports) {
   define<groupBarrier>(exports, "groupBarrier");
   define<groupClose>(exports, "groupClose");
   defineProcessGroupAutograd(exports);
+  defineReducer(exports);
 #endif
 }
 

@@ -42,6 +42,7 @@ void allReduceSum(Engine& engine, const at::Tensor& tensor);
 std::vector<at::Tensor> allGather(Engine& engine, const at::Tensor& tensor);
 
 void defineProcessGroupAutograd(Napi::Object exports);
+void defineReducer(Napi::Object exports);
 
 }  // namespace crab
 

@@ -1,24 +1,24 @@
 /** `crab train`: trains a model without labels, or continues a training. */
 import type { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { findLayout, type ConfigurationLayout } from '../matrix/index.js';
 import { crabConfig, ModelError, PRESETS, type CrabConfig } from '../models/index.js';
 import type { DeepPartial, PresetName } from '../models/index.js';
+import { rendezvousOf, type Rendezvous } from '../torch/index.js';
 import { openRun, parseDuration, train } from '../training/index.js';
 import type {
   Budget,
   NewRunOptions,
   Precision,
   RunConfig,
-  StepEvent,
-  TrainingObserver,
   TrainOptions,
   TrainOutcome,
-  ValidationEvent,
 } from '../training/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { Interrupted, UsageError } from './errors.js';
-import { formatRate, formatSeconds, startProgress, type Progress } from './progress.js';
+import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
+import { Display } from './train-display.js';
 
 interface Options {
   config?: string;
@@ -32,6 +32,11 @@ interface Options {
   time?: number;
   out?: string;
   resume?: string;
+  continue?: boolean;
+  nproc?: number;
+  restarts?: number;
+  rankTimeout?: number;
+  syncBatchNorm?: boolean;
   seed?: number;
   pool?: number;
   refresh?: number;
@@ -57,7 +62,11 @@ Examples:
   crab train --config center --preset small --time 10m
   crab train --config grid-3x3 --device cuda --time 20m --out runs/nine
   crab train --config center --data set.npz --preset released --steps 6000 --device cuda
-  crab train --resume runs/nine`;
+  crab train --resume runs/nine
+  crab train --config center --preset small --nproc 2 --restarts 3
+
+Several processes share each batch: --nproc starts them here; under torchrun, srun or a Kubernetes
+PyTorchJob the same command is one of them (see examples/cluster).`;
 
 const duration = (text: string): number => parseDuration(text);
 
@@ -88,10 +97,19 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option('--time <duration>', 'how long, e.g. 20m (the default)', duration)
     .option('--out <run>', 'folder of the run (default: runs/<config>-<preset>-<seed>)')
     .option('--resume <run>', 'continue a run with the settings stored in it')
+    .option('--continue', 'continue the run in --out if it is there, else start it')
+    .option('--nproc <n>', 'processes of this machine that share each batch', wholeNumber(1, 1024))
+    .option('--restarts <n>', 'with --nproc: start again after a failure', wholeNumber(0, 1000))
+    .option('--rank-timeout <duration>', 'longest wait for another process (default: 5m)', duration)
+    .option('--no-sync-batch-norm', 'each process normalises by its own part of the batch')
     .option('--seed <n>', 'everything random follows from it (default: 0)', wholeNumber(0))
     .option('--pool <n>', 'generated problems kept at a time (default: 20000)', wholeNumber(1))
     .option('--refresh <n>', 'problems replaced in every step; 0 keeps the first ones', amount)
-    .option('--precision <name>', 'f32 or bf16 (default: bf16 on cuda)', oneOf(['f32', 'bf16']))
+    .option(
+      '--precision <name>',
+      'f32, bf16 or f64 (default: bf16 on cuda)',
+      oneOf(['f32', 'bf16', 'f64']),
+    )
     .option('--deterministic', 'repeat exactly on cuda too, at some cost')
     .option('--threads <n>', 'threads of one operation on the CPU', wholeNumber(1, 1024))
     .option('--workers <n>', 'threads that make problems', wholeNumber(1, 1024))
@@ -105,13 +123,69 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
 }
 
 async function run(options: Options, signal: AbortSignal): Promise<void> {
-  const request = options.resume === undefined ? await newRun(options) : await resumed(options);
+  const rendezvous = rendezvousOf();
+  if (options.nproc === undefined) return runHere(options, rendezvous, whileLaunched(signal));
+  if (rendezvous !== null) {
+    throw new UsageError('--nproc does not go with a launcher: this process is one of its ranks');
+  }
+  return launch(options, signal);
+}
+
+/** The settings of a run, from flags or from where it is stored. */
+async function requestOf(options: Options): Promise<{ request: TrainOptions; device?: string }> {
+  if (options.resume !== undefined) return resumed(options);
+  const request = await newRun(options);
+  const exists = options.continue === true && (await isRun(request.out));
+  if (!exists) return { request, device: request.device };
+  return resumed({ ...options, resume: request.out, out: undefined, data: undefined });
+}
+
+const isRun = (folder: string): Promise<boolean> =>
+  access(path.join(folder, 'config.json')).then(
+    () => true,
+    () => false,
+  );
+
+/** What this process does: the whole run, or a rank's part of it. */
+async function runHere(
+  options: Options,
+  rendezvous: Rendezvous | null,
+  signal: AbortSignal,
+): Promise<void> {
+  if (rendezvous === null) {
+    return trainAndReport(options, (await requestOf(options)).request, signal);
+  }
+  const follows = rendezvous.rank > 0;
+  const follow = { request: { follow: true, workers: options.workers } as const };
+  const { request, joined } = await joinWith<{ request: TrainOptions; device?: string }>(
+    rendezvous,
+    () => (follows ? Promise.resolve(follow) : requestOf(options)),
+    ({ device }) => device,
+    options.rankTimeout ?? DEFAULT_RANK_TIMEOUT,
+    signal,
+  );
+  // The first rank reports for all.
+  const silent = follows ? { ...options, quiet: true, json: false } : options;
+  await trainAndReport(silent, { ...request.request, ...joined }, signal, follows);
+  joined.leave();
+}
+
+async function trainAndReport(
+  options: Options,
+  request: TrainOptions,
+  signal: AbortSignal,
+  silent = false,
+): Promise<void> {
   const display = new Display(options.quiet === true);
   let outcome: TrainOutcome;
   try {
     outcome = await train(request, display, signal);
   } finally {
     display.stop();
+  }
+  if (silent) {
+    if (!outcome.finished) throw new Interrupted('stopped before the end');
+    return;
   }
   if (options.json) process.stdout.write(`${JSON.stringify(display.report(outcome))}\n`);
   else process.stderr.write(`${display.summary(outcome)}\n`);
@@ -156,7 +230,7 @@ async function modelOf(
   }
 }
 
-async function newRun(options: Options): Promise<TrainOptions> {
+async function newRun(options: Options): Promise<NewRunOptions & { workers?: number }> {
   const { model, layout } = await modelOf(options);
   if (options.data !== undefined && (options.pool ?? options.refresh) !== undefined) {
     throw new UsageError('--pool and --refresh are for generated problems, not for --data');
@@ -174,6 +248,7 @@ async function newRun(options: Options): Promise<TrainOptions> {
     device: options.device,
     precision: options.precision,
     deterministic: options.deterministic,
+    syncBatchNorm: options.syncBatchNorm,
     threads: options.threads,
     logEvery: options.logEvery,
     validation: { every: options.validateEvery },
@@ -203,6 +278,7 @@ function disagreements(options: Options, config: RunConfig): string[] {
     precision: options.precision === undefined || options.precision === config.precision,
     deterministic: options.deterministic === undefined || config.deterministic,
     threads: isSame(options.threads, config.threads),
+    'no-sync-batch-norm': options.syncBatchNorm !== false || config.syncBatchNorm === false,
     'validate-every': isSame(options.validateEvery, config.validation.every),
     'checkpoint-every': isSame(options.checkpointEvery, config.checkpoints.steps),
     'log-every': isSame(options.logEvery, config.logEvery),
@@ -220,7 +296,7 @@ function isConfiguration({ config, noisy }: Options, model: CrabConfig): boolean
   return layout.configuration === model.configuration && layout.noisy === model.noisy;
 }
 
-async function resumed(options: Options): Promise<TrainOptions> {
+async function resumed(options: Options): Promise<{ request: TrainOptions; device: string }> {
   const resume = options.resume ?? '';
   const { config } = await openRun(resume);
   const conflicts = disagreements(options, config);
@@ -230,106 +306,5 @@ async function resumed(options: Options): Promise<TrainOptions> {
       `${flags} cannot be changed with --resume: ${resume} was started otherwise`,
     );
   }
-  return { resume, workers: options.workers };
-}
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
-
-/** The terms worth a look while training, by short names. */
-const SHORT_NAMES: Record<string, string> = {
-  reconstruction: 'rec',
-  ruleRegularizer: 'rule',
-  targetRegularizer: 'target',
-};
-
-/** Shows a training on standard error. */
-class Display implements TrainingObserver {
-  #progress: Progress | null = null;
-  #total: number | null = null;
-  #first = 0;
-  #run = '';
-  #lastStep: StepEvent | null = null;
-  #lastValidation: ValidationEvent | null = null;
-
-  constructor(readonly quiet: boolean) {}
-
-  readonly start: TrainingObserver['start'] = (event) => {
-    this.#first = event.step;
-    this.#run = event.run;
-    this.#open(event.totalSteps);
-    const size = `${(event.parameters / 1e6).toFixed(1)} million weights`;
-    const from = event.step > 0 ? ` from step ${event.step}` : '';
-    this.#say(`${event.run}: ${size} on ${event.device}${from}`);
-  };
-
-  readonly step: TrainingObserver['step'] = (event) => {
-    this.#lastStep = event;
-    if (event.totalSteps !== this.#total) this.#open(event.totalSteps);
-    this.#progress?.update(event.step - this.#first, this.#noteOf(event));
-  };
-
-  readonly validation: TrainingObserver['validation'] = (event) => {
-    this.#lastValidation = event;
-  };
-
-  readonly note: TrainingObserver['note'] = ({ level, text }) => {
-    if (level === 'warning' || !this.quiet) this.#say(text);
-  };
-
-  #say(text: string): void {
-    if (this.quiet && this.#progress === null) return;
-    process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${text}\n`);
-  }
-
-  /** A bar over the steps of this process; before the length is known, without an end. */
-  #open(totalSteps: number | null): void {
-    this.#progress?.stop();
-    this.#total = totalSteps;
-    this.#progress = startProgress(
-      (totalSteps ?? this.#first + 30) - this.#first,
-      'steps',
-      this.quiet,
-    );
-  }
-
-  #noteOf({ terms, problemsPerSecond, secondsLeft }: StepEvent): string {
-    const parts = Object.entries(SHORT_NAMES)
-      .filter(([term]) => terms[term] !== undefined)
-      .map(([term, name]) => `${name} ${terms[term].toPrecision(3)}`);
-    const rate = `${formatRate(problemsPerSecond)} problems/s`;
-    const left = secondsLeft === null ? '' : `, ${formatSeconds(secondsLeft)} in all`;
-    const judged = this.#lastValidation;
-    const accuracy =
-      judged === null
-        ? ''
-        : ` SA ${percent(judged.selectionAccuracy.raven)} GSA ${percent(judged.globalSelectionAccuracy)}`;
-    return `| ${parts.join(' ')}${accuracy} | ${rate}${left}`;
-  }
-
-  stop(): void {
-    this.#progress?.stop();
-    this.#progress = null;
-  }
-
-  report(outcome: TrainOutcome): object {
-    const { selectionAccuracy, globalSelectionAccuracy } = this.#lastValidation ?? {};
-    return {
-      ...outcome,
-      terms: this.#lastStep?.terms ?? null,
-      selectionAccuracy: selectionAccuracy ?? null,
-      globalSelectionAccuracy: globalSelectionAccuracy ?? null,
-      problemsPerSecond: this.#lastStep?.problemsPerSecond ?? null,
-      feed: this.#lastStep?.feed ?? null,
-    };
-  }
-
-  summary({ run, step, finished, best }: TrainOutcome): string {
-    if (!finished) return `stopped after ${step} steps; continue with: crab train --resume ${run}`;
-    const score = best === null ? '' : `, best ${percent(best.score)} at step ${best.step}`;
-    const feed = this.#lastStep?.feed;
-    const cost = feed
-      ? `; a problem was used ${feed.uses.toFixed(1)} times, the feed took ${percent(feed.share)} of the time`
-      : '';
-    return `${this.#run}: ${step} steps${score}${cost}`;
-  }
+  return { request: { resume, workers: options.workers }, device: config.device };
 }

@@ -107,6 +107,8 @@ export interface AriTable {
   /** The concept of largest ARI for each attribute, as in the paper, and their mean. */
   readonly best: readonly AriAssignment[];
   readonly average: number;
+  /** 95% interval of the average; resampled problems choose their best concepts anew. */
+  readonly averageInterval?: { readonly low: number; readonly high: number };
   /** Each concept for one attribute at most, with the largest sum. */
   readonly oneToOne: readonly AriAssignment[];
   readonly averageOneToOne: number;

@@ -102,12 +102,18 @@ function errorLines({ errors }: ModelEvaluation): string[] {
   ];
 }
 
-const ariLine = (name: string, { average, averageOneToOne, best }: AriTable): string =>
-  `ARI ${name}: ${average.toFixed(3)}, one-to-one ${averageOneToOne.toFixed(3)} (${best
+const ariLine = (name: string, table: AriTable): string => {
+  const { average, averageInterval, averageOneToOne, best } = table;
+  const range =
+    averageInterval === undefined
+      ? ''
+      : ` [${averageInterval.low.toFixed(3)}, ${averageInterval.high.toFixed(3)}]`;
+  return `ARI ${name}: ${average.toFixed(3)}${range}, one-to-one ${averageOneToOne.toFixed(3)} (${best
     .map(
       ({ attribute, concept, ari }) => `${attribute} ${ari.toFixed(3)} concept ${concept ?? '–'}`,
     )
     .join(', ')})`;
+};
 
 function ariLines({ ari, seconds }: ModelEvaluation): string[] {
   if (ari === null) {

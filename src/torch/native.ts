@@ -160,7 +160,7 @@ export interface Native {
   groupAllGather(group: GroupHandle, tensor: TensorHandle): TensorHandle[];
   groupBarrier(group: GroupHandle): Promise<void>;
   groupClose(group: GroupHandle): void;
-  // process_group_autograd.cc
+  // process_group_autograd.cc, process_group_reducer.cc
   groupGather(group: GroupHandle, tensor: TensorHandle, dim: number): TensorHandle;
   syncBatchNorm(
     group: GroupHandle,

@@ -20,10 +20,17 @@ export type {
 } from './observer.js';
 export { openRun } from './open-run.js';
 export type { OpenedRun, StoredWeights, TrainedModel, WhichWeights } from './open-run.js';
-export type { NewRunOptions, ResumeOptions, RuntimeOptions, TrainOptions } from './options.js';
+export type {
+  FollowOptions,
+  NewRunOptions,
+  ResumeOptions,
+  RuntimeOptions,
+  TrainOptions,
+} from './options.js';
 export type { RulesSnapshot } from './rules-snapshot.js';
 export type { MetricsLine, TrainMetrics, ValidationMetrics } from './run/metrics-log.js';
 export { diskFiles, type RunFiles } from './run/files.js';
 export { joinTeam, type JoinedTeam } from './parallel/join.js';
+export { shareFailure as refuseTeam } from './parallel/handover.js';
 export { launchRanks, type LaunchOptions } from './parallel/launch.js';
 export { train, type TrainOutcome } from './train.js';

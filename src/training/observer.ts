@@ -12,6 +12,8 @@ export interface StartEvent {
   readonly totalSteps: number | null;
   readonly batchSize: number;
   readonly parameters: number;
+  /** Processes that train together. */
+  readonly ranks: number;
 }
 
 export interface StepEvent {

@@ -1,7 +1,7 @@
 /** What a training is asked to do, and the defaults that make a complete run configuration of it. */
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
-import type { CrabConfig } from '../models/index.js';
+import type { CrabConfig, CrabModel } from '../models/index.js';
 import type { Budget } from './budget.js';
 import {
   RUN_FORMAT,
@@ -64,6 +64,8 @@ export interface RuntimeOptions {
   readonly workers?: number;
   /** Captures a step as a CUDA graph; on unless told. */
   readonly cudaGraph?: boolean;
+  /** Sees the model as this process holds it in the end, for tests. */
+  ended?(model: CrabModel): void;
   /** The file system, for tests. */
   readonly files?: RunFiles;
   /** Seconds after which a failed write is tried again. */

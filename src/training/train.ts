@@ -25,6 +25,7 @@ import {
   type RuntimeOptions,
   type TrainOptions,
 } from './options.js';
+import { requireSameModel } from './parallel/fingerprint.js';
 import { followRun, shareFailure, shareRun } from './parallel/handover.js';
 import { SOLO, type Team } from './parallel/team.js';
 import { loadCheckpoint, type LoadedCheckpoint } from './run/checkpoint.js';
@@ -171,7 +172,10 @@ function loopParts(
         share: seconds > 0 ? spent / 1000 / seconds : 0,
       };
     },
-    validate: () => session.validate(),
+    validate: () => {
+      requireSameModel(session.model, team);
+      return session.validate();
+    },
     keepBest: (step) => {
       if (store !== null) session.keepBest(step);
     },
@@ -297,8 +301,10 @@ export async function train(
       totalSteps: state.totalSteps,
       batchSize: config.model.optimizer.batchSize,
       parameters: session.model.parameterCount(),
+      ranks: team.size,
     });
     const finished = await runLoop(session, store, opened, state, observer, signal);
+    options.ended?.(session.model);
     return {
       run: folder,
       step: state.step,

@@ -27,6 +27,18 @@ export class Bootstrap {
     }
   }
 
+  /** The interval of anything that is worked out from how often each problem stands in a resample. */
+  interval(statistic: (times: Uint8Array) => number): {
+    readonly low: number;
+    readonly high: number;
+  } {
+    const values = Float64Array.from({ length: RESAMPLES }, (_, r) =>
+      statistic(this.#times.subarray(r * this.count, (r + 1) * this.count)),
+    ).sort();
+    const tail = Math.floor(TAIL * RESAMPLES);
+    return { low: values[tail], high: values[RESAMPLES - 1 - tail] };
+  }
+
   /** The mean of one value for each problem, with its interval. */
   mean(values: ArrayLike<number>): Measured {
     return this.ratio(
@@ -41,25 +53,19 @@ export class Bootstrap {
     if (values.length !== count || weights.length !== count) {
       throw new RangeError(`bootstrap: ${values.length} values for ${count} problems`);
     }
-    const ratios = new Float64Array(RESAMPLES);
-    for (let r = 0; r < RESAMPLES; r++) {
+    const interval = this.interval((times) => {
       let [above, below] = [0, 0];
-      for (let i = 0, at = r * count; i < count; i++, at++) {
-        above += this.#times[at] * values[i];
-        below += this.#times[at] * weights[i];
+      for (let i = 0; i < count; i++) {
+        above += times[i] * values[i];
+        below += times[i] * weights[i];
       }
-      ratios[r] = below === 0 ? 0 : above / below;
-    }
-    ratios.sort();
+      return below === 0 ? 0 : above / below;
+    });
     let [above, below] = [0, 0];
     for (let i = 0; i < count; i++) {
       above += values[i];
       below += weights[i];
     }
-    return {
-      value: below === 0 ? 0 : above / below,
-      low: ratios[Math.floor(TAIL * RESAMPLES)],
-      high: ratios[RESAMPLES - 1 - Math.floor(TAIL * RESAMPLES)],
-    };
+    return { value: below === 0 ? 0 : above / below, ...interval };
   }
 }

@@ -15,6 +15,8 @@ import type { AriAssignment, AriResult, AriTable, AttributeColumn } from '../eva
 import type { Subject } from '../subject.js';
 import { bestAssignment } from './assignment.js';
 import { attributeColumns } from './attributes.js';
+import { Bootstrap } from './bootstrap.js';
+import { codesOf, weightedRandIndex } from './contingency.js';
 import type { StudiedProblems } from './studied-problems.js';
 
 export interface RuleAgreementOptions {
@@ -62,6 +64,22 @@ const mean = (values: readonly number[]): number =>
 
 const GROUPS = ['Type', 'Size', 'Color', 'Num/Pos'] as const;
 
+/** Interval of the average over attributes, whose best concepts are found anew in each resample. */
+function bootstrapAverage(
+  found: readonly (readonly number[])[],
+  truth: readonly (readonly string[])[],
+): { readonly low: number; readonly high: number } {
+  const concepts = found.map(codesOf);
+  const attributes = truth.map(codesOf);
+  return new Bootstrap(truth[0].length).interval((times) =>
+    mean(
+      attributes.map((names) =>
+        Math.max(...concepts.map((categories) => weightedRandIndex(categories, names, times))),
+      ),
+    ),
+  );
+}
+
 /**
  * The table for categories [n][M] and labels.
  * @param labels rules of each problem; those of which some rule is not known are left out
@@ -95,6 +113,10 @@ export function ariTable(
       ? { attribute: name, concept: null, ari: 0 }
       : { attribute: name, concept: m + 1, ari: matrix[m][v] };
   });
+  const averageInterval = bootstrapAverage(
+    Array.from({ length: concepts }, (_, m) => known.map((n) => categories[n][m])),
+    truth,
+  );
   const byGroup = Object.fromEntries(
     GROUPS.map((group) => {
       const own = best.filter((_, v) => attributes[v].group === group).map(({ ari }) => ari);
@@ -106,6 +128,7 @@ export function ariTable(
     matrix,
     best,
     average: mean(best.map(({ ari }) => ari)),
+    averageInterval,
     oneToOne,
     averageOneToOne: mean(oneToOne.map(({ ari }) => ari)),
     byGroup,

@@ -1,0 +1,248 @@
+// The gradients of parameters, averaged over the ranks while the backward pass still runs.
+#include "process_group.h"
+
+#ifdef CRAB_C10D
+
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/utils/lambda_post_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+namespace crab {
+
+namespace {
+
+using torch::autograd::variable_list;
+// A shared pointer, of which kind depends on the version.
+using Accumulator = decltype(torch::autograd::impl::grad_accumulator(std::declval<at::Tensor>()));
+
+// Averages gradients over the ranks, bucket by bucket, as they become ready. The first pass only takes
+// note of the order in which they do and reduces at its end; from then on buckets follow that order, which
+// rank 0 decides. After a pass `grad` of every parameter is a view into a bucket.
+class Reducer : public std::enable_shared_from_this<Reducer> {
+ public:
+  Reducer(c10::intrusive_ptr<Engine> engine, std::vector<at::Tensor> parameters, int64_t bucketBytes)
+      : engine_(std::move(engine)), parameters_(std::move(parameters)), bucketBytes_(bucketBytes) {
+    for (const at::Tensor& parameter : parameters_) {
+      if (!parameter.is_leaf() || !parameter.requires_grad()) fail("expected parameters that record gradients");
+      if (!parameter.is_non_overlapping_and_dense()) fail("a parameter is not dense in memory");
+    }
+    seen_.assign(parameters_.size(), false);
+  }
+
+  // Hooks refer to this object weakly: it may go while a graph is alive.
+  void install() {
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      Accumulator accumulator = torch::autograd::impl::grad_accumulator(parameters_[i]);
+      std::weak_ptr<Reducer> self = weak_from_this();
+      auto hook = std::make_unique<torch::autograd::utils::LambdaPostHook>(
+          [self, i](const variable_list& outputs, const variable_list&) {
+            if (auto reducer = self.lock()) reducer->ready(i);
+            return outputs;
+          });
+      hooks_.emplace_back(accumulator->add_post_hook(std::move(hook)), accumulator);
+    }
+  }
+
+  ~Reducer() {
+    for (auto& [key, accumulator] : hooks_) accumulator->del_post_hook(key);
+  }
+
+  // Before each backward pass whose gradients are to be reduced.
+  void begin() {
+    active_ = true;
+    callbackQueued_ = false;
+    order_.clear();
+    seen_.assign(parameters_.size(), false);
+    next_ = 0;
+    for (Bucket& bucket : buckets_) {
+      bucket.missing = bucket.members.size();
+      bucket.work.reset();
+    }
+  }
+
+  int64_t buckets() const { return static_cast<int64_t>(buckets_.size()); }
+
+ private:
+  // Inside a backward pass only standard exceptions reach its caller.
+  [[noreturn]] static void refuse(const char* why) { throw std::runtime_error(why); }
+
+  struct Bucket {
+    std::vector<size_t> members;
+    at::Tensor memory;  // one dimension
+    size_t missing = 0;
+    WorkPointer work;
+  };
+
+  void ready(size_t index) {
+    if (!active_) return;
+    if (!callbackQueued_) {
+      callbackQueued_ = true;
+      std::weak_ptr<Reducer> self = weak_from_this();
+      torch::autograd::Engine::get_default_engine().queue_callback([self] {
+        if (auto reducer = self.lock()) reducer->finish();
+      });
+    }
+    if (seen_[index]) refuse("a parameter received its gradient twice in one backward pass");
+    seen_[index] = true;
+    if (buckets_.empty()) {
+      order_.push_back(static_cast<int64_t>(index));
+    } else {
+      fill(index);
+    }
+  }
+
+  void fill(size_t index) {
+    const at::Tensor gradient = parameters_[index].grad();
+    if (gradient.data_ptr() == views_[index].data_ptr()) {
+      refuse("gradients must be cleared before each backward pass");
+    }
+    {
+      at::NoGradGuard guard;
+      at::mul_out(views_[index], gradient, at::scalar_to_tensor(1.0 / engine_->getSize()));
+    }
+    parameters_[index].mutable_grad() = views_[index];
+    Bucket& bucket = buckets_[bucketOf_[index]];
+    bucket.missing -= 1;
+    while (next_ < buckets_.size() && buckets_[next_].missing == 0) launch(buckets_[next_++]);
+  }
+
+  void launch(Bucket& bucket) {
+    std::vector<at::Tensor> tensors{bucket.memory};
+    bucket.work = started([&] { return engine_->allreduce(tensors); });
+  }
+
+  void finish() {
+    active_ = false;
+    if (buckets_.empty()) reduceFirst();
+    if (next_ < buckets_.size()) refuse("a parameter received no gradient in a backward pass");
+    for (Bucket& bucket : buckets_) {
+      finishWork(bucket.work);
+      bucket.work.reset();
+    }
+  }
+
+  void reduceFirst() {
+    if (order_.size() != parameters_.size()) refuse("a parameter received no gradient in a backward pass");
+    makeBuckets(agreedOrder());
+    for (const Bucket& bucket : buckets_) {
+      for (size_t index : bucket.members) fill(index);
+    }
+  }
+
+  std::vector<int64_t> agreedOrder() {
+    const auto count = static_cast<int64_t>(order_.size());
+    std::vector<at::Tensor> tensors{
+        at::tensor(order_, at::TensorOptions(at::kLong)).to(parameters_[0].device())};
+    finishWork(started([&] { return engine_->broadcast(tensors); }));
+    const at::Tensor agreed = tensors[0].to(at::kCPU);
+    return {agreed.data_ptr<int64_t>(), agreed.data_ptr<int64_t>() + count};
+  }
+
+  // The first bucket is small, so that the network has work early.
+  void makeBuckets(const std::vector<int64_t>& order) {
+    int64_t room = bucketBytes_ / 16;
+    int64_t bytes = 0;
+    for (int64_t index : order) {
+      const at::Tensor& parameter = parameters_[static_cast<size_t>(index)];
+      const bool fits = !buckets_.empty() && bytes < room &&
+                        parameters_[buckets_.back().members[0]].scalar_type() == parameter.scalar_type();
+      if (!fits) {
+        if (!buckets_.empty()) room = bucketBytes_;
+        buckets_.emplace_back();
+        bytes = 0;
+      }
+      buckets_.back().members.push_back(static_cast<size_t>(index));
+      bytes += static_cast<int64_t>(parameter.nbytes());
+    }
+    views_.resize(parameters_.size());
+    bucketOf_.resize(parameters_.size());
+    for (size_t b = 0; b < buckets_.size(); ++b) allocate(b);
+  }
+
+  void allocate(size_t at) {
+    Bucket& bucket = buckets_[at];
+    int64_t count = 0;
+    for (size_t index : bucket.members) count += parameters_[index].numel();
+    bucket.memory = at::zeros({count}, parameters_[bucket.members[0]].options());
+    bucket.missing = bucket.members.size();
+    int64_t offset = 0;
+    for (size_t index : bucket.members) {
+      const at::Tensor& parameter = parameters_[index];
+      views_[index] = bucket.memory.as_strided(parameter.sizes(), parameter.strides(), offset);
+      bucketOf_[index] = at;
+      offset += parameter.numel();
+    }
+  }
+
+  const c10::intrusive_ptr<Engine> engine_;
+  const std::vector<at::Tensor> parameters_;
+  const int64_t bucketBytes_;
+  std::vector<std::pair<uintptr_t, Accumulator>> hooks_;
+  std::vector<Bucket> buckets_;
+  std::vector<at::Tensor> views_;
+  std::vector<size_t> bucketOf_;
+  std::vector<int64_t> order_;
+  std::vector<bool> seen_;
+  size_t next_ = 0;
+  bool active_ = false;
+  bool callbackQueued_ = false;
+};
+
+struct ReducerHandle {
+  HandleKind kind = HandleKind::Reducer;
+  std::shared_ptr<Reducer> reducer;
+};
+
+ReducerHandle& reducerOf(Napi::Value value) {
+  auto* handle = static_cast<ReducerHandle*>(unwrapHandle(value.Env(), value, HandleKind::Reducer));
+  if (handle == nullptr) fail("expected a reducer of gradients");
+  return *handle;
+}
+
+Reducer& liveReducerOf(Napi::Value value) {
+  ReducerHandle& handle = reducerOf(value);
+  if (!handle.reducer) fail("the reducer has been freed", "CRAB_FREED");
+  return *handle.reducer;
+}
+
+void finalizeReducer(FinalizerEnv, void* data, void*) { delete static_cast<ReducerHandle*>(data); }
+
+// reducerCreate(group, parameters, bucketBytes)
+napi_value reducerCreate(const Napi::CallbackInfo& info) {
+  const int64_t bucketBytes = info[2].IsNumber() ? info[2].As<Napi::Number>().Int64Value() : 0;
+  if (bucketBytes < 1) fail("expected the bytes of a bucket: a number from 1");
+  auto handle = std::make_unique<ReducerHandle>();
+  handle->reducer = std::make_shared<Reducer>(engineOf(info[0]), tensorsOf(info[1]), bucketBytes);
+  handle->reducer->install();
+  napi_value result = nullptr;
+  napi_create_external(info.Env(), handle.release(), finalizeReducer, nullptr, &result);
+  return result;
+}
+
+napi_value reducerBegin(const Napi::CallbackInfo& info) {
+  requireNoAsyncBackward(info.Env(), "a reduction cannot begin");
+  liveReducerOf(info[0]).begin();
+  return nullptr;
+}
+
+napi_value reducerBuckets(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(liveReducerOf(info[0]).buckets()));
+}
+
+napi_value reducerClose(const Napi::CallbackInfo& info) {
+  reducerOf(info[0]).reducer.reset();
+  return nullptr;
+}
+
+}  // namespace
+
+void defineReducer(Napi::Object exports) {
+  define<reducerCreate>(exports, "reducerCreate");
+  define<reducerBegin>(exports, "reducerBegin");
+  define<reducerBuckets>(exports, "reducerBuckets");
+  define<reducerClose>(exports, "reducerClose");
+}
+
+}  // namespace crab
+
+#endif  // CRAB_C10D

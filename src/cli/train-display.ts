@@ -1,0 +1,110 @@
+/** Shows a training on standard error while it runs, and sums it up at its end. */
+import type {
+  StepEvent,
+  TrainingObserver,
+  TrainOutcome,
+  ValidationEvent,
+} from '../training/index.js';
+import { formatRate, formatSeconds, startProgress, type Progress } from './progress.js';
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+
+/** The terms worth a look while training, by short names. */
+const SHORT_NAMES: Record<string, string> = {
+  reconstruction: 'rec',
+  ruleRegularizer: 'rule',
+  targetRegularizer: 'target',
+};
+
+/** Shows a training on standard error. */
+export class Display implements TrainingObserver {
+  #progress: Progress | null = null;
+  #total: number | null = null;
+  #first = 0;
+  #run = '';
+  #lastStep: StepEvent | null = null;
+  #lastValidation: ValidationEvent | null = null;
+
+  constructor(readonly quiet: boolean) {}
+
+  readonly start: TrainingObserver['start'] = (event) => {
+    this.#first = event.step;
+    this.#run = event.run;
+    this.#open(event.totalSteps);
+    const size = `${(event.parameters / 1e6).toFixed(1)} million weights`;
+    const from = event.step > 0 ? ` from step ${event.step}` : '';
+    const ranks = event.ranks > 1 ? ` with ${event.ranks} processes` : '';
+    this.#say(`${event.run}: ${size} on ${event.device}${ranks}${from}`);
+  };
+
+  readonly step: TrainingObserver['step'] = (event) => {
+    this.#lastStep = event;
+    if (event.totalSteps !== this.#total) this.#open(event.totalSteps);
+    this.#progress?.update(event.step - this.#first, this.#noteOf(event));
+  };
+
+  readonly validation: TrainingObserver['validation'] = (event) => {
+    this.#lastValidation = event;
+  };
+
+  readonly note: TrainingObserver['note'] = ({ level, text }) => {
+    if (level === 'warning' || !this.quiet) this.#say(text);
+  };
+
+  #say(text: string): void {
+    if (this.quiet && this.#progress === null) return;
+    process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${text}\n`);
+  }
+
+  /** A bar over the steps of this process; before the length is known, without an end. */
+  #open(totalSteps: number | null): void {
+    this.#progress?.stop();
+    this.#total = totalSteps;
+    this.#progress = startProgress(
+      (totalSteps ?? this.#first + 30) - this.#first,
+      'steps',
+      this.quiet,
+    );
+  }
+
+  #noteOf({ terms, problemsPerSecond, secondsLeft }: StepEvent): string {
+    const parts = Object.entries(SHORT_NAMES)
+      .filter(([term]) => terms[term] !== undefined)
+      .map(([term, name]) => `${name} ${terms[term].toPrecision(3)}`);
+    const rate = `${formatRate(problemsPerSecond)} problems/s`;
+    const left = secondsLeft === null ? '' : `, ${formatSeconds(secondsLeft)} in all`;
+    const judged = this.#lastValidation;
+    const accuracy =
+      judged === null
+        ? ''
+        : ` SA ${percent(judged.selectionAccuracy.raven)} GSA ${percent(judged.globalSelectionAccuracy)}`;
+    return `| ${parts.join(' ')}${accuracy} | ${rate}${left}`;
+  }
+
+  stop(): void {
+    this.#progress?.stop();
+    this.#progress = null;
+  }
+
+  report(outcome: TrainOutcome): object {
+    const { selectionAccuracy, globalSelectionAccuracy } = this.#lastValidation ?? {};
+    return {
+      ...outcome,
+      terms: this.#lastStep?.terms ?? null,
+      selectionAccuracy: selectionAccuracy ?? null,
+      globalSelectionAccuracy: globalSelectionAccuracy ?? null,
+      problemsPerSecond: this.#lastStep?.problemsPerSecond ?? null,
+      feed: this.#lastStep?.feed ?? null,
+    };
+  }
+
+  summary({ run, step, finished, best }: TrainOutcome): string {
+    if (!finished) return `stopped after ${step} steps; continue with: crab train --resume ${run}`;
+    const score = best === null ? '' : `, best ${percent(best.score)} at step ${best.step}`;
+    const feed = this.#lastStep?.feed;
+    const cost = feed
+      ? `; a problem was used ${feed.uses.toFixed(1)} times, the feed took ${percent(feed.share)} of the time`
+      : '';
+    return `${this.#run}: ${step} steps${score}${cost}`;
+  }
+}
