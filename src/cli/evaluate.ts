@@ -111,6 +111,7 @@ const isRun = (folder: string): Promise<boolean> =>
 /** Uses a model: a bundle, or a run that is exported for the purpose. */
 async function withSubject<T>(
   model: string,
+  metrics: readonly MetricName[],
   progress: StageProgress,
   signal: AbortSignal,
   use: (subject: OpenedSubject) => Promise<T>,
@@ -122,7 +123,16 @@ async function withSubject<T>(
     if (temporary !== null) {
       const onProgress = (stage: string, share: number): void =>
         progress.update(`export: ${stage}`, share);
-      await exportRun({ run: model, out: temporary, judged: 1, signal, onProgress });
+      // Statistics for several missing panels are long to work out and only for arbitrary positions.
+      const targetCounts = metrics.includes('gsa') ? undefined : [];
+      await exportRun({
+        run: model,
+        out: temporary,
+        judged: 1,
+        targetCounts,
+        signal,
+        onProgress,
+      });
     }
     const subject = await openSubject(temporary ?? model, { signal });
     try {
@@ -168,7 +178,7 @@ async function measure(
 ): Promise<ModelEvaluation> {
   const progress = new StageProgress(options.quiet ?? false);
   try {
-    return await withSubject(options.model, progress, signal, async (subject) => {
+    return await withSubject(options.model, metrics, progress, signal, async (subject) => {
       const data = await openData(options, subject);
       try {
         const evaluation = await evaluateModel(subject, {

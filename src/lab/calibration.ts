@@ -28,6 +28,8 @@ import {
   inBatchDistances,
   type Targets,
 } from './calibration-choice.js';
+import { flat } from './metrics/distance.js';
+import { PanelEncoder } from './metrics/panel-encoder.js';
 import { whitened } from './whitening.js';
 
 export interface CalibrationOptions {
@@ -64,6 +66,7 @@ interface Predicted {
 
 async function encodeProblems(
   solver: Calibrated,
+  encoder: PanelEncoder,
   first: number,
   count: number,
   { seed = DEFAULTS.seed, signal }: CalibrationOptions,
@@ -72,16 +75,14 @@ async function encodeProblems(
   const { configuration, noisy } = solver.manifest;
   const layout = layoutOf(configuration, noisy);
   const encoded: ConceptMeans[][] = [];
-  const image = new Uint8Array(SMALL_PIXELS);
   for (let from = 0; from < count; from += SLICE) {
     const n = Math.min(SLICE, count - from);
     const panels = Array.from({ length: n }, (_, i) =>
-      samplePanels({ configuration, noisy, seed, index: first + from + i }).panels.map((panel) => {
-        render64Into(layout, panel, image, 0);
-        return Float32Array.from(image, (value) => value / 255);
-      }),
-    );
-    const means = await solver.encode(panels.flat(), { signal });
+      samplePanels({ configuration, noisy, seed, index: first + from + i }),
+    ).flatMap((matrix) => matrix.panels);
+    const pictures = new Uint8Array(panels.length * SMALL_PIXELS);
+    panels.forEach((panel, i) => render64Into(layout, panel, pictures, i * SMALL_PIXELS));
+    const { means } = await encoder.encode(pictures, signal);
     for (let i = 0; i < n; i++) {
       encoded.push(means.slice(i * MATRIX_PANELS, (i + 1) * MATRIX_PANELS));
     }
@@ -116,13 +117,6 @@ async function predict(
   }
   return predicted;
 }
-
-const flat = (means: ConceptMeans): Float64Array => {
-  const size = means[0].length;
-  const all = new Float64Array(means.length * size);
-  means.forEach((values, m) => all.set(values, m * size));
-  return all;
-};
 
 /** Mean [D] and covariance [D, D] of vectors. */
 export function momentsOf(vectors: Iterable<Float64Array>, size: number) {
@@ -264,8 +258,9 @@ export async function calibrate(
   let done = 0;
   const step = (amount: number): void => options.onProgress?.(Math.min(1, (done += amount)));
   const onSlice = (): void => step(0.6 / slices);
-  const encoded = await encodeProblems(solver, 0, problems, options, onSlice);
-  const judged = await encodeProblems(solver, problems, validation, options, onSlice);
+  const encoder = new PanelEncoder(solver);
+  const encoded = await encodeProblems(solver, encoder, 0, problems, options, onSlice);
+  const judged = await encodeProblems(solver, encoder, problems, validation, options, onSlice);
   const statistics = new Map<StatisticsKey, ResidualStatistics>();
   for (const key of keys) {
     const sets = missingSets(key, problems + validation, seed);

@@ -42,6 +42,8 @@ export interface ExportOptions {
   readonly problems?: number;
   readonly validation?: number;
   readonly judged?: number;
+  /** Numbers of missing panels that get statistics of their own; 1, 2 and 3 unless told. */
+  readonly targetCounts?: readonly number[];
   /** Panels of each batch that concepts are named by. */
   readonly named?: number;
   readonly signal?: AbortSignal;
@@ -162,6 +164,7 @@ function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions)
     const statistics = await calibrate(subject.solver, {
       problems: options.problems,
       validation: options.validation,
+      targetCounts: options.targetCounts,
       signal,
       onProgress: (share) => onProgress?.('calibration', share),
     });

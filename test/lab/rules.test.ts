@@ -21,6 +21,8 @@ import {
   type RuleAttribute,
   type RuleName,
 } from '../../src/matrix/index.js';
+import { codesOf, weightedRandIndex } from '../../src/lab/metrics/contingency.js';
+import { adjustedRandIndex } from '../../src/models/index.js';
 import type { RuleMap } from '../../src/solver/index.js';
 import { madeUpThinker } from './made-up.js';
 
@@ -155,6 +157,46 @@ describe('a table of ARI', () => {
     const sum = table.best.reduce((total, { ari }) => total + ari, 0);
     expect(table.average).toBeCloseTo(sum / 5, 12);
     expect(table.byGroup.Type).toBeCloseTo((table.best[0].ari + table.best[2].ari) / 2, 12);
+  });
+});
+
+describe('the interval of an average', () => {
+  const columns = attributeColumns(layoutOf('center'));
+  const labels = randomLabels(200, 6);
+  const categoriesOf = (wrong: number): number[][] => {
+    const random = new Random(12);
+    return labels.map((label) =>
+      columns.map((attribute) =>
+        random.below(100) < wrong
+          ? random.below(4)
+          : NAMES.indexOf(ruleName(label, attribute) as RuleName),
+      ),
+    );
+  };
+
+  test('has no width where all agrees, and holds the average elsewhere', () => {
+    const perfect = ariTable(columns, categoriesOf(0), labels, ruleName);
+    expect(perfect.averageInterval).toEqual({ low: 1, high: 1 });
+    const { average, averageInterval } = ariTable(columns, categoriesOf(30), labels, ruleName);
+    expect(averageInterval?.low).toBeLessThan(average);
+    expect(averageInterval?.high).toBeGreaterThan(average);
+    expect((averageInterval?.high ?? 1) - (averageInterval?.low ?? 0)).toBeLessThan(0.25);
+  });
+
+  test('is of the index itself, items counted as often as they stand', () => {
+    const random = new Random(9);
+    const first = Array.from({ length: 30 }, () => random.below(4));
+    const second = first.map((value) => (random.coin() ? value : random.below(3)));
+    const times = first.map(() => random.below(4));
+    const repeated = (values: readonly number[]): number[] =>
+      values.flatMap((value, i) => Array.from({ length: times[i] }, () => value));
+    const expected = adjustedRandIndex(repeated(first), repeated(second));
+    expect(weightedRandIndex(codesOf(first), codesOf(second), times)).toBeCloseTo(expected, 12);
+    const once = first.map(() => 1);
+    expect(weightedRandIndex(codesOf(first), codesOf(second), once)).toBeCloseTo(
+      adjustedRandIndex(first, second),
+      12,
+    );
   });
 });
 
