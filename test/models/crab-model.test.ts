@@ -27,7 +27,7 @@ const positions = fc
   .map((list) => [...list].sort((a, b) => a - b));
 
 test('drawn targets are what the configuration says', () => {
-  const config = { sharedByBatch: false, min: 2, max: 4, setsPerProblem: 3 };
+  const config = { sharedByBatch: false, min: 2, max: 4, setsPerProblem: 3, decoded: 1 };
   const drawn = drawTargets(config, 200, uniformStream(1));
   expect([drawn.sets, drawn.problems, drawn.places]).toEqual([3, 200, 4]);
   const counts = new Set<number>();
@@ -42,7 +42,7 @@ test('drawn targets are what the configuration says', () => {
 });
 
 test('single targets of one problem differ, and every position comes up', () => {
-  const config = { sharedByBatch: false, min: 1, max: 1, setsPerProblem: 4 };
+  const config = { sharedByBatch: false, min: 1, max: 1, setsPerProblem: 4, decoded: 1 };
   const { index } = drawTargets(config, 100, uniformStream(2));
   for (let n = 0; n < 100; n++) {
     expect(new Set([0, 1, 2, 3].map((s) => index[s * 100 + n])).size).toBe(4);

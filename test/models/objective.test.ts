@@ -259,6 +259,28 @@ describe.skipIf(!isTorchAvailable())('the whole objective', () => {
     });
   });
 
+  test('one decoded target stands for all: over their orders its average is the sum', () => {
+    scope(() => {
+      const model = tinyModel(3);
+      model.eval(); // statistics of a batch would depend on who is decoded
+      const given = inputs(2);
+      const panels = noisePanels(2);
+      const lossOf = (positions: number[][], decoded?: number): number =>
+        evaluateObjective(
+          model,
+          { panels, targets: targetsAt(...positions) },
+          { ...given, decoded },
+        ).terms.reconstruction.item();
+      const orders = [
+        [4, 7, 2],
+        [7, 2, 4],
+        [2, 4, 7],
+      ];
+      const mean = orders.reduce((sum, order) => sum + lossOf([order, [5]], 1), 0) / 3;
+      close(mean, lossOf([orders[0], [5]]), 1e-4);
+    });
+  });
+
   test('the rule prior term is the KL estimate, and N_D only shifts it', () => {
     scope(() => {
       const model = tinyModel(3).eval();

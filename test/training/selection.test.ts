@@ -8,7 +8,7 @@ import {
   type TargetPolicy,
 } from '../../src/training/random/selection.js';
 
-const SHARED: TargetPolicy = { sharedByBatch: true, setsPerProblem: 1, min: 1, max: 1 };
+const SHARED: TargetPolicy = { sharedByBatch: true, setsPerProblem: 1, min: 1, max: 1, decoded: 1 };
 const SINGLE: TargetPolicy = { ...SHARED, sharedByBatch: false };
 
 function arraysOf(

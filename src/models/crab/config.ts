@@ -79,6 +79,8 @@ const targets = object({
   max: integer({ min: 1, max: 8 }),
   /** Target sets drawn for each encoded matrix; the regularisers are averaged over them. */
   setsPerProblem: integer({ min: 1, max: 9 }),
+  /** Most targets of a problem that the decoder paints; they then stand for the others too. */
+  decoded: integer({ min: 1, max: 8 }),
 });
 export type TargetsConfig = Read<typeof targets>;
 

@@ -2,7 +2,7 @@
  * The encoder f_enc and the decoder f_dec (Appendix C): images to the means of their concepts and
  * back. A convolution in front of a BatchNorm has no bias: the normalisation would take it out again.
  */
-import { bmm, fold2d, linear, nn, pad, type Tensor } from '../../torch/index.js';
+import { bmm, linear, nn, pad, stack, type Tensor } from '../../torch/index.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
 
@@ -102,8 +102,26 @@ export function paintedAsProduct(maps: Tensor, weight: Tensor, bias: Tensor): Te
     .reshape([b, HALF * HALF, channels])
     .transpose(1, 2); // [B, C, 1024]
   const squares = bmm(rows.expand([b, KERNEL * KERNEL, channels]), places); // [B, 16, 1024]
-  const size = [IMAGE_SIZE, IMAGE_SIZE] as const;
-  return fold2d(atLeastSingle(squares), size, KERNEL, HALVING).add(bias); // [B, 1, 64, 64]
+  const painted = atLeastSingle(squares).reshape([b, KERNEL, KERNEL, HALF, HALF]);
+  const inRows = overlapped(painted, 3); // [B, 4, 32, 2, 32]
+  return overlapped(inRows.reshape([b, KERNEL, IMAGE_SIZE, HALF]), 3) // [B, 64, 32, 2]
+    .reshape([b, 1, IMAGE_SIZE, IMAGE_SIZE])
+    .add(bias);
+}
+
+/**
+ * Sums what overlaps along one axis. `x` has four lines of paint in axis 1 for each place along `axis`;
+ * lines 1 and 2 of a place fall on its own two pixels, line 3 on the first pixel of the next place and
+ * line 0 on the second of the one before. Axis 1 goes; the two pixels come behind `axis`.
+ */
+function overlapped(x: Tensor, axis: number): Tensor {
+  const [before, first, second, after] = [0, 1, 2, 3].map((line) => x.select(1, line));
+  const at = axis - 1; // axis 1 is gone
+  const behind = x.ndim - 1 - axis;
+  const border = Array.from({ length: 2 * behind }, () => 0);
+  const fromPrevious = pad(after, [...border, 1, 0]).narrow(at, 0, HALF);
+  const fromNext = pad(before, [...border, 0, 1]).narrow(at, 1, HALF);
+  return stack([first.add(fromPrevious), second.add(fromNext)], at + 1);
 }
 
 /** [B, C, H, W] to [B, H * W * C]: no copy if it is channels-last. */

@@ -54,6 +54,8 @@ export interface ObjectiveInputs {
   readonly noise: Noise;
   readonly sigmaX: number;
   readonly sigmaZ: number;
+  /** Most targets of a problem that are decoded; all unless given. */
+  readonly decoded?: number;
   /** The rule prior, or null to leave its term out. */
   readonly prior: {
     readonly tensors: PriorTensors;
@@ -90,7 +92,7 @@ export interface ObjectiveResult {
 export function evaluateObjective(
   model: CrabModel,
   batch: ProblemBatch,
-  { noise, sigmaX, sigmaZ, prior }: ObjectiveInputs,
+  { noise, sigmaX, sigmaZ, prior, decoded = PANELS }: ObjectiveInputs,
 ): ObjectiveResult {
   const { panels, targets } = batch;
   const context = contextOf(targets); // [S, N, 9]
@@ -116,7 +118,7 @@ export function evaluateObjective(
 
   const samples = rules.squeeze(1); // [M, N, d_r]
   const terms = {
-    reconstruction: reconstruction(model, batch, concepts, sigmaX),
+    reconstruction: reconstruction(model, batch, concepts, sigmaX, decoded),
     ruleRegularizer: gaussianKl(posterior, conditional)
       .sum()
       .div(sets * n),
@@ -133,17 +135,22 @@ function slice({ mean, deviation }: Gaussian, from: number, count: number): Gaus
 
 /**
  * L_r = sum over targets of log p(x_t | z_t), z_t sampled from q(z_t|x_t). Of several target sets the
- * first serves: the sets are alike, so the estimate stays unbiased and the decoder runs once.
+ * first serves, and of its targets the first `decoded` for all: sets are alike and their places in random
+ * order, so the estimate stays unbiased and the decoder paints less.
  */
 function reconstruction(
   model: CrabModel,
   { panels, targets }: ProblemBatch,
   concepts: Tensor,
   sigmaX: number,
+  decoded: number,
 ): Tensor {
-  const index = targets.index.select(0, 0); // [N, T]
+  const places = Math.min(decoded, targets.index.shape[2]);
+  const index = targets.index.select(0, 0).narrow(1, 0, places); // [N, T']
   const weight = targets.weight.select(0, 0); // [N, T]
-  const [n, places] = index.shape;
+  const painted = weight.narrow(1, 0, places); // [N, T']
+  const share = weight.sum(1, true).div(painted.sum(1, true)); // [N, 1]
+  const [n] = index.shape;
   const [m, , , size] = concepts.shape;
   const [, , height, width] = panels.shape;
   const chosen = concepts.gather(2, index.reshape([1, n, places, 1]).expand([m, n, places, size]));
@@ -151,8 +158,8 @@ function reconstruction(
     1,
     index.reshape([n, places, 1, 1]).expand([n, places, height, width]),
   );
-  const logs = fixedLogLikelihood(images, model.decode(chosen), sigmaX, 2); // [N, T]
-  return logs.mul(weight).sum().div(n);
+  const logs = fixedLogLikelihood(images, model.decode(chosen), sigmaX, 2); // [N, T']
+  return logs.mul(painted).mul(share).sum().div(n);
 }
 
 /** R_t: KL of q(z_T|x_T) and p(z_T|r, z_C), summed over targets and concepts. */

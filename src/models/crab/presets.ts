@@ -79,7 +79,7 @@ const PAPER = {
     refitEvery: 12,
     density: 'mixture',
   },
-  targets: { sharedByBatch: false, min: 1, max: 1, setsPerProblem: 1 },
+  targets: { sharedByBatch: false, min: 1, max: 1, setsPerProblem: 1, decoded: 8 },
   optimizer: { algorithm: 'rmsprop', learningRate: constant(3e-4), batchSize: 512 },
 } satisfies DeepPartial<Settings>;
 
@@ -108,7 +108,7 @@ function releasedChanges(configuration: Configuration) {
 const CRAB = {
   objective: { priorWeight: between([0.3, 0], [0.6, 1e-5]) },
   rulePrior: { learner: 'em', tolerance: 1e-3, refitEvery: 12, density: 'mixture' },
-  targets: { sharedByBatch: false, min: 1, max: 3, setsPerProblem: 4 },
+  targets: { sharedByBatch: false, min: 1, max: 3, setsPerProblem: 4, decoded: 1 },
   optimizer: {
     algorithm: 'adam',
     learningRate: between([0, 1e-4], [0.02, 1e-3], [0.6, 1e-3], [1, 1e-5]),

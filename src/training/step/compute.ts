@@ -116,6 +116,7 @@ export class StepComputation {
       noise: this.#drawNoise(),
       sigmaX,
       sigmaZ,
+      decoded: config.targets.decoded,
       prior: withPrior
         ? {
             tensors: prior.tensors,
