@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { EventHub } from '../event-hub.js';
-import { HttpFault } from '../faults.js';
+import { HttpFault, sentenceOf } from '../faults.js';
 import { SETUP_TORCH } from '../setup-commands.js';
 import type { ExportedBundle, RunSummary, TrainEvents, TrainStatus } from '../train-api.js';
 import { Curves } from './curves.js';
@@ -191,7 +191,15 @@ export class TrainingService {
     onEnd: (last: Report) => void,
   ): Promise<Report> {
     const settings = this.#options.settings ?? {};
-    const trainer = new Trainer({ ...job, settings }, onReport);
+    let trainer: Trainer;
+    try {
+      trainer = new Trainer({ ...job, settings }, onReport);
+    } catch (error) {
+      // No process could be made at all: too many already, or the folder it would start in is gone.
+      const last: Report = { kind: 'failed', fault: sentenceOf(error) };
+      onEnd(last);
+      return last;
+    }
     const ended = trainer.outcome.then((last) => {
       this.#work = null;
       onEnd(last);
