@@ -6,6 +6,7 @@ import {
   compactNetworks,
   CrabModel,
   contextTensor,
+  crabConfig,
   exportNetworks,
   networkFiles,
   predictConcepts,
@@ -161,6 +162,18 @@ describe.skipIf(!isTorchAvailable())('solver and torch agree', () => {
       await checkParity(tinyConfig(configuration), PROBLEMS);
     });
   }
+
+  // Real widths: with all problems where there is time, with a few otherwise.
+  for (const configuration of process.env.CRAB_TEST_LONG ? CONFIGURATIONS : ['center' as const]) {
+    test(`for networks as wide as the preset small has them, ${configuration}`, async () => {
+      await checkParity(crabConfig('small', configuration), process.env.CRAB_TEST_LONG ? 200 : 6);
+    }, 600_000);
+  }
+
+  test('for any other widths', async () => {
+    const widths = { pairFeatures: 3, relationHidden: [17], targetHidden: [5, 9], conceptSize: 7 };
+    await checkParity(tinyConfig('left-right', 'crab', widths), 6);
+  });
 
   for (const preset of ['paper', 'released', 'small'] as const satisfies PresetName[]) {
     test(`for the networks of the preset ${preset}`, async () => {
