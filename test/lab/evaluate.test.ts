@@ -196,8 +196,8 @@ describe('crab export', () => {
   const PROBLEMS = 5;
 
   /** A run with snapshots before and after its best weights. */
-  function makeRun(): string {
-    const run = file('run');
+  function makeRun(name: string): string {
+    const run = file(name);
     mkdirSync(run);
     const settings = {
       format: 'crab-run',
@@ -260,10 +260,16 @@ describe('crab export', () => {
     return run;
   }
 
+  test('a run can be evaluated as it is', async () => {
+    const args = ['--data', file('others'), '--metrics', 'sa,vd', '--json', '--quiet'];
+    const text = await crab('evaluate', '--model', makeRun('evaluated'), ...args);
+    expect(JSON.parse(text)).toMatchObject({ count: 2, vd: { names: [{}, {}, {}, {}] } });
+  });
+
   test('adds names of concepts, the rule map of the deployed networks, and accuracy', async () => {
     const out = file('exported');
     const small = { problems: 64, judged: 4, named: 64 };
-    const report = await exportRun({ run: makeRun(), out, ...small });
+    const report = await exportRun({ run: makeRun('run'), out, ...small });
     expect(report.step).toBe(STEP);
     const subject = await openSubject(out);
     try {
