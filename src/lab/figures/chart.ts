@@ -14,6 +14,8 @@ interface DrawnElement {
 }
 
 const EMPTY_PAGE = '<!doctype html><html><body></body></html>';
+/** Labels of Plot's groups: a figure is one image with a label of its own. */
+const GROUP_LABEL = / aria-(?:label|description|hidden)="[^"]*"/g;
 const LONG_NUMBER = /-?\d+\.\d{2,}/g;
 
 /** Coordinates with one decimal: a tenth of a pixel is not seen, and pages stay small. */
@@ -33,7 +35,7 @@ export function chart(options: ChartOptions): Drawing {
   const drawn: unknown = Plot.plot({ ...options, document, className: 'chart' });
   const element = drawn as DrawnElement;
   for (const style of element.querySelectorAll('style')) style.remove();
-  const inner = shortNumbers(element.innerHTML);
+  const inner = shortNumbers(element.innerHTML.replace(GROUP_LABEL, ''));
   // Plot draws with the current colour; a group of its own keeps the theme's ink and letters.
   const body =
     `<g font-family="${FONT_FAMILY}" font-size="${FONT_SIZE}" text-anchor="middle" ` +

@@ -1,0 +1,148 @@
+/** `crab grade` as a person runs it, and its page as a person sees it. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parseCsv } from '../../../src/lab/grade/csv.js';
+import type { GradeResult } from '../../../src/lab/index.js';
+import { crab, scratchFolder } from '../../cli/run-crab.js';
+import { CHROMIUM, launch, lookAt } from '../report/browser.js';
+
+const folder = scratchFolder();
+const at = (name: string): string => path.join(folder, name);
+
+/** Twelve people of rising ability: person p gets items 0 to p / 2 right. */
+function responses(answers: readonly (readonly [string, number])[]): string {
+  const lines = Array.from({ length: 12 }, (_, p) => {
+    const choices = answers.map(([, answer], i) => (i <= p / 2 ? answer : (answer % 8) + 1));
+    return `person ${p + 1},${choices.join(',')}`;
+  });
+  return `respondent,${answers.map(([item]) => item).join(',')}\n${lines.join('\n')}\n`;
+}
+
+beforeAll(async () => {
+  const made = await crab(
+    ['generate', '--config', 'grid-2x2', '--count', '6', '--seed', '3', '--format', 'pdf'].concat([
+      '--out',
+      at('items.pdf'),
+      '--answers',
+      at('key.csv'),
+      '--quiet',
+    ]),
+  );
+  expect(made.code).toBe(0);
+  const [, ...rows] = parseCsv(readFileSync(at('key.csv'), 'utf8'), 'key.csv');
+  writeFileSync(
+    at('responses.csv'),
+    responses(rows.map(({ fields }) => [fields[0], Number(fields[5])] as const)),
+  );
+});
+
+describe('crab grade', () => {
+  test('scores, item statistics and attributes as JSON', async () => {
+    const { code, stdout } = await crab([
+      'grade',
+      at('responses.csv'),
+      '--items',
+      at('key.csv'),
+      '--json',
+      '--quiet',
+    ]);
+    expect(code).toBe(0);
+    const result = JSON.parse(stdout) as GradeResult;
+    expect(result.respondents.map(({ right }) => right)).toEqual([
+      1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6,
+    ]);
+    const shares = result.items.map(({ difficulty }) => difficulty);
+    expect(shares).toEqual([...shares].sort((a, b) => b - a));
+    expect(result.items[0].discrimination).toBeNull();
+    expect(result.items[3].discrimination).toBeGreaterThan(0.5);
+    expect(result.alpha?.value).toBeGreaterThan(0.7);
+    expect(result.wrongChoices).toBe(30);
+    expect(result.attributes.length).toBeGreaterThan(0);
+  });
+
+  test('words for people', async () => {
+    const { code, stdout } = await crab([
+      'grade',
+      at('responses.csv'),
+      '--items',
+      at('key.csv'),
+      '--quiet',
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^12 respondents, 6 items, 3\.50 right on average/);
+    expect(stdout).toMatch(/grid-2x2-00005 +2 +16\.7%/);
+  });
+
+  test.skipIf(CHROMIUM === undefined)('a page without barriers', async () => {
+    const { code } = await crab([
+      'grade',
+      at('responses.csv'),
+      '--items',
+      at('key.csv'),
+      '--out',
+      at('out.html'),
+      '--quiet',
+    ]);
+    expect(code).toBe(0);
+    const browser = await launch();
+    try {
+      const seen = await lookAt(browser, at('out.html'), 'dark');
+      expect(seen.complaints).toEqual([]);
+      expect(seen.barriers).toEqual([]);
+      expect(seen.tooWide).toBe(false);
+      expect(seen.requests).toHaveLength(1);
+      expect(seen.figures).toHaveLength(3 + 6);
+      expect(seen.figures.every(({ marks, broken }) => marks > 10 && broken === 0)).toBe(true);
+    } finally {
+      await browser.close();
+    }
+  });
+
+  test.each([
+    [['--items', 'key.csv'], 2, /missing required argument/],
+    [['responses.csv'], 2, /required option '--items <path>'/],
+    [['absent.csv', '--items', 'key.csv'], 1, /absent\.csv: no such file or folder/],
+    [['responses.csv', '--items', 'items.pdf'], 2, /items\.pdf: expected a folder or a set/],
+    [
+      ['responses.csv', '--items', 'key.csv', '--model', 'center,'],
+      2,
+      /--model center,: a name is empty/,
+    ],
+  ])('%j ends with %i and one sentence', async (args, code, message) => {
+    const outcome = await crab([
+      'grade',
+      ...args.map((each) => (/\.(csv|pdf)$/.test(each) ? at(each) : each)),
+    ]);
+    expect(outcome.code).toBe(code);
+    expect(outcome.stderr).toMatch(message);
+    expect(outcome.stdout).toBe('');
+  });
+
+  test('a failure writes no page', async () => {
+    writeFileSync(at('bad.csv'), 'respondent,item,choice\nann,grid-2x2-00001,12\n');
+    const { code, stderr } = await crab([
+      'grade',
+      at('bad.csv'),
+      '--items',
+      at('key.csv'),
+      '--out',
+      at('never.html'),
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/bad\.csv, line 2: the choice "12"/);
+    expect(existsSync(at('never.html'))).toBe(false);
+  });
+});
+
+describe('crab report', () => {
+  test.each([
+    [['report'], /--zoo/],
+    [['report', '--zoo', folder, '--out', at('r')], /no bundles in this folder/],
+    [['report', '--zoo', folder, '--metrics', 'sa,xyz'], /--metrics xyz/],
+  ])('%j is wrong use', async (args, message) => {
+    const { code, stderr } = await crab(args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});

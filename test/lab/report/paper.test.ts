@@ -1,0 +1,66 @@
+/** The tables of the paper are copied into the code: here they are compared with its source. */
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { PAPER_ACCURACY, PAPER_ARI } from '../../../src/lab/report/paper.js';
+
+const SOURCE = new URL('../../../../shared/paper/crab.tex', import.meta.url);
+
+/** Rows of a table of the paper, cells without LaTeX; bold between stars. */
+function rowsOf(label: string): string[][] {
+  const text = readFileSync(SOURCE, 'utf8');
+  const start = text.indexOf(`\\label{${label}}`);
+  const body = text.slice(start, text.indexOf('\\end{tabular}', start));
+  return body
+    .split('\n')
+    .filter((line) => line.includes('&'))
+    .map((line) =>
+      line.split('&').map((cell) =>
+        cell
+          .replaceAll(/\\textbf\{([^}]*)\}/g, '*$1*')
+          .replaceAll(/\\textit\{([^}]*)\}/g, '$1')
+          .replaceAll(/\\(?:footnotemark|cite\{[^}]*\}|,|\\)/g, '')
+          .replaceAll('$\\times$', 'x')
+          .replaceAll(/\s/g, ''),
+      ),
+    );
+}
+
+describe.skipIf(!existsSync(SOURCE))("the paper's tables", () => {
+  test('selection accuracy', () => {
+    const printed = rowsOf('tab:sa-bottom-right').filter(([name]) => !name.endsWith('Solvers'));
+    expect(PAPER_ACCURACY.map(({ name, aux, cells }) => [name, aux, ...cells])).toEqual(printed);
+    expect(PAPER_ACCURACY).toHaveLength(28);
+  });
+
+  test('adjusted Rand index', () => {
+    const printed = rowsOf('tab:ari-attribute').slice(1);
+    const value = (cell: string): number | null =>
+      cell === '-' ? null : Number(cell.replaceAll('*', ''));
+    expect(
+      PAPER_ARI.map(({ name, average, type, size, color, numPos }) => [
+        name,
+        average,
+        type,
+        size,
+        color,
+        numPos,
+      ]),
+    ).toEqual(printed.map(([name, ...cells]) => [name, ...cells.map(value)]));
+  });
+});
+
+test('the averages of the rows agree with their cells, within the half point that the paper allows itself', () => {
+  for (const { cells } of PAPER_ACCURACY) {
+    const [average, ...values] = cells.map((cell) =>
+      cell
+        .replaceAll('*', '')
+        .split('/')
+        .map((part) => (part === '--' ? null : Number(part))),
+    );
+    average.forEach((expected, i) => {
+      const column = values.map((parts) => parts[i]).filter((value) => value !== null);
+      const mean = column.reduce((sum, value) => sum + value, 0) / column.length;
+      if (expected !== null) expect(Math.abs(mean - expected)).toBeLessThan(0.5);
+    });
+  }
+});

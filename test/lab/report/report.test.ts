@@ -1,0 +1,243 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { evaluateModel } from '../../../src/lab/evaluate.js';
+import type { ModelEvaluation } from '../../../src/lab/evaluation.js';
+import { generatedSource, openSubject, reportZoo, writeReport } from '../../../src/lab/index.js';
+import { extremes, mainDirection } from '../../../src/lab/report/extremes.js';
+import { attributeOf, ruleMapsData, rulePriorsData } from '../../../src/lab/report/rule-data.js';
+import { zooPage } from '../../../src/lab/report/zoo-page.js';
+import { CONFIGURATIONS, Random } from '../../../src/matrix/index.js';
+import { writeBundle, type Solver } from '../../../src/solver/node.js';
+import { CHROMIUM, launch, lookAt } from './browser.js';
+import { exampleBundle, exampleEvaluation, exampleSolver } from './example-model.js';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'crab-report-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = (...names: string[]): string => path.join(folder, ...names);
+
+let solver: Solver;
+const evaluation = exampleEvaluation('center');
+
+beforeAll(async () => {
+  solver = await exampleSolver('center');
+  await writeReport(evaluation, at('center.html'), { model: solver, figures: at('figures') });
+  for (const configuration of ['center', 'up-down'] as const) {
+    const { manifest, files } = exampleBundle(configuration);
+    await writeBundle(at('zoo', configuration), manifest, files);
+  }
+});
+afterAll(() => solver.dispose());
+
+const BROKEN = /NaN|undefined|\[object/;
+/** Letters of a picture may spell anything. */
+const withoutPictures = (page: string): string => page.replaceAll(/base64,[^"]*/g, '');
+
+const MODEL_FIGURES = [
+  'answer-selection-1',
+  'answer-selection-2',
+  'answer-selection-3',
+  'arbitrary-positions',
+  'gsa',
+  'concepts-interpolation',
+  'rule-maps',
+  'rule-prior-1',
+  'rule-prior-2',
+  'rule-prior-3',
+  'rule-prior-4',
+  'rule-agreement',
+  'training-curves',
+];
+
+describe('the report of a model', () => {
+  test('every figure is also a file, SVG and PNG', () => {
+    const expected = MODEL_FIGURES.flatMap((id) => [`${id}.png`, `${id}.svg`]).sort();
+    expect(readdirSync(at('figures')).sort()).toEqual(expected);
+  });
+
+  test('what files say is text, never markup', () => {
+    const page = readFileSync(at('center.html'), 'utf8');
+    expect(page).not.toContain('<b>not markup</b>');
+    expect(page).toContain('&lt;b&gt;not markup&lt;/b&gt;');
+    expect(page).not.toContain('<script');
+  });
+
+  test('a model of which little was measured has a page too', async () => {
+    const bare: ModelEvaluation = {
+      ...evaluation,
+      selection: null,
+      gsa: null,
+      errors: null,
+      ari: null,
+      vd: null,
+      readback: null,
+      examples: [],
+      history: [],
+    };
+    await writeReport(bare, at('bare.html'), { model: solver });
+    const page = readFileSync(at('bare.html'), 'utf8');
+    expect(page).toContain('Not measured.');
+    expect(page).toContain('id="arbitrary-positions"');
+    expect(page).not.toContain('id="gsa"');
+    expect(withoutPictures(page)).not.toMatch(BROKEN);
+  });
+
+  test('an interrupted report leaves nothing', async () => {
+    const stop = AbortSignal.abort();
+    await expect(
+      writeReport(evaluation, at('never.html'), { model: solver, signal: stop }),
+    ).rejects.toThrow(/abort/i);
+    expect(readdirSync(folder).some((name) => name.includes('never'))).toBe(false);
+  });
+});
+
+describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+
+  test.each(['light', 'dark'] as const)('the %s page is whole', async (scheme) => {
+    const seen = await lookAt(browser, at('center.html'), scheme);
+    expect(seen.complaints).toEqual([]);
+    expect(seen.requests).toEqual([pathToFileURL(at('center.html')).href]);
+    expect(seen.figures.map(({ id }) => id)).toEqual(MODEL_FIGURES);
+    for (const figure of seen.figures) {
+      expect(figure.width).toBeGreaterThan(150);
+      expect(figure.height).toBeGreaterThan(80);
+      expect(figure.marks).toBeGreaterThan(12);
+      expect(figure.broken).toBe(0);
+      expect(figure.caption.length).toBeGreaterThan(30);
+    }
+    expect(seen.barriers).toEqual([]);
+    expect(seen.tooWide).toBe(false);
+    const shade = Number(/\d+/.exec(seen.background)?.[0]);
+    if (scheme === 'dark') expect(shade).toBeLessThan(60);
+    else expect(shade).toBeGreaterThan(200);
+  });
+
+  test('a zoo has a page for all and one for each', async () => {
+    const { evaluations } = await reportZoo({
+      zoo: at('zoo'),
+      out: at('out'),
+      count: 8,
+      problems: 32,
+      repeats: 1,
+      metrics: ['sa', 'gsa', 'ari'],
+    });
+    expect(evaluations.map(({ name }) => name)).toEqual(['center', 'up-down']);
+    for (const [file, fewest] of [
+      ['index.html', 4],
+      ['center.html', 8],
+      ['up-down.html', 8],
+    ] as const) {
+      const seen = await lookAt(browser, at('out', file));
+      expect(seen.complaints).toEqual([]);
+      expect(seen.figures.length).toBeGreaterThanOrEqual(fewest);
+      expect(seen.figures.every(({ marks, broken }) => marks > 12 && broken === 0)).toBe(true);
+      expect(seen.barriers).toEqual([]);
+    }
+    const saved = JSON.parse(readFileSync(at('out', 'center.json'), 'utf8')) as ModelEvaluation;
+    expect(saved).toEqual(JSON.parse(JSON.stringify(evaluations[0])));
+  }, 180_000);
+});
+
+describe('the page of a zoo', () => {
+  const page = (count: number): string =>
+    zooPage(CONFIGURATIONS.slice(0, count).map(exampleEvaluation));
+
+  test('averages are given only where all seven are measured', () => {
+    const row = (text: string): string => /<td>ours, calibrated<.*?<\/tr>/s.exec(text)?.[0] ?? '';
+    expect(row(page(7))).toContain('97.0/97.0');
+    expect(row(page(7))).not.toContain('--');
+    expect(row(page(2)).match(/--\/--/g)).toHaveLength(6);
+  });
+
+  test('links lead to the pages beside it', () => {
+    expect(page(2)).toContain('<a href="left-right.html">L-R</a>');
+  });
+});
+
+describe('what a real evaluation gives', () => {
+  test('is enough for a report', async () => {
+    const subject = await openSubject(at('zoo', 'center'));
+    try {
+      const request = { configuration: 'center', noisy: false, variant: 'raven', seed: 1 } as const;
+      const measured = await evaluateModel(subject, {
+        model: 'center',
+        data: [{ source: generatedSource(request, 8), variant: 'raven' }],
+        problems: 32,
+        repeats: 1,
+        panels: 64,
+        pictures: 4,
+      });
+      await writeReport(measured, at('real.html'), { model: subject.solver });
+      expect(withoutPictures(readFileSync(at('real.html'), 'utf8'))).not.toMatch(BROKEN);
+    } finally {
+      await subject.dispose();
+    }
+  });
+});
+
+describe('data behind figures', () => {
+  test('the main direction is that of the largest variance', () => {
+    const random = new Random(2);
+    const unit = (): number => random.next() / 2 ** 32 - 0.5;
+    const rows = Array.from({ length: 200 }, () => {
+      const along = unit();
+      return [3 * along + 0.1 * unit(), 4 * along + 0.1 * unit(), 0.1 * unit()];
+    });
+    const direction = mainDirection(rows);
+    expect(Math.abs(0.6 * direction[0] + 0.8 * direction[1])).toBeGreaterThan(0.999);
+    const [from, to] = extremes(rows);
+    expect(Math.abs(from[1] - to[1])).toBeGreaterThan(3);
+    expect(
+      Array.from(
+        mainDirection([
+          [1, 2],
+          [1, 2],
+        ]),
+      ),
+    ).toEqual([0, 0]);
+  });
+
+  test('concepts are compared with the attribute they are named after, else with the best', () => {
+    expect(attributeOf(evaluation, 'Size', 1)?.name).toBe('Size');
+    expect(attributeOf(evaluation, 'mixed', 2)?.name).toBe('Color');
+    expect(attributeOf({ ...evaluation, ari: null }, 'mixed', 0)?.name).toBe('Type');
+    expect(attributeOf({ ...evaluation, ari: null, vd: null }, 'mixed', 0)).toBeNull();
+  });
+
+  test('clusters hold all problems, and the rules they were made of', () => {
+    const priors = rulePriorsData(evaluation, solver.ruleMap);
+    expect(priors.map(({ concept }) => concept)).toEqual([1, 2, 3, 4]);
+    const [type] = priors;
+    expect(type.clusters.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 12);
+    expect(type.clusters.every(({ purity }) => purity === 1)).toBe(true);
+    expect(new Set(type.clusters.map(({ rule }) => rule)).size).toBe(type.clusters.length);
+    expect(
+      type.clusters.every(({ examples }) => examples.every((panels) => panels.length === 9)),
+    ).toBe(true);
+  });
+
+  test('maps have the first and the last moment, and leave unused concepts out', () => {
+    const unused = {
+      ...evaluation,
+      vd: evaluation.vd && {
+        ...evaluation.vd,
+        names: evaluation.vd.names.map((each) =>
+          each.concept === 2 ? { ...each, name: 'unused' } : each,
+        ),
+      },
+    };
+    const maps = ruleMapsData(unused, solver.ruleMap);
+    expect(maps?.steps[0]).toBe(0);
+    expect(maps?.steps.at(-1)).toBe(320_000);
+    expect(maps?.rows.map(({ concept }) => concept)).toEqual([1, 3, 4]);
+    expect(ruleMapsData(unused, null)).toBeNull();
+  });
+});
