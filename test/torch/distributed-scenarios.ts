@@ -1,0 +1,175 @@
+/**
+ * What ranks of a group do in tests, each with inputs of its own, and what one process with all of their
+ * inputs does, as the reference.
+ */
+import type { ProcessGroup } from '../../src/torch/index.js';
+import {
+  cat,
+  Generator,
+  GradientReducer,
+  nn,
+  noGrad,
+  randn,
+  scope,
+  tensor,
+  type Tensor,
+} from '../../src/torch/index.js';
+
+/** Inputs of a rank: rank r has r + 2 rows, so that ranks are not alike. */
+const rowsOf = (rank: number): number => rank + 2;
+const inputOf = (rank: number, shape: readonly number[]): Tensor =>
+  randn([rowsOf(rank), ...shape], { generator: new Generator('cpu', 40 + rank), dtype: 'f64' });
+
+export const RANKS = 3;
+const allRanks = Array.from({ length: RANKS }, (_, rank) => rank);
+
+/** What a rank holds: its own inputs, or those of all ranks where this is the reference. */
+const inputsHere = (group: ProcessGroup | null, shape: readonly number[]): Tensor =>
+  group === null
+    ? cat(
+        allRanks.map((rank) => inputOf(rank, shape)),
+        0,
+      )
+    : inputOf(group.rank, shape);
+
+/** `group` null: the reference, in one process with all ranks' inputs. */
+export const SCENARIOS = {
+  collectives: async (group: ProcessGroup | null) => {
+    if (group === null) return {};
+    const sum = tensor([group.rank + 1, 10]);
+    group.allReduce_(sum);
+    const least = group.allReduce_(tensor([group.rank + 3], { dtype: 'i64' }), 'min');
+    const most = group.allReduce_(tensor([group.rank + 3], { dtype: 'f64' }), 'max');
+    const product = group.allReduce_(tensor([group.rank + 1], { dtype: 'i32' }), 'product');
+    const shared = group.broadcast_(tensor([group.rank * 7], { dtype: 'u8' }), group.size - 1);
+    const gathered = group.allGather(tensor([[group.rank, 2]]).transpose(0, 1));
+    await group.barrier();
+    return {
+      sum: sum.toArray(),
+      least: least.item(),
+      most: most.item(),
+      product: product.item(),
+      shared: shared.item(),
+      gathered: gathered.map((each) => each.toNested()),
+    };
+  },
+
+  /** sum of pairwise products, in which every rank's rows meet every other's; [4, n, 2] along axis 1. */
+  gather: (group: ProcessGroup | null) => {
+    const own = (rank: number): Tensor =>
+      randn([4, 3, 2], { generator: new Generator('cpu', 60 + rank), dtype: 'f64' });
+    const here = group === null ? cat(allRanks.map(own), 1) : own(group.rank);
+    here.requiresGrad_();
+    const all = group === null ? here : group.gather(here, -2);
+    const pairs = here.unsqueeze(2).sub(all.unsqueeze(1)).sum(3).tanh(); // [4, n, N]
+    pairs.mul(pairs).sum().backward();
+    return { all: all.toArray(), gradient: here.grad?.toArray() };
+  },
+
+  batchNorm: (group: ProcessGroup | null) => {
+    const results = [[3, 4, 5], [3]].map((shape) => {
+      const norm = new nn.BatchNorm2d(3, { dtype: 'f64' });
+      noGrad(() => {
+        norm.weight?.copy_(tensor([0.5, -1, 2]));
+        norm.bias?.copy_(tensor([0.1, 0.2, 0.3]));
+      });
+      norm.group = group;
+      let x = inputsHere(group, shape).mul(3).add(2);
+      if (shape.length === 3) x = x.contiguous('channelsLast');
+      x.requiresGrad_();
+      const y = norm.forward(norm.forward(x).tanh());
+      y.sigmoid().mul(y).sum().backward();
+      return {
+        y: y.toNested(),
+        gradient: x.grad?.toNested(),
+        weight: norm.weight?.grad?.toArray(),
+        bias: norm.bias?.grad?.toArray(),
+        mean: norm.runningMean?.toArray(),
+        variance: norm.runningVar?.toArray(),
+      };
+    });
+    return { results };
+  },
+
+  /** Mean over ranks of gradients of a small network, in buckets; three passes. */
+  reducer: (group: ProcessGroup | null) => {
+    const generator = new Generator('cpu', 5);
+    const layers = [4, 8, 6, 1].slice(1).map((out, i) => {
+      const layer = new nn.Linear([4, 8, 6][i], out, { generator });
+      return layer.to({ dtype: 'f64' });
+    });
+    const parameters = layers.flatMap((layer) => layer.parameters());
+    const reducer = group && new GradientReducer(group, parameters, { bucketBytes: 256 });
+    for (let pass = 0; pass < 3; pass++) {
+      scope(() => {
+        for (const layer of layers) layer.zeroGrad();
+        reducer?.begin();
+        const lossOf = (rank: number): Tensor => {
+          let x = inputOf(rank, [4]).add(pass);
+          for (const layer of layers) x = layer.forward(x).tanh();
+          return x.square().sum();
+        };
+        const losses = group === null ? allRanks.map(lossOf) : [lossOf(group.rank)];
+        losses
+          .reduce((a, b) => a.add(b))
+          .div(group === null ? RANKS : 1)
+          .backward();
+      });
+    }
+    const gradients = parameters.map((each) => each.grad?.toArray());
+    return { gradients, buckets: reducer?.buckets ?? 0 };
+  },
+
+  /** What is not allowed is said, and the group goes on working. */
+  misuse: (group: ProcessGroup | null) => {
+    if (group === null) return {};
+    const generator = new Generator('cpu', 5);
+    const used = new nn.Linear(2, 1, { generator });
+    const unused = new nn.Linear(2, 1, { generator });
+    const messages: string[] = [];
+    const attempt = (fn: () => void): void => {
+      try {
+        fn();
+        messages.push('');
+      } catch (error) {
+        messages.push(`${(error as Error).name}: ${(error as Error).message}`);
+      }
+    };
+    const pass = (reducer: GradientReducer): void => {
+      reducer.begin();
+      used
+        .forward(tensor([[1, 2]]))
+        .sum()
+        .backward();
+    };
+    const partial = new GradientReducer(group, [...used.parameters(), ...unused.parameters()]);
+    attempt(() => pass(partial));
+    partial.dispose();
+    used.zeroGrad();
+    const reducer = new GradientReducer(group, used.parameters());
+    attempt(() => pass(reducer));
+    attempt(() => pass(reducer)); // without zeroGrad
+    attempt(() => group.allReduce_(tensor([1]), 'mean' as 'sum'));
+    attempt(() => group.allReduce_(tensor([1, 2, 3, 4]).reshape([2, 2]).narrow(1, 0, 1)));
+    used.zeroGrad();
+    attempt(() => pass(reducer));
+    const sum = group.allReduce_(tensor([1])).item();
+    group.dispose();
+    attempt(() => void group.allGather(tensor([1])));
+    return { messages, sum };
+  },
+
+  /** The last rank hangs instead of taking part. */
+  hang: async (group: ProcessGroup | null) => {
+    if (group === null) return {};
+    if (group.rank === group.size - 1) await new Promise((resolve) => setTimeout(resolve, 60_000));
+    const start = performance.now();
+    let failure = '';
+    try {
+      group.allReduce_(tensor([1]));
+    } catch (error) {
+      failure = `${(error as Error).name}: ${(error as Error).message}`;
+    }
+    return { failure, seconds: (performance.now() - start) / 1000 };
+  },
+};

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { distributedBackends, ProcessGroupError, rendezvousOf } from '../../src/torch/index.js';
+import { firstHost } from '../../src/torch/distributed-environment.js';
+import type { RankTask } from './distributed-child.js';
+import { RANKS, SCENARIOS } from './distributed-scenarios.js';
+import { endRanks, startRanks, type Rank } from './ranks.js';
+
+const CHILD = new URL('./distributed-child.ts', import.meta.url);
+
+const running: Rank[] = [];
+
+async function start(task: RankTask, size = RANKS): Promise<Rank[]> {
+  const ranks = await startRanks(CHILD, task, size);
+  running.push(...ranks);
+  return ranks;
+}
+
+/** Numbers of any nesting, one after the other. */
+const flat = (value: unknown): number[] =>
+  Array.isArray(value) ? value.flatMap(flat) : [value as number];
+
+function expectClose(actual: unknown, expected: unknown, tolerance = 1e-12): void {
+  const [a, b] = [flat(actual), flat(expected)];
+  expect(a.length).toBe(b.length);
+  expect(a.length).toBeGreaterThan(0);
+  const worst = Math.max(...a.map((v, i) => Math.abs(v - b[i]) / Math.max(1, Math.abs(b[i]))));
+  expect(worst).toBeLessThan(tolerance);
+}
+
+describe('where a process stands', () => {
+  test('torchrun', () => {
+    const env = {
+      MASTER_ADDR: 'node1',
+      MASTER_PORT: '1234',
+      RANK: '3',
+      WORLD_SIZE: '4',
+      LOCAL_RANK: '1',
+      LOCAL_WORLD_SIZE: '2',
+      TORCHELASTIC_USE_AGENT_STORE: 'True',
+      TORCHELASTIC_RESTART_COUNT: '2',
+    };
+    expect(rendezvousOf(env)).toEqual({
+      rank: 3,
+      size: 4,
+      localRank: 1,
+      localSize: 2,
+      host: 'node1',
+      port: 1234,
+      agentStore: true,
+      attempt: '2',
+    });
+  });
+
+  test('a PyTorchJob, which says nothing of its machine', () => {
+    const env = { MASTER_ADDR: 'job-master-0', MASTER_PORT: '23456', RANK: '0', WORLD_SIZE: '2' };
+    expect(rendezvousOf(env)).toMatchObject({ localRank: 0, localSize: null, agentStore: false });
+  });
+
+  test('srun', () => {
+    const env = {
+      SLURM_PROCID: '5',
+      SLURM_NTASKS: '8',
+      SLURM_LOCALID: '1',
+      SLURM_JOB_ID: '41234',
+      SLURM_STEP_NODELIST: 'gpu[03-05,9],login1',
+    };
+    expect(rendezvousOf(env)).toMatchObject({
+      rank: 5,
+      size: 8,
+      localRank: 1,
+      host: 'gpu03',
+      port: 21234,
+    });
+    expect(rendezvousOf({ ...env, SLURM_NTASKS: '1', SLURM_PROCID: '0' })).toBeNull();
+  });
+
+  test.each([
+    ['n1', 'n1'],
+    ['n[1-4]', 'n1'],
+    ['rack2-n[007,9]', 'rack2-n007'],
+    ['a,b[1-2]', 'a'],
+  ])('the first machine of %s', (list, first) => {
+    expect(firstHost(list)).toBe(first);
+  });
+
+  test('a process on its own', () => {
+    expect(rendezvousOf({})).toBeNull();
+  });
+
+  test.each([
+    [{ WORLD_SIZE: '2', RANK: '0' }, /MASTER_ADDR is not set/],
+    [{ WORLD_SIZE: '2', MASTER_ADDR: 'a' }, /RANK is not set/],
+    [{ WORLD_SIZE: 'two', MASTER_ADDR: 'a', RANK: '0' }, /WORLD_SIZE=two: expected a whole number/],
+    [{ WORLD_SIZE: '2', MASTER_ADDR: 'a', RANK: '2' }, /rank 2 of 2: expected 0 to 1/],
+    [{ WORLD_SIZE: '2', MASTER_ADDR: 'a', RANK: '1', MASTER_PORT: '70000' }, /port 70000/],
+  ])('a wrong environment is named: %j', (env, message) => {
+    expect(() => rendezvousOf(env)).toThrow(ProcessGroupError);
+    expect(() => rendezvousOf(env)).toThrow(message);
+  });
+});
+
+describe.skipIf(!distributedBackends().includes('gloo'))('a group of processes', () => {
+  let ranks: Rank[];
+  beforeAll(async () => {
+    ranks = await start({
+      scenarios: ['collectives', 'gather', 'batchNorm', 'reducer', 'misuse'],
+    });
+  });
+  afterAll(() => endRanks(running));
+
+  /** What each rank found in a scenario. */
+  const found = <T>(name: keyof typeof SCENARIOS): Promise<T[]> =>
+    Promise.all(
+      ranks.map(async (rank) => {
+        const line = await rank.line((each) => each.name === name || 'failure' in each);
+        expect(line.failure).toBeUndefined();
+        return line.found as T;
+      }),
+    );
+
+  test('collectives', async () => {
+    for (const answer of await found('collectives')) {
+      expect(answer).toEqual({
+        sum: [6, 30],
+        least: 3,
+        most: 5,
+        product: 6,
+        shared: 14,
+        gathered: [0, 1, 2].map((rank) => [[rank], [2]]),
+      });
+    }
+  });
+
+  test('a gather has the gradient of the whole', async () => {
+    const whole = SCENARIOS.gather(null);
+    const parts = await found<{ all: number[]; gradient: number[] }>('gather');
+    for (const part of parts) expectClose(part.all, whole.all);
+    // [4, n, 2] of each rank lie interleaved in the whole.
+    const rows = [0, 1, 2, 3].flatMap((row) =>
+      parts.flatMap(({ gradient }) => gradient.slice(row * 6, row * 6 + 6)),
+    );
+    expectClose(rows, whole.gradient);
+  });
+
+  test('batch normalisation is that of all rows together, whoever has how many', async () => {
+    interface Result {
+      y: number[][];
+      gradient: number[][];
+      weight: number[];
+      bias: number[];
+      mean: number[];
+      variance: number[];
+    }
+    const whole = SCENARIOS.batchNorm(null) as unknown as { results: Result[] };
+    const parts = await found<{ results: Result[] }>('batchNorm');
+    whole.results.forEach((expected, n) => {
+      const each = parts.map(({ results }) => results[n]);
+      const sum = (choose: (result: Result) => number[]): number[] =>
+        choose(expected).map((_, c) => each.reduce((total, one) => total + choose(one)[c], 0));
+      expectClose(
+        each.map(({ y }) => y),
+        expected.y,
+      );
+      expectClose(
+        each.map(({ gradient }) => gradient),
+        expected.gradient,
+      );
+      expectClose(
+        sum(({ weight }) => weight),
+        expected.weight,
+      );
+      expectClose(
+        sum(({ bias }) => bias),
+        expected.bias,
+      );
+      for (const { mean, variance } of each) {
+        expectClose(mean, expected.mean);
+        expectClose(variance, expected.variance);
+      }
+    });
+  });
+
+  test('gradients are the mean of all ranks, in buckets', async () => {
+    const whole = SCENARIOS.reducer(null);
+    const parts = await found<{ gradients: number[][]; buckets: number }>('reducer');
+    for (const { gradients, buckets } of parts) {
+      expectClose(gradients, whole.gradients);
+      expect(buckets).toBeGreaterThan(2);
+      expect(gradients).toEqual(parts[0].gradients);
+    }
+  });
+
+  test('misuse is an error that says what is wrong, on every rank alike', async () => {
+    for (const { messages, sum } of await found<{ messages: string[]; sum: number }>('misuse')) {
+      expect(messages[0]).toMatch(/^TorchError: backward: a parameter received no gradient/);
+      expect(messages[1]).toBe('');
+      expect(messages[2]).toMatch(/^TorchError: backward: gradients must be cleared/);
+      expect(messages[3]).toMatch(/^TorchError: allReduce_: expected one of sum, min, max/);
+      expect(messages[4]).toMatch(/^TorchError: allReduce_: the tensor's elements must be dense/);
+      expect(messages[5]).toBe('');
+      expect(messages[6]).toMatch(/^TorchError: allGather: the process group has been closed/);
+      expect(sum).toBe(RANKS);
+    }
+  });
+
+  test('a rank that hangs is noticed when the time is over', async () => {
+    const three = await start({ scenarios: ['hang'], timeoutSeconds: 2 });
+    for (const rank of three.slice(0, 2)) {
+      const { found: noticed } = await rank.line(() => true);
+      expect(noticed).toMatchObject({
+        failure: expect.stringMatching(
+          /^ProcessGroupError: allReduce_: .*([Tt]imed out|closed|reset)/,
+        ) as string,
+      });
+    }
+    expect(three[2].lines).toEqual([]);
+  });
+
+  test('a rank that never comes is missed by name', async () => {
+    const [first, second] = await start({ scenarios: ['collectives'], joinSeconds: 1 }, 2);
+    second.child.kill('SIGKILL');
+    const { failure } = await first.line(() => true);
+    expect(failure).toBe('ProcessGroupError: join: only 1 of 2 ranks joined within 1 s');
+    expect((await first.end).code).toBe(1);
+  });
+});
