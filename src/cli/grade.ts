@@ -59,7 +59,7 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
       onProgress: (done, total) => progress.update(done / total),
     });
     progress.stop();
-    if (options.out !== undefined) await writeFileAtomically(options.out, gradePage(graded));
+    if (options.out !== undefined) await writeFileAtomically(options.out, await gradePage(graded));
     const { result } = graded;
     process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : describe(result));
   } finally {

@@ -1,6 +1,7 @@
-/** Grades what people answered to items of ours. */
+/** Grades what people answered to items of ours. Charts are loaded only for a page. */
+import type { PicturedGrade } from './result.js';
+
 export { grade, type GradeOptions } from './grade.js';
-export { gradePage } from './page.js';
 export type {
   AttributeGrade,
   ChoiceGrade,
@@ -10,3 +11,8 @@ export type {
   PicturedGrade,
   RespondentGrade,
 } from './result.js';
+
+/** The page of a graded test: one self-contained HTML document. */
+export async function gradePage(graded: PicturedGrade): Promise<string> {
+  return (await import('./page.js')).gradePage(graded);
+}

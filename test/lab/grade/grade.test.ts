@@ -278,7 +278,7 @@ describe('from files', () => {
 
   test('the page shows every item and no name as markup', async () => {
     const file = save('evil.csv', 'respondent,item,choice\n<script>x</script>,center-00001,1\n');
-    const page = gradePage(await grade({ responses: file, items: at('key.csv') }));
+    const page = await gradePage(await grade({ responses: file, items: at('key.csv') }));
     expect(page).not.toContain('<script');
     expect(page).toContain('&lt;script&gt;');
     expect(page).toContain('id="item-center-00001"');
