@@ -5,7 +5,7 @@ import { Masthead } from './parts/masthead.js';
 import { ModelNotice } from './parts/model-notice.js';
 import { TabBar } from './parts/tab-bar.js';
 import { Footer } from './parts/footer.js';
-import { tab } from './state/store.js';
+import { matrix, tab } from './state/store.js';
 import type { Tab } from './state/settings.js';
 import { EraseView } from './views/erase/erase-view.js';
 import { MakeView } from './views/make/make-view.js';
@@ -52,7 +52,7 @@ export function App() {
       </a>
       <Masthead />
       <TabBar />
-      <main id="view" tabIndex={-1} class={`view view-${name}`}>
+      <main id="view" tabIndex={-1} class={`view view-${name}`} aria-busy={matrix.value.pending}>
         {name !== 'train' && <ConfigurationBar />}
         {name !== 'train' && <ModelNotice />}
         <View name={name} />

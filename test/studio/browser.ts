@@ -61,9 +61,16 @@ export async function goTo(page: Page, url: string, hash: string): Promise<void>
   await modelReady(page);
 }
 
-/** Goes to another state within the open page, as a link within it does. */
+/** Goes to another state within the open page, as a link within it does, and waits for its matrix. */
 export async function moveTo(page: Page, hash: string): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  const wanted = JSON.stringify(`#${hash}`);
+  await page.evaluate(`new Promise((done) => {
+    if (location.hash === ${wanted}) done();
+    const settle = () => requestAnimationFrame(() => requestAnimationFrame(() => done()));
+    addEventListener('hashchange', settle, { once: true });
+    location.hash = ${wanted};
+  })`);
+  await page.locator('main[aria-busy=false]').waitFor();
 }
 
 /** Of a page's own types, which Node's do not know. */

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, BrowserContext, Download } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   contactSheet,
   decodePng,
@@ -28,6 +28,7 @@ import {
   largestDifference,
   launch,
   modelReady,
+  moveTo,
   openPage,
   requirePage,
   type WatchedPage,
@@ -72,6 +73,10 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await writeBundle(zoo, 'grid-2x2');
     host = await servePage({ zoo, isolated: true });
     browser = await launch();
+    context = await browser.newContext({ viewport: LAPTOP });
+    // One page for all: what a test sees follows from the address alone, and the model loads once.
+    opened = await openPage(context);
+    await goTo(opened.page, host.url, 'tab=play&config=center&seed=999');
   });
   afterAll(async () => {
     await browser.close();
@@ -79,12 +84,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await solver.dispose();
     rmSync(zoo, { recursive: true });
   });
-  beforeEach(async () => {
-    context = await browser.newContext({ viewport: LAPTOP });
-    opened = await openPage(context);
-  });
-  afterEach(async () => {
-    await context.close();
+  afterEach(() => {
     expect(opened.errors).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
 
   test('rules and values make the matrix, and an impossible wish is explained', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=make&config=center&seed=5');
+    await moveTo(page, 'tab=make&config=center&seed=5');
     const size = page.locator('[data-rule="0 Size"]');
     await size.selectOption({ label: 'progression, larger in each column' });
     await page.locator('[data-start="0 type"]').selectOption({ label: 'circle' });
@@ -124,7 +124,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
 
   test('nine pictures, in the order of their names', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=make&config=center');
+    await moveTo(page, 'tab=make&config=center');
     await page.locator('input[type=file]').setInputFiles([...panelFiles].reverse());
     await eventually(() => page.url()).toContain('pictures=');
     const answer = await solver.solve(smallPanels, { missing: [9] });
@@ -146,7 +146,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
 
   test('one picture of a whole matrix, and one .npz', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=make&config=center');
+    await moveTo(page, 'tab=make&config=center');
     const input = page.locator('input[type=file]');
     await input.setInputFiles(fileOf('sheet.png', encodePng(contactSheet(problem))));
     await eventually(() => page.locator('[data-testid=reading]').innerText()).toContain('chooses');
@@ -169,7 +169,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
 
   test('wrong uploads get one clear sentence', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=make&config=center');
+    await moveTo(page, 'tab=make&config=center');
     const input = page.locator('input[type=file]');
     const fault = page.locator('.drop .fault[role=alert]');
     await input.setInputFiles(fileOf('letter.png', Buffer.from('Dear Sir or Madam')));
@@ -190,7 +190,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
 
   test('files to keep: PNG, SVG and RAVEN npz of the very matrix', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=make&config=center&seed=5');
+    await moveTo(page, 'tab=make&config=center&seed=5');
     const save = async (name: string): Promise<Uint8Array> => {
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -210,7 +210,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
 
   test('a shared link restores configuration, seed, erased panels and view', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=play');
+    await moveTo(page, 'tab=play');
     await page.getByLabel('2×2 grid').check();
     await modelReady(page);
     await page.getByLabel('Number of the matrix (its seed)').fill('1234');

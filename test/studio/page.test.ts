@@ -23,6 +23,8 @@ import { PAGE, servePage, type Host } from './served-page.js';
 
 const TABS = ['play', 'erase', 'why', 'rules', 'make', 'train'];
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
+/** Without a service worker, whose requests a test cannot stand in for. */
+const UNASSISTED = { viewport: LAPTOP, serviceWorkers: 'block' as const };
 /** Most that may shift while the page loads, as browsers measure it; 0.1 counts as good. */
 const MOST_SHIFT = 0.05;
 const MOST_BYTES = 300_000;
@@ -196,6 +198,24 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     expect(await page.locator('.cell.imagined').count()).toBe(3);
   });
 
+  test('the model loads on demand, with progress', async () => {
+    const { page } = await openPage(await fresh(UNASSISTED));
+    let release = (): void => undefined;
+    const released = new Promise<void>((done) => (release = done));
+    await page.route('**/zoo/center/reasoner.onnx', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+    const bar = page.getByLabel('Loading the model for center');
+    await eventually(async () => Number(await bar.getAttribute('value'))).toBeGreaterThan(0);
+    expect(Number(await bar.getAttribute('value'))).toBeLessThan(1);
+    expect(await page.locator('[data-testid=backend]').innerText()).toMatch(/loading \d+%/);
+    release();
+    await modelReady(page);
+    expect(await bar.count()).toBe(0);
+  });
+
   test('a configuration without a model says so, and can still be played', async () => {
     const { page, errors } = await openPage(await fresh());
     await page.goto(`${host.url}#tab=play&config=up-down&seed=3`);
@@ -209,7 +229,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
 
   test('a damaged model is refused, a damaged link is read as far as it makes sense', async () => {
     const own = await servePage({ zoo: mkdtempSync(path.join(zoo, 'damaged-')) });
-    const { page } = await openPage(await fresh());
+    const { page } = await openPage(await fresh(UNASSISTED));
     await page.route('**/zoo/center/**', async (route) => {
       const name = new URL(route.request().url()).pathname.replace('/zoo/', '');
       const bytes = readFileSync(path.join(zoo, name));

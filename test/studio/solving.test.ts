@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   layoutOf,
   matrixPanels,
@@ -54,6 +54,10 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     solver = await Solver.load(await writeBundle(zoo, 'center'));
     host = await servePage({ zoo, isolated: true });
     browser = await launch();
+    context = await browser.newContext({ viewport: LAPTOP });
+    // One page for all: what a test sees follows from the address alone, and the model loads once.
+    opened = await openPage(context);
+    await goTo(opened.page, host.url, 'tab=play&config=center&seed=999');
   });
   afterAll(async () => {
     await browser.close();
@@ -61,12 +65,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     await solver.dispose();
     rmSync(zoo, { recursive: true });
   });
-  beforeEach(async () => {
-    context = await browser.newContext({ viewport: LAPTOP });
-    opened = await openPage(context);
-  });
-  afterEach(async () => {
-    await context.close();
+  afterEach(() => {
     expect(opened.errors).toEqual([]);
   });
 
@@ -78,7 +77,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
       answer,
       problem.candidates.map(({ panel }) => pixels(panel)),
     );
-    await goTo(page, host.url, 'tab=play&config=center&seed=31');
+    await moveTo(page, 'tab=play&config=center&seed=31');
     expect(await page.locator('.cell.imagined').count()).toBe(0);
     await page.keyboard.press(String(problem.target + 1));
     const canvas = page.locator('.stage .cell.imagined canvas');
@@ -98,7 +97,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
 
   test('erase: three panels clicked away are painted in by the model, and compared on hover', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=erase&config=center&seed=8');
+    await moveTo(page, 'tab=erase&config=center&seed=8');
     for (const position of [1, 5]) await page.locator(`[data-position="${position}"].cell`).click();
     await page.locator('.samples tr[data-position="5"]').waitFor();
     await eventually(() => page.url()).toContain('missing=159');
@@ -128,7 +127,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
 
   test('erase: one panel has to stay', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=erase&config=center&seed=8&missing=12345678');
+    await moveTo(page, 'tab=erase&config=center&seed=8&missing=12345678');
     await page.locator('[data-position="9"].cell').click();
     expect(await page.locator('.cell.imagined').count()).toBe(8);
     expect(await page.locator('.side').innerText()).toContain('one panel has to stay');
@@ -140,7 +139,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     const candidates = problem.candidates.map(({ panel }) => pixels(panel));
     const answer = await solver.solve(panelsOf(problem), { missing: [9] });
     const choice = await solver.choose(answer, candidates);
-    await goTo(page, host.url, 'tab=why&config=center&seed=4');
+    await moveTo(page, 'tab=why&config=center&seed=4');
     const cells = page.locator('.heat');
     await cells.first().waitFor();
     const { concepts } = solver.manifest.sizes;
@@ -163,6 +162,10 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
       largestDifference(await canvasPixels(swapped), expected),
     ).toBeLessThan(CLOSE);
 
+    await cells.nth(2 * concepts + 1).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByText('candidate 4', { exact: true }).waitFor();
+
     const card = page.locator('[data-concept="2"]');
     await card.scrollIntoViewIfNeeded();
     expect(await card.locator('h3').innerText()).toMatch(/size/i);
@@ -181,7 +184,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
 
   test('why: rules are named after what the known matrices of their category were', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=rules&config=center&seed=4&concept=2&rule=2,1.000,-1.000');
+    await moveTo(page, 'tab=rules&config=center&seed=4&concept=2&rule=2,1.000,-1.000');
     const words = page.locator('[data-testid=rule-words]');
     await eventually(() => words.innerText()).toMatch(/^Size: progression/);
     await moveTo(page, 'tab=rules&config=center&seed=4&concept=3&rule=3,-1.000,1.000');
@@ -192,7 +195,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
 
   test('rule map: a point shows its matrix, and a dragged rule really drives the prediction', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=rules&config=center&seed=4&concept=1');
+    await moveTo(page, 'tab=rules&config=center&seed=4&concept=1');
     const plane = page.locator('[data-testid=plane]');
     await plane.locator('.mark').waitFor();
     const box = await plane.boundingBox();
@@ -250,7 +253,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
 
   test('rule map: moments of training, and arrow keys in place of a drag', async () => {
     const { page } = opened;
-    await goTo(page, host.url, 'tab=rules&config=center&seed=4');
+    await moveTo(page, 'tab=rules&config=center&seed=4');
     await page.locator('[data-testid=plane] .mark').waitFor();
     expect(await page.locator('.moments').innerText()).toContain('2,000 steps');
     await page.locator('.moments input').focus();

@@ -18,6 +18,8 @@ import { readConceptRules, type ConceptRules } from './rule-words.js';
 /** Panels from which the range of a concept is found: this many matrices of nine. */
 const RANGE_MATRICES = 10;
 const RANGE_SEED = 20_250_101;
+/** Wasm shares memory between threads only on pages kept apart from other origins. */
+const THREADS = globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1;
 const PLANE_SIDE = 72;
 /** Free space around the points of a plane, as a share of their span. */
 const PLANE_MARGIN = 0.12;
@@ -71,7 +73,7 @@ export class Model {
       name,
       layout: layoutName(manifest),
       backend,
-      threads: globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1,
+      threads: THREADS,
       concepts: conceptNames.map((known, m) => known?.name ?? `concept ${m + 1}`),
       ruleSize: sizes.ruleSize,
       accuracy: accuracy?.sa ?? null,
@@ -93,7 +95,12 @@ export class Model {
     };
     const loadOn = (wanted: LoadRequest['backend']): Promise<Solver> =>
       watchingDownloads(base, count, async () => {
-        const options = { zoo: zoo.href, backend: wanted, wasmPaths: runtime.href };
+        const options = {
+          zoo: zoo.href,
+          backend: wanted,
+          wasmPaths: runtime.href,
+          threads: THREADS,
+        };
         const solver = await Solver.load(name, options);
         await warmUp(solver);
         return solver;

@@ -25,4 +25,6 @@ export function ModelNotice() {
   );
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** A sentence of its own; one that starts with an address stays as it is. */
+const capital = (text: string): string =>
+  /^\w+:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);

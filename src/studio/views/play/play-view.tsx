@@ -14,7 +14,8 @@ import { Verdict } from './verdict.js';
 function pick(candidate: number): void {
   const { picked, revealed, layout } = settings.peek();
   const target = matrix.peek().value?.target ?? null;
-  if (picked !== 0 || revealed) return;
+  // While another matrix is on its way the answer to the one still shown would be judged by it.
+  if (picked !== 0 || revealed || matrix.peek().pending) return;
   change({ picked: candidate, revealed: true });
   if (target === null) return;
   countAnswer(layout, candidate - 1 === target);

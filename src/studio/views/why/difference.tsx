@@ -17,7 +17,9 @@ export function Difference({ place }: { readonly place: Place | null }) {
   if (place === null || info === null || imagined === undefined || candidate === undefined) {
     return (
       <div class="difference">
-        <p class="hint">Point at a cell, or go to it with the Tab key, to see what differs.</p>
+        <p class="hint">
+          Point at a cell, or go from one to the next with the arrow keys, to see what differs.
+        </p>
       </div>
     );
   }

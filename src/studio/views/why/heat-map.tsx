@@ -52,6 +52,7 @@ function Row({
   candidate,
   shares,
   scale,
+  looked,
   look,
 }: {
   readonly shown: MatrixView;
@@ -60,6 +61,7 @@ function Row({
   readonly candidate: number;
   readonly shares: readonly number[];
   readonly scale: number;
+  readonly looked: Place;
   readonly look: (place: Place) => void;
 }) {
   const isChosen = value.index === candidate;
@@ -84,6 +86,8 @@ function Row({
             <button
               type="button"
               class="heat"
+              data-cell={`${candidate} ${m + 1}`}
+              tabIndex={looked.candidate === candidate && looked.concept === m + 1 ? 0 : -1}
               style={{ '--heat': Math.sqrt(heat).toFixed(3) }}
               aria-label={`${info.concepts[m]} of candidate ${candidate + 1}: distance ${share.toFixed(2)}`}
               onMouseEnter={() => look(place)}
@@ -96,6 +100,22 @@ function Row({
       <td class="total">{Math.round(100 * value.candidates[candidate].probability)}%</td>
     </tr>
   );
+}
+
+const ARROWS: Readonly<Record<string, readonly [down: number, right: number]>> = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+};
+
+/** Arrow keys go from cell to cell; the Tab key has one stop in the whole map. */
+function moveFocus(event: KeyboardEvent, from: Place | null): void {
+  const arrow = ARROWS[event.key];
+  if (arrow === undefined || from === null) return;
+  event.preventDefault();
+  const cell = `${from.candidate + arrow[0]} ${from.concept + arrow[1]}`;
+  document.querySelector<HTMLElement>(`[data-cell="${cell}"]`)?.focus();
 }
 
 export function HeatMap() {
@@ -117,7 +137,11 @@ export function HeatMap() {
   return (
     <>
       <div class="heat-scroll">
-        <table class="heat-map" data-testid="heat-map">
+        <table
+          class="heat-map"
+          data-testid="heat-map"
+          onKeyDown={(event) => moveFocus(event, looked.value)}
+        >
           <thead>
             <tr>
               <td />
@@ -136,6 +160,7 @@ export function HeatMap() {
               <Row
                 key={candidate}
                 {...{ shown, info, value, candidate, shares, scale }}
+                looked={looked.value ?? { candidate: 0, concept: 1 }}
                 look={(place) => (looked.value = place)}
               />
             ))}
