@@ -1,7 +1,6 @@
 /** A loaded model with what the page wants to know of it beyond solving: words, ranges, planes. */
 import { layoutName, layoutOf, renderPanel64, samplePanels } from '../../matrix/index.js';
 import {
-  BundleError,
   MANIFEST_FILE,
   PANEL_PIXELS,
   parseManifest,
@@ -108,8 +107,8 @@ export class Model {
     try {
       return new Model(name, await loadOn(backend), total);
     } catch (error) {
-      // A browser may offer WebGPU that then fails; wasm runs everywhere.
-      if (backend !== 'auto' || error instanceof BundleError) throw error;
+      // A browser may offer WebGPU that then fails; wasm runs everywhere. A damaged bundle fails again.
+      if (backend !== 'auto' || !('gpu' in navigator)) throw error;
       return new Model(name, await loadOn('wasm'), total);
     }
   }
