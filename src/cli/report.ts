@@ -9,6 +9,7 @@ interface Options {
   zoo?: string | true;
   out: string;
   data?: string[];
+  docs?: string;
   count?: number;
   metrics?: string;
   problems?: number;
@@ -49,6 +50,7 @@ export function addReportCommand(program: Command, signal: AbortSignal): void {
         wholeNumber(1, 100),
       ),
     )
+    .option('--docs <folder>', 'also fill results.md and measured/ of this folder of documents')
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
     .addHelpText('after', EXAMPLES)

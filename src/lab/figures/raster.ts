@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { withTheme, type Theme } from './theme.js';
 
-const FONTS = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf', 'DejaVuSans-Oblique.ttf'];
+const FONTS = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf'];
 const PAPER: Readonly<Record<Theme, string>> = { light: '#ffffff', dark: '#14181d' };
 
 let started: Promise<readonly Uint8Array[]> | undefined;

@@ -123,7 +123,7 @@ function positionFigures(evaluation: ModelEvaluation, pictures: ModelPictures): 
     {
       id: 'gsa',
       figure: gsaFigure(gsaWays(gsa.points)),
-      caption: `Global selection accuracy: panels at random positions are imagined and chosen among the true ones and those at the same positions of other problems. Bars: 95% intervals; dashed: chance. "All together" is one choice for all missing panels, as in the paper; L2 is the paper's distance. ${gsa.repeats} repeats over ${problemsText(gsa.problems)}.`,
+      caption: `Global selection accuracy: panels at random positions are imagined and chosen among the true ones and those at the same positions of other problems. Bars: 95% intervals; dashed: chance, where the scale reaches down to it. "All together" is one choice for all missing panels, as in the paper; L2 is the paper's distance. ${gsa.repeats} repeats over ${problemsText(gsa.problems)}.`,
     },
   ];
 }

@@ -107,7 +107,7 @@ function readbackTable({ readback }: ModelEvaluation): Content {
   if (readback === null) return [];
   const row = (title: string, share: Measured) => ({ cells: [title, percentInterval(share)] });
   return [
-    markup`<h3>Do imagined panels obey the rules?</h3><p>Each imagined ninth panel of ${whole(readback.problems)} fresh problems (seed ${readback.seed}) is read back as attributes and checked by the symbolic solver; no candidates are involved. The last two rows are the same for true answers drawn from their own concepts: the best that the decoder could show.</p>`,
+    markup`<h3>Do imagined panels obey the rules?</h3><p>Each imagined ninth panel of ${whole(readback.problems)} fresh problems (seed ${readback.seed}) is read back as attributes and checked by the symbolic solver; no candidates are involved. The same for true answers drawn from their own concepts tells the best that the decoder could show.</p>`,
     table(
       [{ title: 'panels' }, { title: 'share', numeric: true }],
       [

@@ -205,7 +205,7 @@ function gsaSection(evaluations: readonly ModelEvaluation[]): Section[] {
   const calibrated = gsaSeries(evaluations, 'accuracy');
   if (calibrated.length === 0) return [];
   const about =
-    'One curve a configuration. x: candidates offered; y: how often all missing panels together are chosen right; dashed: chance.';
+    'One curve a configuration. x: candidates offered; y: how often all missing panels together are chosen right; dashed: chance, where the scale reaches down to it.';
   return [
     {
       id: 'gsa',

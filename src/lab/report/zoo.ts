@@ -14,6 +14,7 @@ import { listZoo, zooFolder, type BundleManifest } from '../../solver/node.js';
 import { evaluateModel, type EvaluationData } from '../evaluate.js';
 import type { MetricName, ModelEvaluation } from '../evaluation.js';
 import { generatedSource } from '../metrics/generated-source.js';
+import { updateResults, writeMeasured } from '../results/index.js';
 import { openSubject } from '../subject.js';
 import { variantOf } from '../summary.js';
 import { allFigures } from './model-figures.js';
@@ -34,6 +35,8 @@ export interface ZooOptions {
   /** Problems of GSA and ARI; repeats of GSA. */
   readonly problems?: number;
   readonly repeats?: number;
+  /** Folder of documents whose `measured/*.json` and tables in `results.md` are written too. */
+  readonly docs?: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (stage: string, share: number) => void;
 }
@@ -130,14 +133,31 @@ async function reportOne(location: string, options: ZooOptions): Promise<ModelEv
   }
 }
 
+/** Keeps what was measured beside the documents and fills their tables from it. */
+async function writeResults(docs: string, evaluations: readonly ModelEvaluation[]): Promise<void> {
+  const folder = path.join(docs, 'measured');
+  await mkdir(folder, { recursive: true });
+  for (const evaluation of evaluations) await writeMeasured(folder, evaluation);
+  await updateResults(docs);
+}
+
 const order = ({ configuration, noisy }: ModelEvaluation): number =>
   2 * CONFIGURATIONS.indexOf(configuration) + Number(noisy);
+
+const isFile = (file: string): Promise<boolean> =>
+  stat(file).then(
+    (found) => found.isFile(),
+    () => false,
+  );
 
 /** Writes the report of a zoo: `index.html`, and a page, numbers and figures of every model. */
 export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
   const zoo = options.zoo ?? zooFolder();
   const names = await listZoo(zoo);
   if (names.length === 0) throw new ArgumentError(`--zoo ${zoo}: no bundles in this folder`);
+  if (options.docs !== undefined && !(await isFile(path.join(options.docs, 'results.md')))) {
+    throw new ArgumentError(`--docs ${options.docs}: no results.md in this folder`);
+  }
   await mkdir(options.out, { recursive: true });
   const evaluations: ModelEvaluation[] = [];
   for (const name of names) {
@@ -147,5 +167,6 @@ export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
   evaluations.sort((a, b) => order(a) - order(b));
   const page = path.join(options.out, 'index.html');
   await writeFileAtomically(page, zooPage(evaluations));
+  if (options.docs !== undefined) await writeResults(options.docs, evaluations);
   return { page, evaluations };
 }

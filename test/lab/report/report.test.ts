@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -32,6 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => solver.dispose());
 
+const RESULTS = 'prose\n\n<!-- measured:selection -->\n<!-- /measured -->\n';
 const BROKEN = /NaN|undefined|\[object/;
 /** Letters of a picture may spell anything. */
 const withoutPictures = (page: string): string => page.replaceAll(/base64,[^"]*/g, '');
@@ -121,9 +122,12 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   });
 
   test('a zoo has a page for all and one for each', async () => {
+    mkdirSync(at('docs'));
+    writeFileSync(at('docs', 'results.md'), RESULTS);
     const { evaluations } = await reportZoo({
       zoo: at('zoo'),
       out: at('out'),
+      docs: at('docs'),
       count: 8,
       problems: 32,
       repeats: 1,
@@ -141,6 +145,10 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       expect(seen.figures.every(({ marks, broken }) => marks > 12 && broken === 0)).toBe(true);
       expect(seen.barriers).toEqual([]);
     }
+    expect(readdirSync(at('docs', 'measured'))).toEqual(['center.json', 'up-down.json']);
+    expect(readFileSync(at('docs', 'results.md'), 'utf8')).toMatch(
+      /^prose\n[^]*\| ours, plain L2 \|/,
+    );
     const saved = JSON.parse(readFileSync(at('out', 'center.json'), 'utf8')) as ModelEvaluation;
     expect(saved).toEqual(JSON.parse(JSON.stringify(evaluations[0])));
   }, 180_000);
