@@ -38,9 +38,14 @@ export function Pixels({
 
 function greyImage(values: Float32Array): ImageData {
   const image = new ImageData(SIDE, SIDE);
+  const { data } = image;
+  data.fill(255);
   for (let i = 0; i < values.length; i++) {
-    const grey = Math.round(255 * Math.min(1, Math.max(0, values[i])));
-    image.data.set([grey, grey, grey, 255], 4 * i);
+    const grey = Math.round(255 * values[i]);
+    // The array clamps to 0..255 by itself.
+    data[4 * i] = grey;
+    data[4 * i + 1] = grey;
+    data[4 * i + 2] = grey;
   }
   return image;
 }

@@ -39,6 +39,12 @@ function scalesOf({ x, y }: PlaneView): Scales {
   };
 }
 
+/** A place outside the plane is marked at its edge. */
+const clamped = (place: readonly number[], { x, y }: PlaneView): Place => [
+  within(place[0], x),
+  within(place[1], y),
+];
+
 const within = (value: number, [low, high]: readonly [number, number]): number =>
   Math.min(high, Math.max(low, value));
 
@@ -187,12 +193,12 @@ export function PlaneChart({
           <Mark kind="chosen" at={scales.toChart([points[2 * point], points[2 * point + 1]])} />
         )}
         {rule?.imposed === true && (
-          <Mark kind="parsed" at={scales.toChart([rule.parsed[0], rule.parsed[1]])} />
+          <Mark kind="parsed" at={scales.toChart(clamped(rule.parsed, plane))} />
         )}
         {rule !== null && (
           <Mark
             kind={rule.imposed ? 'imposed' : 'own'}
-            at={scales.toChart([rule.vector[0], rule.vector[1]])}
+            at={scales.toChart(clamped(rule.vector, plane))}
           />
         )}
       </svg>

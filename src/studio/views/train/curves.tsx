@@ -5,7 +5,14 @@ import { steps, validations } from './connection.js';
 
 const WIDTH = 520;
 const HEIGHT = 220;
-const LOOK = { background: 'transparent', color: 'var(--ink)', fontSize: '12px' };
+const LOOK = {
+  background: 'transparent',
+  color: 'var(--ink)',
+  fontFamily: 'var(--text)',
+  fontSize: '12px',
+};
+/** Room for the axes' names below their ticks. */
+const MARGIN_BOTTOM = 40;
 
 function LossCurve() {
   const place = useRef<HTMLDivElement>(null);
@@ -19,6 +26,7 @@ function LossCurve() {
         return {
           width: WIDTH,
           height: HEIGHT,
+          marginBottom: MARGIN_BOTTOM,
           style: LOOK,
           x: { label: 'step', ticks: 5 },
           y: { label: 'loss', grid: true, ticks: 5 },
@@ -43,6 +51,7 @@ function AccuracyCurve() {
         return {
           width: WIDTH,
           height: HEIGHT,
+          marginBottom: MARGIN_BOTTOM,
           style: LOOK,
           x: { label: 'step', ticks: 5 },
           y: {

@@ -34,7 +34,8 @@ function draw(context: CanvasRenderingContext2D, plane: PlaneView, rule: RuleVie
     dot(x(points[2 * n]), y(points[2 * n + 1]), 3);
   }
   context.globalAlpha = 1;
-  const [px, py] = [x(rule.vector[0]), y(rule.vector[1])];
+  const inside = (value: number): number => Math.min(side - 12, Math.max(12, value));
+  const [px, py] = [inside(x(rule.vector[0])), inside(y(rule.vector[1]))];
   context.fillStyle = '#ffffff';
   dot(px, py, 11);
   context.fillStyle = '#c8401f';

@@ -1,0 +1,65 @@
+/**
+ * Pictures of every tab for the documents: `npx tsx test/studio/screenshots.ts [configuration] [seed]`.
+ * Takes the built page and the bundles of the zoo, and writes docs/images/studio-<tab>-<look>.png.
+ */
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { CHROMIUM, goTo, launch, openPage, requirePage } from './browser.js';
+import { ROOT, servePage } from './served-page.js';
+
+const [configuration = 'center', seed = '12'] = process.argv.slice(2);
+const LOOKS = {
+  light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  phone: {
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 2,
+    isMobile: true,
+    hasTouch: true,
+    colorScheme: 'light',
+  },
+} as const;
+
+/** The state each tab is shown in. */
+const STATES: Readonly<Record<string, string>> = {
+  play: 'shown=1',
+  erase: 'missing=159',
+  why: '',
+  rules: 'concept=2&point=3',
+  make: '',
+  train: '',
+};
+const LAST_SHOWN: Readonly<Record<string, string>> = {
+  play: '[data-testid=verdict] canvas',
+  erase: '.samples canvas',
+  why: '.mini-map',
+  rules: '[data-testid=point] img',
+  make: '[data-testid=reading] dt',
+  train: '[data-testid=train-absent]',
+};
+
+const zoo = path.resolve(process.env.CRAB_ZOO ?? path.join(ROOT, 'zoo'));
+if (CHROMIUM === undefined || !existsSync(path.join(zoo, configuration, 'bundle.json'))) {
+  throw new Error(`this needs Chromium and a bundle ${configuration} in ${zoo}`);
+}
+requirePage();
+const images = path.join(ROOT, 'docs', 'images');
+mkdirSync(images, { recursive: true });
+const host = await servePage({ zoo, isolated: true });
+const browser = await launch();
+for (const [look, options] of Object.entries(LOOKS)) {
+  const context = await browser.newContext(options);
+  const { page } = await openPage(context);
+  for (const [tab, state] of Object.entries(STATES)) {
+    await goTo(page, host.url, `tab=${tab}&config=${configuration}&seed=${seed}&${state}`);
+    await page.locator(LAST_SHOWN[tab]).first().waitFor();
+    if (tab === 'why') await page.locator('.heat').nth(5).hover();
+    await page.waitForLoadState('networkidle');
+    // Phones show what fits on the screen; laptops the whole view.
+    const file = path.join(images, `studio-${tab}-${look}.png`);
+    await page.screenshot({ path: file, fullPage: look !== 'phone' });
+  }
+  await context.close();
+}
+await browser.close();
+await host.close();
