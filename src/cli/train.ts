@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { findLayout, type ConfigurationLayout } from '../matrix/index.js';
 import { crabConfig, ModelError, PRESETS, type CrabConfig } from '../models/index.js';
 import type { DeepPartial, PresetName } from '../models/index.js';
@@ -136,8 +137,20 @@ async function requestOf(options: Options): Promise<{ request: TrainOptions; dev
   if (options.resume !== undefined) return resumed(options);
   const request = await newRun(options);
   const exists = options.continue === true && (await isRun(request.out));
-  if (!exists) return { request, device: request.device };
-  return resumed({ ...options, resume: request.out, out: undefined, data: undefined });
+  return exists ? continued(options, request) : { request, device: request.device };
+}
+
+/** A run that is there already, with the flags it was started with. */
+async function continued(
+  options: Options,
+  { out, model }: NewRunOptions,
+): Promise<{ request: TrainOptions; device: string }> {
+  const { config } = await openRun(out);
+  if (!isDeepStrictEqual(config.model, model)) {
+    throw new UsageError(`--continue: ${out} was started with another preset or other overrides`);
+  }
+  const decided = { out: undefined, data: undefined, overrides: undefined };
+  return resumed({ ...options, ...decided, resume: out });
 }
 
 const isRun = (folder: string): Promise<boolean> =>
@@ -164,17 +177,21 @@ async function runHere(
     options.rankTimeout ?? DEFAULT_RANK_TIMEOUT,
     signal,
   );
+  const own = { ...request.request, ...joined };
+  if (!follows) await trainAndReport(options, own, signal);
   // The first rank reports for all.
-  const silent = follows ? { ...options, quiet: true, json: false } : options;
-  await trainAndReport(silent, { ...request.request, ...joined }, signal, follows);
+  else requireFinished(await train(own, {}, signal));
   joined.leave();
+}
+
+function requireFinished({ finished }: TrainOutcome): void {
+  if (!finished) throw new Interrupted('stopped before the end');
 }
 
 async function trainAndReport(
   options: Options,
   request: TrainOptions,
   signal: AbortSignal,
-  silent = false,
 ): Promise<void> {
   const display = new Display(options.quiet === true);
   let outcome: TrainOutcome;
@@ -183,13 +200,9 @@ async function trainAndReport(
   } finally {
     display.stop();
   }
-  if (silent) {
-    if (!outcome.finished) throw new Interrupted('stopped before the end');
-    return;
-  }
   if (options.json) process.stdout.write(`${JSON.stringify(display.report(outcome))}\n`);
   else process.stderr.write(`${display.summary(outcome)}\n`);
-  if (!outcome.finished) throw new Interrupted('stopped before the end');
+  requireFinished(outcome);
 }
 
 function budgetOf({ steps, epochs, time }: Options): Budget {

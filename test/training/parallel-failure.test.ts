@@ -1,0 +1,293 @@
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { distributedBackends } from '../../src/torch/index.js';
+import { openRun } from '../../src/training/index.js';
+import { endRanks, startAlone, startRanks, type Rank } from '../torch/ranks.js';
+import type { ChildSpec } from './parallel-child.js';
+import { tinyModel } from './tiny.js';
+
+const CHILD = new URL('./parallel-child.ts', import.meta.url);
+const CRAB = new URL('../../src/cli/main.ts', import.meta.url);
+const KILLS = process.env.CRAB_TEST_LONG ? 10 : 2;
+const STEPS = 60;
+/** Longest silence that ranks bear; the tests' own limits are far above it. */
+const TIMEOUT_SECONDS = 4;
+const run = promisify(execFile);
+
+let folder: string;
+let running: Rank[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'crab-failure-'));
+});
+afterEach(async () => {
+  await endRanks(running);
+  running = [];
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const specOf = (name: string): ChildSpec => ({
+  out: path.join(folder, name),
+  timeoutSeconds: TIMEOUT_SECONDS,
+  changes: { precision: 'f64', budget: { kind: 'steps', steps: STEPS } },
+});
+
+async function start(spec: ChildSpec, size: number): Promise<Rank[]> {
+  const ranks = size === 1 ? [startAlone(CHILD, spec)] : await startRanks(CHILD, spec, size);
+  running.push(...ranks);
+  return ranks;
+}
+
+const stepOf = (line: Record<string, unknown>): number =>
+  'terms' in line ? (line.step as number) : -1;
+
+/** All ranks must end by themselves, with a failure that names the lost rank. */
+async function expectLost(ranks: readonly Rank[]): Promise<void> {
+  for (const rank of ranks) {
+    const { failure } = await rank.line((line) => 'failure' in line);
+    expect(failure).toMatch(/^(LostRankError: rank \d of \d lost another rank|ProcessGroupError)/);
+    expect((await rank.end).code).toBe(1);
+  }
+}
+
+/** Steps and terms of the metrics log, without the clock. */
+async function logOf(name: string): Promise<[string, number, number][]> {
+  const lines = await (await openRun(path.join(folder, name))).metrics();
+  return lines.map((line) => [
+    line.kind,
+    line.step,
+    line.kind === 'train' ? line.terms.loss : line.globalSelectionAccuracy,
+  ]);
+}
+
+describe.skipIf(!distributedBackends().includes('gloo'))('when ranks are lost', () => {
+  test(
+    'kill -9 at any moment: the others end, and the run goes on',
+    { timeout: 900_000 },
+    async () => {
+      const spec = specOf('killed');
+      let done = 0;
+      for (let kill = 0; kill < KILLS; kill++) {
+        const ranks = await start(spec, 2);
+        const victim = Math.floor(Math.random() * 2);
+        // From the very start, rendezvous included, to somewhere after a few more steps.
+        const until = done + Math.floor(Math.random() * 12);
+        if (kill > 0) await ranks[victim].line((line) => stepOf(line) >= until);
+        await sleep(Math.random() * 300);
+        ranks[victim].child.kill('SIGKILL');
+        expect((await ranks[victim].end).code).toBe('SIGKILL');
+        await expectLostUnlessJoining(ranks[1 - victim]);
+        done = await checkpointOf(spec.out);
+      }
+      const size = KILLS % 2 === 0 ? 2 : 1;
+      const ranks = await start(spec, size);
+      const end = await ranks[0].line((line) => 'finished' in line);
+      expect(end).toMatchObject({ finished: true, step: STEPS });
+      const [calm] = await start(specOf('calm'), 1);
+      await calm.line((line) => 'finished' in line);
+      const [found, expected] = [await logOf('killed'), await logOf('calm')];
+      expect(found.map(([kind, step]) => [kind, step])).toEqual(
+        expected.map(([kind, step]) => [kind, step]),
+      );
+      found.forEach(([, , value], n) => {
+        const wanted = expected[n][2];
+        expect(Math.abs(value - wanted)).toBeLessThanOrEqual(1e-7 * Math.max(1, Math.abs(wanted)));
+      });
+    },
+  );
+
+  /** The newest checkpoint opens, if there is one yet; its step. */
+  async function checkpointOf(out: string): Promise<number> {
+    if (!existsSync(path.join(out, 'config.json'))) return 0;
+    const opened = await openRun(out);
+    const { latest } = await opened.steps();
+    if (latest === null) return 0;
+    const loaded = await opened.loadModel('latest');
+    expect(loaded.model.parameters().every((weight) => Number.isFinite(weight.sum().item()))).toBe(
+      true,
+    );
+    loaded.dispose();
+    return loaded.step;
+  }
+
+  /** A rank killed while it joins leaves the other waiting for it: that one is ended here. */
+  async function expectLostUnlessJoining(rank: Rank): Promise<void> {
+    const joining = rank.lines.length === 0;
+    if (!joining) return expectLost([rank]);
+    rank.child.kill('SIGKILL');
+    await rank.end;
+  }
+
+  test('a rank that hangs is given up after the time-out', { timeout: 120_000 }, async () => {
+    const ranks = await start(specOf('hung'), 2);
+    await ranks[0].line((line) => stepOf(line) >= 11);
+    ranks[1].child.kill('SIGSTOP');
+    await expectLost([ranks[0]]);
+    expect(await checkpointOf(path.join(folder, 'hung'))).toBeGreaterThanOrEqual(10);
+  });
+});
+
+/** A process's children, as the system lists them. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.trim().split(' ').filter(Boolean).map(Number);
+}
+
+interface Command {
+  readonly child: ChildProcess;
+  output: string;
+  readonly end: Promise<number | string>;
+  said(pattern: RegExp): Promise<void>;
+}
+
+function crab(...args: string[]): Command {
+  const child = spawn(process.execPath, ['--import', 'tsx', CRAB.pathname, 'train', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const command: Command = {
+    child,
+    output: '',
+    end: new Promise((resolve) => {
+      child.once('close', (code, signal) => resolve(signal ?? code ?? -1));
+    }),
+    said: async (pattern) => {
+      while (!pattern.test(command.output)) {
+        if (child.exitCode !== null) throw new Error(`it ended first: ${command.output}`);
+        await sleep(50);
+      }
+    },
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (command.output += text));
+  }
+  return command;
+}
+
+const hasProc = existsSync(`/proc/${process.pid}/task/${process.pid}/children`);
+
+describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train --nproc', () => {
+  let flags: string[];
+  beforeAll(async () => {
+    const overrides = path.join(folder, 'overrides.json');
+    const { network, optimizer, rulePrior } = tinyModel();
+    await writeFile(
+      overrides,
+      JSON.stringify({ network, rulePrior, optimizer: { batchSize: optimizer.batchSize } }),
+    );
+    flags = ['--config', 'center', '--preset', 'small', '--overrides', overrides];
+    flags.push('--pool', '24', '--checkpoint-every', '5', '--log-every', '5');
+    flags.push('--rank-timeout', `${TIMEOUT_SECONDS}s`);
+  });
+
+  test('a killed rank costs a restart, no more', { timeout: 240_000 }, async () => {
+    const out = path.join(folder, 'restarted');
+    const job = crab(...flags, '--steps', '40', '--out', out, '--nproc', '2', '--restarts', '1');
+    while (!existsSync(path.join(out, 'checkpoint-00000005.safetensors'))) {
+      if (job.child.exitCode !== null) throw new Error(job.output);
+      await sleep(20);
+    }
+    const [, second] = await childrenOf(job.child.pid ?? 0);
+    process.kill(second, 'SIGKILL');
+    expect(await job.end).toBe(0);
+    expect(job.output).toMatch(/crab: rank 1 was ended by SIGKILL; starting all ranks again/);
+    expect(job.output).toMatch(/rank 0 of 2 lost another rank after \d+ steps/);
+    expect(job.output).toMatch(/with 2 processes from step \d+/);
+    expect(await (await openRun(out)).steps()).toMatchObject({ latest: 40 });
+    const steps = (await (await openRun(out)).metrics())
+      .filter(({ kind }) => kind === 'train')
+      .map(({ step }) => step);
+    expect(steps).toEqual([5, 10, 15, 20, 25, 30, 35, 40]);
+  });
+
+  test('Ctrl-C stops all ranks at one step and keeps it', { timeout: 240_000 }, async () => {
+    const out = path.join(folder, 'interrupted');
+    const job = crab(...flags, '--steps', '5000', '--out', out, '--nproc', '2');
+    while (!existsSync(path.join(out, 'checkpoint-00000005.safetensors'))) {
+      if (job.child.exitCode !== null) throw new Error(job.output);
+      await sleep(20);
+    }
+    const ranks = await childrenOf(job.child.pid ?? 0);
+    expect(ranks).toHaveLength(2);
+    job.child.kill('SIGINT');
+    expect(await job.end).toBe(130);
+    expect(job.output).toMatch(/stopped after \d+ steps; continue with: crab train --resume/);
+    for (const pid of ranks) expect(existsSync(`/proc/${pid}`)).toBe(false);
+    const { latest } = await (await openRun(out)).steps();
+    expect(latest).toBe(Number(/stopped after (\d+) steps/.exec(job.output)?.[1]));
+  });
+
+  test('ranks do not outlive a killed launcher', { timeout: 240_000 }, async () => {
+    const out = path.join(folder, 'orphaned');
+    const job = crab(...flags, '--steps', '5000', '--out', out, '--nproc', '2');
+    while (!existsSync(path.join(out, 'checkpoint-00000005.safetensors'))) {
+      if (job.child.exitCode !== null) throw new Error(job.output);
+      await sleep(20);
+    }
+    const ranks = await childrenOf(job.child.pid ?? 0);
+    job.child.kill('SIGKILL');
+    for (const pid of ranks) while (existsSync(`/proc/${pid}`)) await sleep(50);
+    expect((await (await openRun(out)).steps()).latest).toBeGreaterThanOrEqual(5);
+  });
+});
+
+/** Two hosts as network namespaces with one link between them. */
+const NAMESPACES = [`crab-${process.pid}-a`, `crab-${process.pid}-b`];
+const LINKS = [`crab${process.pid % 100000}a`, `crab${process.pid % 100000}b`];
+const ip = (...args: string[]) => run('ip', args);
+
+function canMakeNamespaces(): boolean {
+  const probe = `crab-${process.pid}-probe`;
+  if (spawnSync('ip', ['netns', 'add', probe]).status !== 0) return false;
+  return spawnSync('ip', ['netns', 'del', probe]).status === 0;
+}
+
+describe.skipIf(!distributedBackends().includes('gloo') || !canMakeNamespaces())(
+  'two hosts',
+  () => {
+    beforeAll(async () => {
+      for (const name of NAMESPACES) await ip('netns', 'add', name);
+      await ip('link', 'add', LINKS[0], 'type', 'veth', 'peer', 'name', LINKS[1]);
+      for (const [n, name] of NAMESPACES.entries()) {
+        await ip('link', 'set', LINKS[n], 'netns', name);
+        await ip('-n', name, 'addr', 'add', `10.203.77.${n + 1}/24`, 'dev', LINKS[n]);
+        await ip('-n', name, 'link', 'set', LINKS[n], 'up');
+        await ip('-n', name, 'link', 'set', 'lo', 'up');
+      }
+    });
+    afterAll(async () => {
+      for (const name of NAMESPACES) await ip('netns', 'del', name).catch(() => {});
+    });
+
+    const startHosts = async (name: string): Promise<Rank[]> => {
+      const before = (rank: number) => ['ip', 'netns', 'exec', NAMESPACES[rank]];
+      const options = { before, host: '10.203.77.1', local: false };
+      const ranks = await startRanks(CHILD, specOf(name), 2, options);
+      running.push(...ranks);
+      return ranks;
+    };
+
+    test('train together', { timeout: 240_000 }, async () => {
+      const ranks = await startHosts('hosts');
+      const ends = await Promise.all(
+        ranks.map((rank) => rank.line((line) => 'finished' in line || 'failure' in line)),
+      );
+      for (const end of ends) expect(end).toMatchObject({ finished: true, step: STEPS });
+      expect(ends[0].weights).toBe(ends[1].weights);
+    });
+
+    test('a cut link ends both, and the checkpoint opens', { timeout: 240_000 }, async () => {
+      const ranks = await startHosts('cut');
+      await ranks[0].line((line) => stepOf(line) >= 15);
+      await ip('-n', NAMESPACES[1], 'link', 'set', LINKS[1], 'down');
+      await expectLost(ranks);
+      const { latest } = await (await openRun(path.join(folder, 'cut'))).steps();
+      expect(latest).toBeGreaterThanOrEqual(10);
+      await ip('-n', NAMESPACES[1], 'link', 'set', LINKS[1], 'up');
+    });
+  },
+);
