@@ -20,6 +20,8 @@ const RANGE_SEED = 20_250_101;
 /** Wasm shares memory between threads only on pages kept apart from other origins. */
 const THREADS = globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1;
 const PLANE_SIDE = 72;
+/** Weight from which on a component of the prior counts for what the plane shows. */
+const LEAST_WEIGHT = 0.05;
 /** Free space around the points of a plane, as a share of their span. */
 const PLANE_MARGIN = 0.12;
 
@@ -31,6 +33,15 @@ interface LoadRequest {
   /** Address of ONNX Runtime's own files. */
   readonly runtime: URL;
   readonly onProgress: (progress: LoadProgress) => void;
+}
+
+/** Names that tell concepts apart: one that stands for several, or says nothing, gets its number. */
+export function distinctNames(names: readonly string[]): string[] {
+  const vague = ['concept', 'mixed', 'unused'];
+  return names.map((name, m) => {
+    const isShared = names.filter((other) => other === name).length > 1;
+    return isShared || vague.includes(name) ? `${name} ${m + 1}` : name;
+  });
 }
 
 /** Solves a matrix once, so that a backend that does not work shows it, and the first answer is quick. */
@@ -73,7 +84,7 @@ export class Model {
       layout: layoutName(manifest),
       backend,
       threads: THREADS,
-      concepts: conceptNames.map((known, m) => known?.name ?? `concept ${m + 1}`),
+      concepts: distinctNames(conceptNames.map((known) => known?.name ?? 'concept')),
       ruleSize: sizes.ruleSize,
       accuracy: accuracy?.sa ?? null,
       bytes,
@@ -163,9 +174,11 @@ export class Model {
     );
     const mixture = ruleMap.prior?.[m];
     const means = mixture?.means ?? [];
+    // A component that hardly any rule belongs to may lie anywhere: the points decide what is in sight.
+    const seen = means.filter((_, k) => (mixture?.weights[k] ?? 0) >= LEAST_WEIGHT);
     const last = moments.at(-1) ?? new Float32Array();
-    const x = span([...means.map(([first]) => first), ...last.filter((_, i) => i % 2 === 0)]);
-    const y = span([...means.map(([, second]) => second), ...last.filter((_, i) => i % 2 === 1)]);
+    const x = span([...seen.map(([first]) => first), ...last.filter((_, i) => i % 2 === 0)]);
+    const y = span([...seen.map(([, second]) => second), ...last.filter((_, i) => i % 2 === 1)]);
     const known = this.#rules?.[m];
     return {
       x,

@@ -78,7 +78,11 @@ const ACTIVE = ['starting', 'running', 'stopping'];
 function RunRow({ run, act }: { readonly run: RunSummary; readonly act: Act }) {
   const isActive = ACTIVE.includes(run.state);
   const accuracy = Object.values(run.accuracy ?? {}).at(0);
-  const share = run.totalSteps === null ? null : run.step / run.totalSteps;
+  // A summary comes when a state changes; steps come all the time.
+  const now = latest.value?.run === run.name ? latest.value : null;
+  const step = Math.max(run.step, now?.step ?? 0);
+  const totalSteps = run.totalSteps ?? now?.totalSteps ?? null;
+  const share = totalSteps === null ? null : step / totalSteps;
   const exported = async (): Promise<void> => {
     const { bundle } = await exportRun(run.name);
     const layout = run.noisy ? `${run.configuration}-noisy` : run.configuration;
@@ -92,7 +96,7 @@ function RunRow({ run, act }: { readonly run: RunSummary; readonly act: Act }) {
         {run.fault !== null && <span class="fault">: {run.fault}</span>}
       </td>
       <td>
-        {share === null ? `step ${run.step}` : <progress max={1} value={share} aria-label="Done" />}
+        {share === null ? `step ${step}` : <progress max={1} value={share} aria-label="Done" />}
       </td>
       <td>{accuracy === undefined ? '–' : percent(accuracy)}</td>
       <td class="actions">
@@ -113,7 +117,7 @@ function RunRow({ run, act }: { readonly run: RunSummary; readonly act: Act }) {
             Resume
           </button>
         )}
-        <button type="button" disabled={isActive || run.step === 0} onClick={() => act(exported)}>
+        <button type="button" disabled={isActive || step === 0} onClick={() => act(exported)}>
           Export and play
         </button>
       </td>
