@@ -18,9 +18,10 @@
 #include <algorithm>
 #include <cmath>
 
-// The loops below compiled for what the processor has.
+// The loops below compiled for what the processor has; the features are named, because a processor newer than
+// the compiler is none of the architectures it knows.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define CRAB_VECTORISED __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512"), optimize("O3")))
+#define CRAB_VECTORISED __attribute__((target_clones("default", "avx2", "avx512f"), optimize("O3", "no-trapping-math")))
 #else
 #define CRAB_VECTORISED
 #endif
@@ -36,8 +37,8 @@ constexpr int64_t kSumRows = 256;
 constexpr int64_t kMostCpuChannels = 1024;
 
 template <typename T>
-CRAB_VECTORISED void addStatistics(const T* x, int64_t rows, int64_t channels, const T* center, T* first,
-                                   T* second) {
+CRAB_VECTORISED void addStatistics(const T* x, int64_t rows, int64_t channels, const T* center,
+                                   T* __restrict first, T* __restrict second) {
   for (int64_t row = 0; row < rows; row++, x += channels) {
     for (int64_t c = 0; c < channels; c++) {
       const T value = x[c] - center[c];
@@ -48,7 +49,7 @@ CRAB_VECTORISED void addStatistics(const T* x, int64_t rows, int64_t channels, c
 }
 
 template <typename T>
-CRAB_VECTORISED void normalizeRows(const T* x, T* y, int64_t rows, int64_t channels, const T* scale,
+CRAB_VECTORISED void normalizeRows(const T* x, T* __restrict y, int64_t rows, int64_t channels, const T* scale,
                                    const T* shift, T slope) {
   for (int64_t row = 0; row < rows; row++, x += channels, y += channels) {
     for (int64_t c = 0; c < channels; c++) {
@@ -61,7 +62,8 @@ CRAB_VECTORISED void normalizeRows(const T* x, T* y, int64_t rows, int64_t chann
 // Sums of g and of g times the centred input; g is the gradient before the activation.
 template <typename T>
 CRAB_VECTORISED void addGradients(const T* x, const T* gradient, int64_t rows, int64_t channels, const T* mean,
-                                  const T* scale, const T* shift, T slope, T* first, T* second) {
+                                  const T* scale, const T* shift, T slope, T* __restrict first,
+                                  T* __restrict second) {
   for (int64_t row = 0; row < rows; row++, x += channels, gradient += channels) {
     for (int64_t c = 0; c < channels; c++) {
       const T g = x[c] * scale[c] + shift[c] > T(0) ? gradient[c] : gradient[c] * slope;
@@ -73,8 +75,9 @@ CRAB_VECTORISED void addGradients(const T* x, const T* gradient, int64_t rows, i
 
 // result = scale g - offset - factor x, the coefficients of each channel worked out before.
 template <typename T>
-CRAB_VECTORISED void inputGradientRows(const T* x, const T* gradient, T* result, int64_t rows, int64_t channels,
-                                       const T* scale, const T* shift, const T* offset, const T* factor, T slope) {
+CRAB_VECTORISED void inputGradientRows(const T* x, const T* gradient, T* __restrict result, int64_t rows,
+                                       int64_t channels, const T* scale, const T* shift, const T* offset,
+                                       const T* factor, T slope) {
   for (int64_t row = 0; row < rows; row++, x += channels, gradient += channels, result += channels) {
     for (int64_t c = 0; c < channels; c++) {
       const T g = x[c] * scale[c] + shift[c] > T(0) ? gradient[c] : gradient[c] * slope;

@@ -1,14 +1,16 @@
 /**
  * The convolution that halves its maps and its transpose that doubles them, by minimal filtering: what
  * libtorch's own convolutions give, in values and in first and second gradients, for every layout and
- * number of threads; and what they do where their own kernels do not apply.
+ * number of threads; what they do where their own kernels do not apply; and the layers that call them.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import {
+  autocast,
   conv2d,
   convTranspose2d,
   Generator,
   grad,
+  nn,
   operator,
   randn,
   setNumThreads,
@@ -145,5 +147,74 @@ describe.each([
     const { x } = draw(CASES[0], transposed, 'f32');
     const { weight } = draw(CASES[4], transposed, 'f32');
     expect(() => own(transposed, x, weight)).toThrow(/channels/);
+  });
+});
+
+describe('layers', () => {
+  const [inputs, outputs] = [16, 8];
+  const options = { ...GEOMETRY, bias: false, generator: new Generator('cpu', 5) } as const;
+  const layers = [
+    { name: 'Conv2d', layer: new nn.Conv2d(inputs, outputs, 4, options), transposed: false },
+    {
+      name: 'ConvTranspose2d',
+      layer: new nn.ConvTranspose2d(inputs, outputs, 4, options),
+      transposed: true,
+    },
+  ];
+  const images = randn([3, inputs, 8, 8], { generator: options.generator });
+  const isSame = (a: Tensor, b: Tensor): boolean => a.dtype === b.dtype && distance(a, b) === 0;
+
+  test.each(layers)('$name: channels-last, by the kernels of our own', ({ layer, transposed }) => {
+    const x = images.contiguous('channelsLast');
+    const y = layer.forward(x);
+    expect(isSame(y, own(transposed, x, layer.weight))).toBe(true);
+    expect(distance(y, libtorchs(transposed, x, layer.weight))).toBeLessThan(1e-5);
+    expect(y.isContiguous('channelsLast')).toBe(true);
+  });
+
+  test.each(layers)("$name: else exactly libtorch's", ({ layer, transposed }) => {
+    const { weight } = layer;
+    const plain = layer.forward(images);
+    expect(isSame(plain, libtorchs(transposed, images, weight))).toBe(true);
+    expect(plain.isContiguous()).toBe(true);
+    const one = images.select(0, 0); // [C, H, W]
+    expect(isSame(layer.forward(one), libtorchs(transposed, one, weight))).toBe(true);
+    const last = images.contiguous('channelsLast');
+    const [narrow, wanted] = autocast('cpu', 'bf16', () => [
+      layer.forward(last),
+      libtorchs(transposed, last, weight),
+    ]);
+    expect(isSame(narrow, wanted)).toBe(true);
+  });
+
+  // Each differs from the halving geometry in one thing.
+  const others: readonly (Partial<nn.Conv2dOptions> & { kernel?: number })[] = [
+    { kernel: 3 },
+    { stride: 1 },
+    { stride: [2, 1] },
+    { padding: 0 },
+    { dilation: [1, 2] },
+    { groups: 2 },
+    { bias: true },
+  ];
+  test.each(others)('another geometry is left to libtorch: %o', ({ kernel = 4, ...change }) => {
+    const changed = { ...options, ...change };
+    const x = images.contiguous('channelsLast');
+    const conv = new nn.Conv2d(inputs, outputs, kernel, changed);
+    expect(isSame(conv.forward(x), conv2d(x, conv.weight, conv.bias, conv.geometry))).toBe(true);
+    const back = new nn.ConvTranspose2d(inputs, outputs, kernel, changed);
+    const wanted = convTranspose2d(x, back.weight, back.bias, back.geometry);
+    expect(isSame(back.forward(x), wanted)).toBe(true);
+  });
+
+  test('an output with one more row and column is left to libtorch', () => {
+    const layer = new nn.ConvTranspose2d(inputs, outputs, 4, { ...options, outputPadding: 1 });
+    expect(layer.forward(images.contiguous('channelsLast')).shape).toEqual([3, outputs, 17, 17]);
+  });
+
+  test.each(layers)('$name: a wrong number of channels is refused by name', ({ layer, name }) => {
+    const wrong = randn([1, inputs + 1, 8, 8], { generator: options.generator });
+    const expected = name === 'Conv2d' ? /^conv2d: .*channels/ : /^convTranspose2d: .*channels/;
+    expect(() => layer.forward(wrong)).toThrow(expected);
   });
 });

@@ -1,6 +1,7 @@
 /**
  * Convolutions, their transposes, and M independent convolutions as one grouped one.
  */
+import { operator } from '../dispatch.js';
 import { layerBias, layerWeight } from '../init.js';
 import { conv2d, convTranspose2d } from '../functional.js';
 import type { Pair } from '../functional.js';
@@ -34,6 +35,19 @@ function geometry({ stride = 1, padding = 0, dilation = 1, groups = 1 }: Conv2dO
   return { stride: pair(stride), padding: pair(padding), dilation: pair(dilation), groups };
 }
 
+const halvingConv = operator('crab::halving_conv', '', 'conv2d');
+const doublingConv = operator('crab::doubling_conv', '', 'convTranspose2d');
+
+/** Whether a convolution of this geometry halves its maps exactly (its transpose doubles them). */
+function halves(
+  kernel: readonly number[],
+  { stride, padding, dilation, groups }: Geometry,
+): boolean {
+  const all = (values: readonly number[], value: number): boolean =>
+    values.every((each) => each === value);
+  return all(kernel, 4) && all(stride, 2) && all(padding, 1) && all(dilation, 1) && groups === 1;
+}
+
 /**
  * Two-dimensional convolution.
  *
@@ -44,6 +58,7 @@ export class Conv2d extends Module {
   readonly weight: Parameter;
   readonly bias: Parameter | null;
   readonly geometry: Geometry;
+  readonly #halves: boolean;
 
   constructor(
     readonly inChannels: number,
@@ -59,9 +74,11 @@ export class Conv2d extends Module {
       (options.bias ?? true)
         ? parameter(drawn([outChannels], options, (t, g) => layerBias(t, shape, g)))
         : null;
+    this.#halves = this.bias === null && halves(pair(kernelSize), this.geometry);
   }
 
   forward(x: Tensor): Tensor {
+    if (this.#halves) return halvingConv.tensor(x, this.weight);
     return conv2d(x, this.weight, this.bias, this.geometry);
   }
 }
@@ -80,6 +97,7 @@ export class ConvTranspose2d extends Module {
   readonly weight: Parameter;
   readonly bias: Parameter | null;
   readonly geometry: Geometry & { readonly outputPadding: [number, number] };
+  readonly #doubles: boolean;
 
   constructor(
     readonly inChannels: number,
@@ -95,9 +113,13 @@ export class ConvTranspose2d extends Module {
       (options.bias ?? true)
         ? parameter(drawn([outChannels], options, (t, g) => layerBias(t, shape, g)))
         : null;
+    const { outputPadding } = this.geometry;
+    const isPlain = this.bias === null && outputPadding.every((extra) => extra === 0);
+    this.#doubles = isPlain && halves(pair(kernelSize), this.geometry);
   }
 
   forward(x: Tensor): Tensor {
+    if (this.#doubles) return doublingConv.tensor(x, this.weight);
     return convTranspose2d(x, this.weight, this.bias, this.geometry);
   }
 }
