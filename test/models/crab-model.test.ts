@@ -163,34 +163,6 @@ describe.skipIf(!isTorchAvailable())('with libtorch', () => {
     });
   });
 
-  test('the two forms of the target predictor agree, values and gradients', () => {
-    scope(() => {
-      const { targetPredictor } = tinyModel(7);
-      const layer = targetPredictor.layers[1];
-      const x = tensor(
-        Float32Array.from({ length: 3 * 2 * 9 * 7 }, (_, i) => Math.sin(i)),
-        {
-          shape: [3, 2, 9, 7],
-        },
-      ).requiresGrad_();
-      const gathered = layer.gathered(x, targetPredictor.neighbours);
-      const image = x.permute([1, 0, 3, 2]).reshape([2, 21, 3, 3]);
-      const grouped = layer.grouped(image).reshape([2, 3, 7, 9]).permute([1, 0, 3, 2]);
-      expect(largestGap(gathered, grouped)).toBeLessThan(1e-5);
-      const weights = tensor(
-        Float32Array.from({ length: gathered.numel }, (_, i) => Math.cos(i)),
-        {
-          shape: gathered.shape,
-        },
-      );
-      const [a, b] = [gathered, grouped].map((y) =>
-        grad([y.mul(weights).sum()], [x, layer.weight]),
-      );
-      expect(largestGap(a[0], b[0])).toBeLessThan(1e-4);
-      expect(largestGap(a[1], b[1])).toBeLessThan(1e-4);
-    });
-  });
-
   test('paper: softplus deviations and a ReLU on predicted concepts', () => {
     scope(() => {
       const config = tinyConfig();
