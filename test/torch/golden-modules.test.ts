@@ -53,7 +53,17 @@ function withoutCudnn(fn: () => void): void {
   }
 }
 
-function checkModule(one: ModuleCase, device: Device): void {
+/**
+ * The tolerance for gradients. cuDNN computes an LSTM as a whole in kernels of its own; through two layers in
+ * both directions one of its gradients is off by 1.4e-4 of the largest, TF32 being off. The same case without
+ * cuDNN, and cuDNN's outputs, are held to the usual bound: what differs is its arithmetic, not the module.
+ */
+function gradientTolerance(one: ModuleCase, device: Device, cudnn: boolean): Tolerance {
+  const usual = toleranceFor(device, false);
+  return one.kind === 'LSTM' && device !== 'cpu' && cudnn ? { ...usual, relative: 5e-4 } : usual;
+}
+
+function checkModule(one: ModuleCase, device: Device, cudnn = true): void {
   const prefix = `module/${one.id}`;
   const { module, run } = buildModule(one, new Generator('cpu', goldenNumber(`${prefix}/seed`)));
   expectState(module.stateDict(), goldenMap(`${prefix}/initial/`), 'exact', `${one.id} initial`);
@@ -73,7 +83,8 @@ function checkModule(one: ModuleCase, device: Device): void {
     expectClose(output, expected[index] as GoldenTensor, tolerance, `${one.id} output ${index}`);
   });
   expectState(module.stateDict(), goldenMap(`${prefix}/after/`), tolerance, `${one.id} after`);
-  checkGradients(prefix, inputs, outputs, module.namedParameters(), tolerance);
+  const ofGradients = gradientTolerance(one, device, cudnn);
+  checkGradients(prefix, inputs, outputs, module.namedParameters(), ofGradients);
   module.dispose();
 }
 
@@ -107,7 +118,7 @@ describe.each(devices)('modules on $device', ({ device, present }) => {
     // The one module that is a kernel of cuDNN's as a whole.
     if (one.kind === 'LSTM' && device !== 'cpu') {
       test(`${one.id} without cuDNN`, () =>
-        withoutCudnn(() => scope(() => checkModule(one, device))));
+        withoutCudnn(() => scope(() => checkModule(one, device, false))));
     }
   }
 });
