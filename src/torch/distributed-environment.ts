@@ -91,7 +91,7 @@ function ofSlurm(env: Environment): Rendezvous {
   const nodes = env.SLURM_STEP_NODELIST ?? env.SLURM_JOB_NODELIST ?? 'localhost';
   return {
     rank: requireNumber(env, 'SLURM_PROCID'),
-    size: requireNumber(env, 'SLURM_NTASKS'),
+    size: requireNumber(env, 'SLURM_STEP_NUM_TASKS'),
     localRank: wholeNumber(env, 'SLURM_LOCALID') ?? 0,
     localSize: null,
     host: env.MASTER_ADDR ?? firstHost(nodes),
@@ -104,6 +104,7 @@ function ofSlurm(env: Environment): Rendezvous {
 /** What the environment says, or null where this is a process on its own. */
 export function rendezvousOf(env: Environment = process.env): Rendezvous | null {
   if (env.WORLD_SIZE !== undefined && env.WORLD_SIZE !== '') return checked(ofTorch(env));
-  const tasks = wholeNumber(env, 'SLURM_NTASKS') ?? 1;
+  // Set by srun alone: a batch script has the other variables too, and is no rank.
+  const tasks = wholeNumber(env, 'SLURM_STEP_NUM_TASKS') ?? 1;
   return env.SLURM_PROCID !== undefined && tasks > 1 ? checked(ofSlurm(env)) : null;
 }

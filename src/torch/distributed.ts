@@ -7,6 +7,7 @@
  */
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guarded, translate, wrap } from './dispatch.js';
 import type { Rendezvous } from './distributed-environment.js';
@@ -101,14 +102,45 @@ function localAddressTowards(host: string, port: number): Promise<string | null>
   });
 }
 
+const LOOPBACK = '127.0.0.1';
 const isLoopback = (address: string): boolean => address.startsWith('127.');
 
-/** The address others reach this process's Gloo at; null leaves it to the machine's name. */
-async function addressOf({ host, port, size, localSize }: Rendezvous): Promise<string | null> {
-  if (localSize === size) return '127.0.0.1';
+/** The first address of this machine that others can reach; null where there is none. */
+const externalAddress = (): string | null =>
+  Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
+
+/**
+ * The address others reach this process's Gloo at: the one towards rank 0. To rank 0's machine that may be
+ * localhost, which means nothing to ranks elsewhere.
+ */
+async function addressOf(
+  { host, port, size, localSize }: Rendezvous,
+  store: StoreHandle,
+): Promise<string | null> {
+  if (localSize === size) return LOOPBACK;
   const address = await localAddressTowards(host, port);
-  // A launcher may call rank 0's own machine localhost, which means nothing to the others.
-  return address !== null && isLoopback(address) && localSize !== null ? null : address;
+  const isRemote = address === null || !isLoopback(address);
+  const remote = await counted(store, 'remote', isRemote, size);
+  return isRemote || remote === 0 ? address : externalAddress();
+}
+
+/** How many ranks say yes; resolves when all have been asked. */
+async function counted(
+  store: StoreHandle,
+  key: string,
+  own: boolean,
+  size: number,
+): Promise<number> {
+  const add = (name: string, amount: number): number =>
+    guarded('join', (addon) => addon.storeAdd(store, name, amount));
+  add(key, own ? 1 : 0);
+  add(`${key}/asked`, 1);
+  const deadline = performance.now() + STORE_SECONDS * 1000;
+  const complete = (): boolean => add(`${key}/asked`, 0) >= size;
+  await until(complete, deadline, () => 'a rank was lost while the ranks met');
+  return add(key, 0);
 }
 
 /** Meets the others at the store; `backend` is what rank 0 wants, as a number from 1. */
@@ -166,7 +198,8 @@ export class ProcessGroup {
     const backend = BACKENDS[chosen - 1];
     requireBackend(backend);
     const wanted = options.networkInterface ?? process.env.GLOO_SOCKET_IFNAME ?? null;
-    const address = wanted === null && backend === 'gloo' ? await addressOf(rendezvous) : null;
+    const address =
+      wanted === null && backend === 'gloo' ? await addressOf(rendezvous, store) : null;
     const timeout = (options.timeoutSeconds ?? DEFAULT_SECONDS) * 1000;
     const { rank, size } = rendezvous;
     const handle = await settled('join', (addon) =>

@@ -1,9 +1,25 @@
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { distributedBackends, ProcessGroupError, rendezvousOf } from '../../src/torch/index.js';
+import {
+  distributedBackends,
+  ProcessGroupError,
+  rendezvousOf,
+  torchInfo,
+} from '../../src/torch/index.js';
 import { firstHost } from '../../src/torch/distributed-environment.js';
 import type { RankTask } from './distributed-child.js';
 import { RANKS, SCENARIOS } from './distributed-scenarios.js';
-import { endRanks, startRanks, type Rank } from './ranks.js';
+import { endRanks, freePort, startRank, startRanks, type Rank } from './ranks.js';
+
+/** The Python of the libtorch that the addon uses: only theirs speak the same language. */
+const PYTHON = '/usr/bin/python3';
+function hasPythonTorch(): boolean {
+  const script = 'import torch; print(torch.__version__)';
+  const { status, stdout } = spawnSync(PYTHON, ['-c', script], { encoding: 'utf8' });
+  const { info } = torchInfo();
+  const ours = info?.version.split('.').slice(0, 2).join('.');
+  return status === 0 && ours !== undefined && stdout.startsWith(`${ours}.`);
+}
 
 const CHILD = new URL('./distributed-child.ts', import.meta.url);
 
@@ -60,6 +76,7 @@ describe('where a process stands', () => {
     const env = {
       SLURM_PROCID: '5',
       SLURM_NTASKS: '8',
+      SLURM_STEP_NUM_TASKS: '8',
       SLURM_LOCALID: '1',
       SLURM_JOB_ID: '41234',
       SLURM_STEP_NODELIST: 'gpu[03-05,9],login1',
@@ -71,7 +88,8 @@ describe('where a process stands', () => {
       host: 'gpu03',
       port: 21234,
     });
-    expect(rendezvousOf({ ...env, SLURM_NTASKS: '1', SLURM_PROCID: '0' })).toBeNull();
+    const { SLURM_STEP_NUM_TASKS: _, ...batchScript } = env;
+    expect(rendezvousOf({ ...batchScript, SLURM_PROCID: '0' })).toBeNull();
   });
 
   test.each([
@@ -200,6 +218,29 @@ describe.skipIf(!distributedBackends().includes('gloo'))('a group of processes',
       expect(messages[5]).toBe('');
       expect(messages[6]).toMatch(/^TorchError: allGather: the process group has been closed/);
       expect(sum).toBe(RANKS);
+    }
+  });
+
+  test.skipIf(!hasPythonTorch())('torchrun keeps the store itself: joined twice', async () => {
+    const port = await freePort();
+    const program = `import sys, torch.distributed as d
+store = d.TCPStore('127.0.0.1', int(sys.argv[1]), None, True, wait_for_workers=False)
+print('{"ready": true}', flush=True)
+sys.stdin.read()`;
+    const agent = startRank([PYTHON, '-c', program, port.toString()], process.env);
+    running.push(agent);
+    await agent.line(() => true);
+    for (const attempt of ['0', '1']) {
+      const env = {
+        MASTER_PORT: port.toString(),
+        TORCHELASTIC_USE_AGENT_STORE: 'True',
+        TORCHELASTIC_RESTART_COUNT: attempt,
+      };
+      const two = await startRanks(CHILD, { scenarios: ['collectives'] }, 2, { env });
+      running.push(...two);
+      for (const rank of two) {
+        expect(await rank.line(() => true)).toMatchObject({ found: { sum: [3, 20] } });
+      }
     }
   });
 

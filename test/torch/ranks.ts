@@ -33,8 +33,9 @@ export function freePort(): Promise<number> {
   });
 }
 
-function startRank(command: readonly string[], env: NodeJS.ProcessEnv): Rank {
-  const child = spawn(command[0], command.slice(1), { env, stdio: ['ignore', 'pipe', 'inherit'] });
+/** Starts one process. */
+export function startRank(command: readonly string[], env: NodeJS.ProcessEnv): Rank {
+  const child = spawn(command[0], command.slice(1), { env, stdio: ['pipe', 'pipe', 'inherit'] });
   const lines: Record<string, unknown>[] = [];
   const waiting = new Set<() => void>();
   createInterface({ input: child.stdout }).on('line', (text) => {
