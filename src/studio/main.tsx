@@ -2,8 +2,10 @@
 import { render } from 'preact';
 import { App } from './app.js';
 import { keepOffline } from './state/offline.js';
+import { readZoo } from './state/zoo.js';
 
 const root = document.getElementById('page');
 if (root === null) throw new Error('the page has no place for the studio');
 render(<App />, root);
 keepOffline();
+void readZoo();

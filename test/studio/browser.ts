@@ -112,5 +112,5 @@ export const largestDifference = (a: ArrayLike<number>, b: ArrayLike<number>): n
     : Infinity;
 
 /** Polls for long enough on a busy machine. */
-export const eventually = <T>(read: () => T | Promise<T>) =>
-  expect.poll(read, { timeout: 20_000, interval: 60 });
+export const eventually: typeof expect.poll = (read, options) =>
+  expect.poll(read, { timeout: 20_000, interval: 60, ...options });

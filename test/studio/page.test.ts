@@ -165,7 +165,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 
   test('networks run in a worker, not on the page’s own thread', async () => {
-    const { page } = await openPage(await fresh());
+    const { page } = await openPage(await fresh(UNASSISTED));
     await goTo(page, host.url, 'tab=play&config=center&seed=3&shown=1');
     await page.locator('.cell.imagined canvas').waitFor();
     const [worker] = page.workers();
@@ -184,16 +184,16 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     await goTo(page, own.url, 'tab=play&config=center&seed=3');
     expect(await page.evaluate('crossOriginIsolated')).toBe(false);
     expect(await page.locator('[data-testid=backend]').innerText()).toContain('1 thread');
-    await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
-    await eventually(() => page.evaluate('navigator.serviceWorker.controller !== null')).toBe(true);
-    // The second visit passes through the service worker, which keeps what the first did not.
-    await page.reload();
-    await modelReady(page);
-    expect(await page.evaluate('crossOriginIsolated')).toBe(true);
+    const isKept = (file: string): Promise<boolean> =>
+      page.evaluate(`caches.match('${file}').then((found) => found !== undefined)`);
+    for (const file of ['./', 'runtime/ort-wasm-simd-threaded.wasm', 'zoo/center/bundle.json']) {
+      await eventually(() => isKept(file)).toBe(true);
+    }
     await own.close();
     await page.goto('about:blank');
     await page.goto(`${own.url}#tab=erase&config=center&seed=9&missing=258`);
     await modelReady(page);
+    expect(await page.evaluate('crossOriginIsolated')).toBe(true);
     await page.locator('[data-position="8"].cell canvas').waitFor();
     expect(await page.locator('.cell.imagined').count()).toBe(3);
   });
@@ -225,6 +225,30 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     await page.locator('.candidate').nth(2).click();
     expect(await page.locator('[data-testid=verdict]').innerText()).toMatch(/right|Not this one/);
     expect(errors).toEqual([]);
+  });
+
+  test('the zoo tells which configurations have a model, and offers those trained here', async () => {
+    const { page } = await openPage(await fresh(UNASSISTED));
+    const entry = { configuration: 'center', noisy: false, bytes: 1 };
+    await page.route('**/zoo/index.json', (route) =>
+      route.fulfill({
+        json: {
+          bundles: [
+            { name: 'mine', ...entry },
+            { name: 'center', ...entry },
+          ],
+        },
+      }),
+    );
+    await page.route('**/zoo/mine/**', async (route) => {
+      const name = path.basename(new URL(route.request().url()).pathname);
+      await route.fulfill({ body: readFileSync(path.join(zoo, 'center', name)) });
+    });
+    await goTo(page, host.url, 'tab=play&config=center&seed=3');
+    expect(await page.locator('.choice.absent').count()).toBe(6);
+    await page.getByLabel('Model', { exact: true }).selectOption('mine');
+    await eventually(() => page.locator('.footer').innerText()).toContain('Model mine');
+    expect(page.url()).toContain('model=mine');
   });
 
   test('a damaged model is refused, a damaged link is read as far as it makes sense', async () => {

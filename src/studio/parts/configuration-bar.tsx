@@ -2,7 +2,8 @@
 import { findLayout, hasGrid, layoutName, paperName } from '../../matrix/index.js';
 import { CONFIGURATIONS, type Configuration } from '../../matrix/index.js';
 import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
-import { changeMatrix, settings } from '../state/store.js';
+import { change, changeMatrix, settings } from '../state/store.js';
+import { modelsFor } from '../state/zoo.js';
 import { LayoutIcon, ShuffleIcon } from './icons.js';
 import { ShareButton } from './share-button.js';
 
@@ -34,8 +35,12 @@ function ConfigurationChoice({ configuration }: { readonly configuration: Config
   const current = findLayout(settings.value.layout);
   const noisy = current.noisy && hasGrid(configuration);
   const name = layoutName({ configuration, noisy });
+  const isAbsent = modelsFor(name)?.length === 0;
+  const title = isAbsent
+    ? `${paperName(configuration)}: no model here yet`
+    : paperName(configuration);
   return (
-    <label class="choice" title={paperName(configuration)}>
+    <label class={`choice${isAbsent ? ' absent' : ''}`} title={title}>
       <input
         type="radio"
         name="configuration"
@@ -46,6 +51,29 @@ function ConfigurationChoice({ configuration }: { readonly configuration: Config
       <LayoutIcon layout={name} />
       <span>{NAMES[configuration]}</span>
     </label>
+  );
+}
+
+/** Which model, where there is more than one for a layout: such as those trained here. */
+function ModelChoice() {
+  const { layout, model } = settings.value;
+  const names = modelsFor(layout) ?? [];
+  if (names.length < 2) return null;
+  return (
+    <select
+      value={model || layout}
+      aria-label="Model"
+      onChange={(event) => {
+        const { value } = event.currentTarget;
+        change({ model: value === layout ? '' : value, concept: 1, point: -1, imposed: null });
+      }}
+    >
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {name === layout ? 'published' : name}
+        </option>
+      ))}
+    </select>
   );
 }
 
@@ -96,6 +124,7 @@ export function ConfigurationBar() {
             ))}
           </select>
         </label>
+        <ModelChoice />
         <NoiseToggle />
         <label class="field seed">
           <span>No.</span>

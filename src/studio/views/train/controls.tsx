@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { LAYOUT_NAMES } from '../../state/settings.js';
 import { messageOf } from '../../state/resource.js';
 import { changeMatrix } from '../../state/store.js';
+import { readZoo } from '../../state/zoo.js';
 import { freshSeed } from '../../parts/configuration-bar.js';
 import type { RunSummary, TrainStatus } from '../../train-api.js';
 import { exportRun, latest, resume, start, stop } from './connection.js';
@@ -85,6 +86,7 @@ function RunRow({ run, act }: { readonly run: RunSummary; readonly act: Act }) {
   const share = totalSteps === null ? null : step / totalSteps;
   const exported = async (): Promise<void> => {
     const { bundle } = await exportRun(run.name);
+    await readZoo();
     const layout = run.noisy ? `${run.configuration}-noisy` : run.configuration;
     changeMatrix({ tab: 'play', layout, model: bundle });
   };
