@@ -14,7 +14,6 @@ import {
 import type { MixtureData } from '../models/index.js';
 import type { RuleMap } from '../solver/index.js';
 import type { RulesSnapshot } from '../training/index.js';
-import { rounded } from './bundle-history.js';
 import { PanelEncoder } from './metrics/panel-encoder.js';
 import type { Rules, Subject } from './subject.js';
 
@@ -63,8 +62,11 @@ function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): Rules
   return Array.from({ length: MOST_MOMENTS }, (_, i) => earlier[Math.round(i * every)]);
 }
 
+/** Places on a map: a thousandth is less than a pixel. */
+const place = (value: number): number => Math.round(1000 * value) / 1000;
+
 const roundedRules = (rules: RulesSnapshot['rules']): number[][][] =>
-  rules.map((ofProblem) => ofProblem.map((rule) => rule.map(rounded)));
+  rules.map((ofProblem) => ofProblem.map((rule) => rule.map(place)));
 
 /** The bytes of `rules.json`. */
 export async function bundleRules(

@@ -5,8 +5,10 @@
  *     y ≈ mean + Q'Q (W x + b - mean)
  *
  * which of all layers of that rank has the least squared error on those outputs (more than the nearest
- * matrix, which would mind errors that never occur). All layers get the same share of variance that may
- * be lost, the smallest with which the files, at one byte a weight, fit the size asked for.
+ * matrix, which would mind errors that never occur). What may be lost is the smallest share of variance
+ * with which the files, at one byte a weight, fit the size asked for; layers where a lost share harms the
+ * answers more may lose less of it (TOLERANCE, measured on trained models), and those of the pair networks
+ * and the convolutions, whose small directions carry what tells panels apart, lose nothing.
  */
 import type { Configuration } from '../../matrix/index.js';
 import type { CrabNetworks, Layer } from './export-networks.js';
@@ -27,14 +29,26 @@ export interface CompactOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-const DEFAULT_AIM = 3_300_000;
-const DEFAULT_LIMIT = 6_500_000;
-const DEFAULT_PROBLEMS = 768;
-/** No layer needs to be better than this share of lost variance; worse than the second uses more bytes. */
-const BEST_LOSS = 2e-4;
-const WORST_LOSS = 3e-3;
-const HIGHEST_RANK = 96;
+/** Bytes for each concept, and for encoder and decoder, that the default aims at, and the most it aims at. */
+const AIM_PER_CONCEPT = 590_000;
+const AIM_OF_THE_REST = 1_900_000;
+const LARGEST_AIM = 6_700_000;
+const DEFAULT_LIMIT = 7_000_000;
+const DEFAULT_PROBLEMS = 384;
+/** Shares of variance that a relation network may lose: no layer needs the first, and beyond the second
+ * the limit counts instead of the aim. */
+const BEST_LOSS = 1e-4;
+const WORST_LOSS = 2e-2;
+/** How much of that share layers may lose; others are left whole. */
+const TOLERANCE: readonly (readonly [layers: RegExp, share: number])[] = [
+  [/relation/, 1],
+  [/^whole$/, 1 / 30],
+  [/target/, 1 / 300],
+];
 const DEFAULT_SMALLEST = 12_000;
+
+const toleranceOf = (name: string): number =>
+  TOLERANCE.find(([layers]) => layers.test(name))?.[1] ?? 0;
 
 /** A layer that can be factored, with the components of its outputs. */
 interface Candidate {
@@ -56,12 +70,13 @@ function bytesAt(layer: Layer, rank: number): number {
 }
 
 /** The rank at which at most a share of the variance is lost; 0 where factoring does not pay. */
-function rankFor({ layer, components }: Candidate, loss: number): number {
+function rankFor({ name, layer, components }: Candidate, loss: number): number {
   const { variances, total } = components;
+  const tolerated = loss * toleranceOf(name) * total;
   let left = total;
   let rank = 0;
-  while (rank < variances.length && left > loss * total) left -= variances[rank++];
-  if (left > loss * total) return 0;
+  while (rank < variances.length && left > tolerated) left -= variances[rank++];
+  if (left > tolerated) return 0;
   const kept = Math.max(1, rank);
   return bytesAt(layer, kept) < bytesAt(layer, 0) ? kept : 0;
 }
@@ -155,14 +170,14 @@ export function mapLayers(
   };
 }
 
-/** Which layers are worth observing: large ones, but for the decoder's, which are few. */
+/** Which layers are worth observing. */
 const isLarge = (name: string, layer: Layer, smallest: number): boolean =>
-  !/^(dense|transposed)/.test(name) && layer.weights[0].data.length >= smallest;
+  toleranceOf(name) > 0 && layer.weights[0].data.length >= smallest;
 
 function componentsOf(layer: Layer, samples: LayerSamples): PrincipalComponents {
   const { inputs, outputs } = sizesOf(layer);
   const breakEven = Math.floor((inputs * outputs) / (inputs + outputs));
-  return principalComponents(samples, Math.min(HIGHEST_RANK, breakEven));
+  return principalComponents(samples, breakEven);
 }
 
 /** Factors the large layers of networks. */
@@ -170,7 +185,9 @@ export async function compactNetworks(
   networks: CrabNetworks,
   options: CompactOptions,
 ): Promise<CrabNetworks> {
-  const { aim = DEFAULT_AIM, limit = DEFAULT_LIMIT, problems = DEFAULT_PROBLEMS } = options;
+  const wanted = AIM_OF_THE_REST + AIM_PER_CONCEPT * networks.concepts.length;
+  const usual = Math.min(wanted, LARGEST_AIM);
+  const { aim = usual, limit = DEFAULT_LIMIT, problems = DEFAULT_PROBLEMS } = options;
   const { smallest = DEFAULT_SMALLEST } = options;
   const layers = namedLayers(networks);
   const large = new Set(
