@@ -68,6 +68,24 @@ describe('presets', () => {
     expect(valueAt(objective.priorWeight, 99_000, 1)).toBe(1e-5);
   });
 
+  test('crab changes the training and the relation networks, small the other networks too', () => {
+    const released = crabConfig('released', 'grid-2x2');
+    const crab = crabConfig('crab', 'grid-2x2');
+    const relation = { pairFeatures: 16, relationHidden: [256, 128] };
+    expect(crab.network).toEqual({ ...released.network, ...relation });
+    expect(crab.targets).toMatchObject({ min: 1, max: 3, setsPerProblem: 4, decoded: 1 });
+    expect(crab.rulePrior).toMatchObject({ learner: 'em', refitEvery: 12, density: 'mixture' });
+    const { algorithm, batchSize, learningRate } = crab.optimizer;
+    expect([algorithm, batchSize]).toEqual(['adam', 128]);
+    const rates = [0, 20, 650, 1000].map((step) => valueAt(learningRate, step, 1000));
+    expect(rates).toEqual([1e-4, 1e-3, 1e-3, 1e-5]);
+    expect(valueAt(crab.objective.priorWeight, 300, 1000)).toBe(0);
+    expect(valueAt(crab.objective.priorWeight, 600, 1000)).toBe(1e-5);
+    const small = crabConfig('small', 'grid-2x2');
+    expect(small.network).toMatchObject({ ...relation, conceptSize: 16, pairHidden: [64, 64] });
+    expect(small.optimizer).toEqual({ ...crab.optimizer, batchSize: 64 });
+  });
+
   test('a noisy configuration uses the row of its configuration', () => {
     const noisy = crabConfig('crab', 'grid-3x3', { noisy: true });
     expect(noisy).toEqual({ ...crabConfig('crab', 'grid-3x3'), noisy: true });
