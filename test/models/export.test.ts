@@ -233,14 +233,25 @@ describe('stored formats', () => {
   test('factored networks keep to the size asked for and to the results', async () => {
     const networks = readNetworks(config.network, state);
     const options = { configuration: 'center', noisy: false, problems: 64, smallest: 500 } as const;
-    const exact = networkFiles(networks, 'f32');
-    const fine = networkFiles(await compactNetworks(networks, { ...options, aim: 1e9 }), 'f32');
-    const reference = await concepts(exact);
-    expect(relativeError(reference, await concepts(fine))).toBeLessThan(5e-2);
-    expect(fine.reasoner.length).toBeLessThan(exact.reasoner.length);
-    const coarse = await compactNetworks(networks, { ...options, aim: 20_000, limit: 20_000 });
-    const bytes = networkFiles(coarse, 'int8');
-    expect(bytes.reasoner.length).toBeLessThan(networkFiles(networks, 'int8').reasoner.length);
+    const reference = await concepts(networkFiles(networks, 'f32'));
+    // Bytes of weights: all fit in the first, nothing that may be lost makes the last possible.
+    const results: { bytes: number; error: number }[] = [];
+    for (const aim of [1e9, 130_000, 100_000, 20_000]) {
+      const compact = await compactNetworks(networks, { ...options, aim, limit: aim });
+      const { encoder, reasoner, decoder } = networkFiles(compact, 'int8');
+      const bytes = encoder.length + reasoner.length + decoder.length;
+      const error = relativeError(reference, await concepts(networkFiles(compact, 'f32')));
+      results.push({ bytes, error });
+    }
+    const [ample, large, small, least] = results;
+    expect(ample.error).toBe(0);
+    expect(large.bytes).toBeLessThan(ample.bytes);
+    expect(large.error).toBeLessThan(2e-2);
+    // 30,000 bytes fewer but for the larger number of nodes.
+    expect(small.bytes).toBeLessThan(large.bytes - 25_000);
+    expect(small.error).toBeLessThan(3e-2);
+    expect(least.bytes).toBeLessThan(small.bytes);
+    expect(least.error).toBeLessThan(1e-1);
   });
 
   test('a checkpoint that does not fit its configuration is refused', () => {
