@@ -93,6 +93,64 @@ function world(config: RunConfig, changes: Partial<Stepper> & { accuracy?: numbe
 const comparable = (lines: readonly MetricsLine[]): object[] =>
   lines.map(({ wall: _wall, ...rest }) => rest);
 
+/** The steps whose weights were kept as the best, and what the state says of them, for given accuracies. */
+async function bestOf(
+  accuracy: number[],
+  problems: number,
+  state = initialState(10 * accuracy.length),
+): Promise<{ kept: string[]; lines: MetricsLine[]; best: LoopState['best'] }> {
+  const { parts, lines, events } = world(configOf({ validation: { every: 10, problems } }), {
+    accuracy,
+  });
+  await new TrainingLoop(parts, state).run();
+  return { kept: events.filter((event) => event.startsWith('best')), lines, best: state.best };
+}
+
+// 100 problems tell accuracies around 0.5 apart to a standard error of 0.05.
+describe('the best weights', () => {
+  test('of equal scores the later is the best, at 0 and at 1 too', async () => {
+    for (const score of [0, 0.5, 1]) {
+      const { kept, best, lines } = await bestOf([score, score, score], 100);
+      expect(kept).toEqual(['best 10', 'best 20', 'best 30']);
+      expect(best).toEqual({ step: 30, score });
+      const validations = lines.filter((line) => line.kind === 'validation');
+      expect(validations.map((line) => line.best)).toEqual([true, true, true]);
+    }
+  });
+
+  test('a score worse by more than the standard error does not replace them', async () => {
+    const { kept, best, lines } = await bestOf([0.5, 0.44, 0.3], 100);
+    expect(kept).toEqual(['best 10']);
+    expect(best).toEqual({ step: 10, score: 0.5 });
+    const validations = lines.filter((line) => line.kind === 'validation');
+    expect(validations.map((line) => line.best)).toEqual([true, false, false]);
+  });
+
+  test('a score worse by less does, unless more problems make the difference plain', async () => {
+    const few = await bestOf([0.5, 0.46], 100);
+    expect(few.kept).toEqual(['best 10', 'best 20']);
+    expect(few.best).toEqual({ step: 20, score: 0.5 });
+    const many = await bestOf([0.5, 0.46], 10_000);
+    expect(many.best).toEqual({ step: 10, score: 0.5 });
+  });
+
+  test('small steps downwards end at the maximum less its error', async () => {
+    // Each is within the error of the one before, the last two not of the highest.
+    const { kept, best } = await bestOf([0.4, 0.5, 0.48, 0.46, 0.44, 0.42], 100);
+    expect(kept).toEqual(['best 10', 'best 20', 'best 30', 'best 40']);
+    expect(best).toEqual({ step: 40, score: 0.5 });
+  });
+
+  test('a higher score raises the bar, and a run that goes on knows how high it was', async () => {
+    const first = await bestOf([0.5, 0.6, 0.56], 100);
+    expect(first.best).toEqual({ step: 30, score: 0.6 });
+    const state = { ...initialState(50), step: 30, best: first.best };
+    const second = await bestOf([0.54, 0.56], 100, state);
+    expect(second.kept).toEqual(['best 50']);
+    expect(second.best).toEqual({ step: 50, score: 0.6 });
+  });
+});
+
 describe('the loop', () => {
   test('does every step once, and stops blocks where something is due', async () => {
     const { parts, lines, events, blocks } = world(configOf(), { accuracy: [0.2, 0.6, 0.4] });
