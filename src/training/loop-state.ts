@@ -3,7 +3,9 @@ import { RunFormatError } from './errors.js';
 
 /** The best validation so far. */
 export interface Best {
+  /** Where the weights are from that are kept as the best. */
   readonly step: number;
+  /** The highest score of all; that of `step` may be lower by no more than its error. */
   readonly score: number;
 }
 

@@ -275,9 +275,12 @@ export class TrainingLoop {
     this.#validationSeconds = this.#parts.now() - start;
     const { step } = this.#state;
     const score = this.#scoreOf(judgement);
-    const best = this.#state.best === null || score > this.#state.best.score;
+    const before = this.#state.best?.score ?? 0;
+    // Among scores that so many problems cannot tell apart the later weights are the better trained.
+    const error = Math.sqrt((before * (1 - before)) / this.#config.validation.problems);
+    const best = this.#state.best === null || score >= before - error;
     if (best) {
-      this.#state.best = { step, score };
+      this.#state.best = { step, score: Math.max(score, before) };
       this.#parts.keepBest(step);
     }
     const { selectionAccuracy, globalSelectionAccuracy } = judgement;

@@ -103,7 +103,7 @@ function releasedChanges(configuration: Configuration) {
 /**
  * Ours, by the trials in docs/training-notes.md: small batches and many steps of Adam, whose rate falls in
  * the last third; four target sets of one to three panels for every encoded matrix, one of which is
- * decoded; relation networks a hundredth of the released size, which learn the same; the whole mixture as
+ * decoded; relation networks with a thirtieth of the released weights, which learn the same; the whole mixture as
  * rule prior, refitted every 12 steps and weighted in once rules carry meaning.
  */
 const CRAB = {
@@ -118,15 +118,13 @@ const CRAB = {
   },
 } satisfies DeepPartial<Settings>;
 
-/** About a seventh of the arithmetic of `crab`; the encoder is most of what is left. */
+/** Narrower networks for a processor; most of the arithmetic is in the encoder. */
 const SMALL = {
   network: {
     conceptSize: 16,
     encoder: [16, 32, 64, 64, 128],
     decoder: [64, 32, 32, 16, 16],
     pairHidden: [64, 64],
-    pairFeatures: 16,
-    relationHidden: [256, 128],
     targetHidden: [64, 64, 64],
   },
   optimizer: { batchSize: 64 },
