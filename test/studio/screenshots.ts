@@ -25,7 +25,7 @@ const STATES: Readonly<Record<string, string>> = {
   play: 'shown=1',
   erase: 'missing=159',
   why: '',
-  rules: 'concept=2&point=3',
+  rules: 'concept=4&point=3',
   make: '',
   train: '',
 };

@@ -182,7 +182,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     expect(page.url()).toContain('concept=2');
   });
 
-  test('why: rules are named after what the known matrices of their category were', async () => {
+  test('why: rules are named after what the known matrices around them were', async () => {
     const { page } = opened;
     await moveTo(page, 'tab=rules&config=center&seed=4&concept=2&rule=2,1.000,-1.000');
     const words = page.locator('[data-testid=rule-words]');

@@ -14,7 +14,7 @@ import type { RuleMap } from '../../src/solver/index.js';
 import { conceptRange, placeOn } from '../../src/studio/engine/concept-range.js';
 import { planOf } from '../../src/studio/engine/difficulty.js';
 import { newestOnly } from '../../src/studio/engine/newest-only.js';
-import { informationShare, readConceptRules } from '../../src/studio/engine/rule-words.js';
+import { readConceptRules, skill } from '../../src/studio/engine/rule-words.js';
 import {
   BACKENDS,
   DISTANCES,
@@ -149,23 +149,43 @@ describe('words for rules', () => {
     ],
   };
 
-  test('a concept is called after the attribute its categories tell of', () => {
+  test('a rule is called what the known ones around it were, of the attribute they tell of', () => {
     const [right, random] = readConceptRules(map, 2) ?? [];
-    expect(right.meanings[0]).toEqual({ text: 'Right: Size: constant in each row', share: 1 });
-    expect(right.meanings[3]?.text).toMatch(/^Right: Size: distribute three/);
-    expect(right.meanings[1]?.text).toMatch(/^Right: Size: progression/);
-    expect(right.meanings[1]?.share).toBeLessThan(0.7);
-    expect(random.meanings).toEqual([null, null, null, null]);
+    expect(right.nameOf([0, 0])).toEqual({ text: 'Right: Size: constant in each row', share: 1 });
+    expect(right.nameOf([9.2, 0])?.text).toMatch(/^Right: Size: distribute three/);
+    expect(right.nameOf([3, 0])?.text).toMatch(/^Right: Size: progression/);
+    expect(right.classes.every((name) => name.startsWith('Right: Size'))).toBe(true);
+    expect(random.nameOf([0, 0])).toBeNull();
   });
 
-  test('without points nothing is said', () => {
-    expect(readConceptRules({ ...map, truth: [], snapshots: [] }, 2)).toBeNull();
+  test('too few points tell nothing', () => {
+    const few = { ...map, truth: map.truth.slice(0, 5), snapshots: map.snapshots };
+    expect(readConceptRules(few, 2)).toBeNull();
   });
 
-  test('information is 1 for a relabelling and 0 for what tells nothing', () => {
-    expect(informationShare([0, 0, 1, 1, 2, 2], [5, 5, 3, 3, 4, 4])).toBeCloseTo(1, 12);
-    expect(informationShare([0, 1, 0, 1], [0, 0, 1, 1])).toBeCloseTo(0, 12);
-    expect(informationShare([0, 1], [7, 7])).toBe(0);
+  test('skill is 1 where neighbours always foretell, 0 where frequency does as well', () => {
+    const classes = [0, 0, 0, 1, 1, 1];
+    const own = [
+      [1, 2],
+      [0, 2],
+      [0, 1],
+      [4, 5],
+      [3, 5],
+      [3, 4],
+    ];
+    expect(skill(own, classes)).toBe(1);
+    expect(
+      skill(
+        classes.map(() => [0]),
+        classes,
+      ),
+    ).toBe(0);
+    expect(
+      skill(
+        classes.map(() => [0]),
+        [7, 7, 7, 7, 7, 7],
+      ),
+    ).toBe(0);
   });
 });
 

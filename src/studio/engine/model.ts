@@ -135,12 +135,11 @@ export class Model {
     }));
   }
 
-  #words({ concept, categories }: RuleReading): RuleView['words'] {
-    if (categories === null) return null;
-    const probability = Math.max(...categories);
-    const category = categories.indexOf(probability);
-    const meaning = this.#rules?.[concept - 1].meanings.at(category) ?? null;
-    return meaning === null ? null : { ...meaning, category, probability };
+  #words({ concept, vector, categories }: RuleReading): RuleView['words'] {
+    const meaning = this.#rules?.[concept - 1].nameOf(vector) ?? null;
+    if (meaning === null) return null;
+    const probability = categories === null ? 0 : Math.max(...categories);
+    return { ...meaning, category: categories?.indexOf(probability) ?? null, probability };
   }
 
   /** Ranges of all concepts, worked out once from panels of fixed matrices. */

@@ -88,19 +88,19 @@ export interface RuleView {
   readonly parsed: readonly number[];
   readonly deviation: readonly number[];
   readonly imposed: boolean;
-  /** In words, from what the model's category mostly stood for; null where the bundle cannot tell. */
+  /** In words, from what the known rules around it were; null where the bundle cannot tell. */
   readonly words: RuleWords | null;
 }
 
-/** What a category of rules means. */
+/** What a rule means. */
 export interface RuleWords {
   /** e.g. `Size: progression, larger in each column`. */
   readonly text: string;
-  /** Index of the category in the learned prior. */
-  readonly category: number;
+  /** Index of its category in the learned prior; null without one. */
+  readonly category: number | null;
   /** How probable the category is for this rule, 0..1. */
   readonly probability: number;
-  /** Share of known matrices in this category that had this very rule, 0..1. */
+  /** Share of the known matrices nearest to it that had this very rule, 0..1. */
   readonly share: number;
 }
 

@@ -1,8 +1,8 @@
 /**
- * What a model's rules mean. Training sees no labels, so a category (component of the learned prior)
- * has no name; but the bundle's rule map holds matrices whose true rules are known. For each concept
- * the attribute is taken whose true rules its categories tell most of (by mutual information), and a
- * category is called what most of its matrices were.
+ * What a model's rules mean. Training sees no labels, so neither a rule nor a category (component of the
+ * learned prior) has a name; but the bundle's rule map holds matrices whose true rules are known. For
+ * each concept the attribute is taken whose true rules its points tell best, judged by whether a point's
+ * neighbours foretell its own; and a rule is called what most of the known ones around it were.
  */
 import {
   describeRule,
@@ -14,11 +14,13 @@ import {
   type LabelRule,
   type RuleGroup,
 } from '../../matrix/index.js';
-import { RuleClassifier, type RuleMap } from '../../solver/index.js';
+import type { RuleMap } from '../../solver/index.js';
 import type { RuleWords } from './protocol.js';
 
-/** Share of an attribute's uncertainty that categories must remove to be called after it. */
-const LEAST_INFORMATION = 0.15;
+/** How many known rules around a place are asked. */
+const NEIGHBOURS = 7;
+/** How much better than the most frequent rule neighbours must foretell, as a share of what is possible. */
+const LEAST_SKILL = 0.15;
 
 /** One attribute of one component. */
 interface Subject {
@@ -26,42 +28,73 @@ interface Subject {
   readonly group: RuleGroup;
 }
 
-/** What is known of one concept. */
-export interface ConceptRules {
-  /** Names of the true rules of its attribute, most frequent first. */
+/** True rules of one subject. */
+interface Classes {
+  /** Names, most frequent first. */
   readonly classes: readonly string[];
   /** Index of the true rule of each problem. */
   readonly classOf: readonly number[];
-  /** By category; null where it has no problems or the attribute is not clear. */
-  readonly meanings: readonly (Pick<RuleWords, 'text' | 'share'> | null)[];
 }
 
-const indexOfLargest = (values: readonly number[]): number => values.indexOf(Math.max(...values));
+type Place = readonly number[];
 
-function counts(items: readonly number[]): Map<number, number> {
-  const found = new Map<number, number>();
-  for (const item of items) found.set(item, (found.get(item) ?? 0) + 1);
-  return found;
-}
+/** What is known of one concept. */
+export class ConceptRules implements Classes {
+  readonly classes: readonly string[];
+  readonly classOf: readonly number[];
+  readonly #points: readonly Place[];
+  readonly #isClear: boolean;
 
-function entropy(items: readonly number[]): number {
-  let sum = 0;
-  for (const count of counts(items).values()) {
-    const share = count / items.length;
-    sum -= share * Math.log(share);
+  constructor(points: readonly Place[], subjects: readonly Classes[]) {
+    const around = points.map((point, n) => nearest(points, point, n));
+    const skills = subjects.map(({ classOf }) => skill(around, classOf));
+    const best = skills.indexOf(Math.max(...skills));
+    this.classes = subjects[best].classes;
+    this.classOf = subjects[best].classOf;
+    this.#points = points;
+    this.#isClear = skills[best] >= LEAST_SKILL;
   }
-  return sum;
+
+  /** What a rule is called; null where the concept follows none of the known attributes. */
+  nameOf(rule: Place): Pick<RuleWords, 'text' | 'share'> | null {
+    if (!this.#isClear) return null;
+    const around = nearest(this.#points, rule);
+    const { winner, votes } = vote(around, this.classOf);
+    return { text: this.classes[winner], share: votes / around.length };
+  }
 }
 
-/** Mutual information of two labellings as a share of the second's entropy. */
-export function informationShare(
-  categories: readonly number[],
-  classes: readonly number[],
-): number {
-  const uncertainty = entropy(classes);
-  if (uncertainty < 1e-9) return 0;
-  const joint = categories.map((category, n) => category * 1024 + classes[n]);
-  return (entropy(categories) + uncertainty - entropy(joint)) / uncertainty;
+/** Indices of the points nearest to a place, nearest first; one may be left out. */
+function nearest(points: readonly Place[], place: Place, except = -1): number[] {
+  return points
+    .map((point, index) => ({
+      index,
+      distance: point.reduce((sum, value, k) => sum + (value - place[k]) ** 2, 0),
+    }))
+    .filter(({ index }) => index !== except)
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, NEIGHBOURS)
+    .map(({ index }) => index);
+}
+
+/** The class most of them have; of equals the one met first. */
+function vote(
+  indices: readonly number[],
+  classOf: readonly number[],
+): { winner: number; votes: number } {
+  const counts = new Map<number, number>();
+  for (const index of indices) counts.set(classOf[index], (counts.get(classOf[index]) ?? 0) + 1);
+  const [winner, votes] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a));
+  return { winner, votes };
+}
+
+/** How much better neighbours foretell a class than its frequency does: 1 always right, 0 no better. */
+export function skill(around: readonly (readonly number[])[], classOf: readonly number[]): number {
+  const everyone = classOf.map((_, n) => n);
+  const usual = vote(everyone, classOf).votes / classOf.length;
+  if (usual > 1 - 1e-9) return 0;
+  const right = around.filter((indices, n) => vote(indices, classOf).winner === classOf[n]).length;
+  return (right / classOf.length - usual) / (1 - usual);
 }
 
 function ruleText(rule: LabelRule, component: number, layout: ConfigurationLayout): string {
@@ -69,12 +102,11 @@ function ruleText(rule: LabelRule, component: number, layout: ConfigurationLayou
   return layout.components.length > 1 ? `${layout.components[component].name}: ${text}` : text;
 }
 
-/** Classes of a subject: names of the rules, most frequent first, and each problem's own. */
 function classify(
   truth: readonly Label[],
   { component, group }: Subject,
   layout: ConfigurationLayout,
-): Pick<ConceptRules, 'classes' | 'classOf'> {
+): Classes {
   const texts = truth.map((label) => {
     const rule = label.at(component)?.find(({ attribute }) => groupOf(attribute) === group);
     return rule === undefined ? 'unknown' : ruleText(rule, component, layout);
@@ -85,44 +117,20 @@ function classify(
   return { classes, classOf: texts.map((text) => classes.indexOf(text)) };
 }
 
-function meaningsOf(
-  categories: readonly number[],
-  count: number,
-  { classes, classOf }: Pick<ConceptRules, 'classes' | 'classOf'>,
-): ConceptRules['meanings'] {
-  return Array.from({ length: count }, (_, k) => {
-    const members = classOf.filter((_, n) => categories[n] === k);
-    if (members.length === 0) return null;
-    const [most, often] = [...counts(members)].reduce((a, b) => (b[1] > a[1] ? b : a));
-    return { text: classes[most], share: often / members.length };
-  });
-}
-
-/** Reads a rule map; null where it has no problems. */
+/** Reads a rule map; null where it has too few problems to tell anything. */
 export function readConceptRules(map: RuleMap, concepts: number): ConceptRules[] | null {
   const last = map.snapshots.at(-1);
-  if (last === undefined || map.truth.length === 0) return null;
+  if (last === undefined || map.truth.length <= NEIGHBOURS) return null;
   const layout = layoutOf(map.source.configuration, map.source.noisy);
   const subjects = layout.components.flatMap((_, component) =>
-    RULE_GROUPS.map((group): Subject => ({ component, group })),
+    RULE_GROUPS.map((group) => classify(map.truth, { component, group }, layout)),
   );
-  const labelled = subjects.map((subject) => classify(map.truth, subject, layout));
-  return Array.from({ length: concepts }, (_, m): ConceptRules => {
-    const mixture = map.prior?.[m];
-    if (mixture === undefined) return { ...labelled[0], meanings: [] };
-    const classifier = new RuleClassifier(mixture);
-    const categories = last.rules.map((rules) =>
-      indexOfLargest(classifier.classify(rules[m]).probabilities),
-    );
-    const told = labelled.map(({ classOf }) => informationShare(categories, classOf));
-    const best = indexOfLargest(told);
-    const count = mixture.weights.length;
-    const clear = told[best] >= LEAST_INFORMATION;
-    return {
-      ...labelled[best],
-      meanings: clear
-        ? meaningsOf(categories, count, labelled[best])
-        : Array.from({ length: count }, () => null),
-    };
-  });
+  return Array.from(
+    { length: concepts },
+    (_, m) =>
+      new ConceptRules(
+        last.rules.map((rules) => rules[m]),
+        subjects,
+      ),
+  );
 }

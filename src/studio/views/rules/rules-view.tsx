@@ -1,5 +1,5 @@
 /** Rule map: the rules CRAB found, where a matrix lies among them, and what another rule would paint. */
-import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
+import type { ModelInfo, PlaneView, RuleWords } from '../../engine/protocol.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { useAsync } from '../../parts/use-async.js';
 import { change, concept, matrix, planeOf, ready, ruled, settings } from '../../state/store.js';
@@ -69,6 +69,13 @@ function Map({ info }: { readonly info: ModelInfo }) {
   );
 }
 
+/** How many of the known matrices around agree, and which of the learned categories it is. */
+function categoryText({ share, category, probability }: RuleWords): string {
+  const around = `${Math.round(100 * share)}% of the matrices around it`;
+  if (category === null) return around;
+  return `${around}; learned category ${category + 1}, ${Math.round(100 * probability)}%`;
+}
+
 function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
   const shown = matrix.value.value;
   const answer = ruled.value.value;
@@ -92,7 +99,7 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
       <p class="rule-words" role="status" data-testid="rule-words">
         {rule === null || rule.words === null
           ? `${name}: no rule that the known matrices could name here.`
-          : `${rule.words.text} (${Math.round(100 * rule.words.probability)}% this category).`}
+          : `${rule.words.text} (${categoryText(rule.words)}).`}
       </p>
       <div class="actions">
         <button type="button" disabled={imposed === null} onClick={() => change({ imposed: null })}>
