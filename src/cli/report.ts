@@ -1,6 +1,6 @@
 /** `crab report`: evaluates every model of a zoo and writes pages about them. */
 import { Option, type Command } from 'commander';
-import { METRIC_NAMES, reportZoo, summaryJson, summaryText } from '../lab/index.js';
+import { METRIC_NAMES, reportZoo, summaryJson, summaryText, writeZooCards } from '../lab/index.js';
 import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';
@@ -10,6 +10,7 @@ interface Options {
   out: string;
   data?: string[];
   docs?: string;
+  cards?: boolean;
   count?: number;
   metrics?: string;
   problems?: number;
@@ -21,11 +22,15 @@ interface Options {
 const EXAMPLES = `
 Writes index.html, which sets the models beside the tables of the paper; a page, the numbers as JSON and
 every figure as SVG and PNG for each model. Without --data the models are measured on fresh problems.
+With --docs, also the tables of the documents and a card of each model, README.md in its folder, and one
+of the zoo. With --cards nothing is measured: cards are written from the bundles and what --docs keeps.
 
 Examples:
   crab report --zoo
   crab report --zoo --data RAVEN-10000 --data I-RAVEN --out report
-  crab report --zoo my-bundles --count 500 --metrics sa,gsa --out report`;
+  crab report --zoo my-bundles --count 500 --metrics sa,gsa --out report
+  crab report --zoo --docs docs
+  crab report --zoo my-bundles --cards`;
 
 export function addReportCommand(program: Command, signal: AbortSignal): void {
   program
@@ -50,7 +55,8 @@ export function addReportCommand(program: Command, signal: AbortSignal): void {
         wholeNumber(1, 100),
       ),
     )
-    .option('--docs <folder>', 'also fill results.md and measured/ of this folder of documents')
+    .option('--docs <folder>', 'also fill results.md and measured/ of this folder, and the cards')
+    .option('--cards', 'only write the cards of the models, measuring nothing')
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
     .addHelpText('after', EXAMPLES)
@@ -66,12 +72,26 @@ function metricsOf(list: string | undefined) {
   return asked === undefined ? undefined : METRIC_NAMES.filter((name) => asked.includes(name));
 }
 
+const MEASURING = ['data', 'count', 'metrics', 'problems', 'repeats'] as const;
+
+async function writeCards(options: Options, signal: AbortSignal): Promise<void> {
+  const asked = MEASURING.find((name) => options[name] !== undefined);
+  if (asked !== undefined) {
+    throw new UsageError(`--cards measures nothing: leave --${asked} out, or --cards`);
+  }
+  const zoo = options.zoo === true ? undefined : options.zoo;
+  const cards = await writeZooCards({ zoo, docs: options.docs, signal });
+  const lines = cards.length === 0 ? ['all cards are up to date'] : cards;
+  process.stdout.write(options.json ? `${JSON.stringify({ cards })}\n` : `${lines.join('\n')}\n`);
+}
+
 async function run(options: Options, signal: AbortSignal): Promise<void> {
   if (options.zoo === undefined) {
     throw new UsageError('say what to report on: --zoo, or --zoo with a folder of bundles');
   }
   if (options.out === '') throw new UsageError('--out is empty: name a folder');
   const metrics = metricsOf(options.metrics);
+  if (options.cards) return writeCards(options, signal);
   const progress = new StageProgress(options.quiet ?? false);
   try {
     const { page, evaluations } = await reportZoo({

@@ -11,6 +11,7 @@ import {
 } from '../../matrix/index.js';
 import { openProblems, openSet, writeFileAtomically } from '../../matrix/node.js';
 import { listZoo, zooFolder, type BundleManifest } from '../../solver/node.js';
+import { writeZooCards } from '../card/index.js';
 import { evaluateModel, type EvaluationData } from '../evaluate.js';
 import type { MetricName, ModelEvaluation } from '../evaluation.js';
 import { generatedSource } from '../metrics/generated-source.js';
@@ -35,7 +36,10 @@ export interface ZooOptions {
   /** Problems of GSA and ARI; repeats of GSA. */
   readonly problems?: number;
   readonly repeats?: number;
-  /** Folder of documents whose `measured/*.json` and tables in `results.md` are written too. */
+  /**
+   * Folder of documents whose `measured/*.json` and tables in `results.md` are written too, and from
+   * them the cards of the zoo.
+   */
   readonly docs?: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (stage: string, share: number) => void;
@@ -167,6 +171,9 @@ export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
   evaluations.sort((a, b) => order(a) - order(b));
   const page = path.join(options.out, 'index.html');
   await writeFileAtomically(page, zooPage(evaluations));
-  if (options.docs !== undefined) await writeResults(options.docs, evaluations);
+  if (options.docs !== undefined) {
+    await writeResults(options.docs, evaluations);
+    await writeZooCards({ zoo, docs: options.docs, signal: options.signal });
+  }
   return { page, evaluations };
 }

@@ -1,0 +1,85 @@
+/**
+ * Cards of models and of a zoo: `README.md` beside every bundle and one above them, written from the
+ * bundles and from the measurements kept beside the documents. A bundle lists its own files; a card is
+ * none of them and changes no hash.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { ArgumentError } from '../../matrix/index.js';
+import { writeFileAtomically } from '../../matrix/node.js';
+import { folderSource, listZoo, openBundle, parseHistory, zooFolder } from '../../solver/node.js';
+import { readMeasured, type MeasuredModel } from '../results/index.js';
+import { isMeasurementOf } from './accuracy.js';
+import { CARD_FILE, renderModelCard } from './model-card.js';
+import { renderZooCard, type ZooModel } from './zoo-card.js';
+
+export { CARD_FILE, renderModelCard, type CardOptions } from './model-card.js';
+export { renderZooCard, type ZooModel } from './zoo-card.js';
+
+export interface CardsOptions {
+  /** Folder of the bundles; that of this package unless told. */
+  readonly zoo?: string;
+  /** Folder of documents, of which `measured/*.json` is read. */
+  readonly docs?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Card {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** What was measured; a folder that is not there is a mistake, one without measurements is not. */
+async function readMeasurements(docs: string | undefined): Promise<MeasuredModel[]> {
+  if (docs === undefined) return [];
+  const isFolder = await stat(docs).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) throw new ArgumentError(`--docs ${docs}: no such folder`);
+  return readMeasured(path.join(docs, 'measured'));
+}
+
+async function readModels(zoo: string, options: CardsOptions): Promise<ZooModel[]> {
+  const measurements = await readMeasurements(options.docs);
+  const models: ZooModel[] = [];
+  for (const folder of await listZoo(zoo)) {
+    const { manifest, files } = await openBundle(
+      folderSource(path.join(zoo, folder)),
+      options.signal,
+    );
+    const curves = files.get('history.json');
+    models.push({
+      folder,
+      manifest,
+      measured: measurements.find((each) => isMeasurementOf(each, manifest)) ?? null,
+      history: curves === undefined ? [] : parseHistory(curves),
+    });
+  }
+  return models;
+}
+
+/** The cards of a zoo as they should be; its bundles are opened and verified. */
+export async function zooCards(options: CardsOptions = {}): Promise<readonly Card[]> {
+  const zoo = options.zoo ?? zooFolder();
+  const models = await readModels(zoo, options);
+  if (models.length === 0) throw new ArgumentError(`--zoo ${zoo}: no bundles in this folder`);
+  const published = path.resolve(zoo) === path.resolve(zooFolder());
+  const cards = models.map(({ folder, manifest, measured, history }) => ({
+    file: path.join(zoo, folder, CARD_FILE),
+    text: renderModelCard(manifest, measured, history, { published }),
+  }));
+  return [...cards, { file: path.join(zoo, CARD_FILE), text: renderZooCard(models) }];
+}
+
+/** Writes the cards of a zoo and gives the files that changed. */
+export async function writeZooCards(options: CardsOptions = {}): Promise<readonly string[]> {
+  const changed: string[] = [];
+  for (const { file, text } of await zooCards(options)) {
+    const before = await readFile(file, 'utf8').catch(() => null);
+    if (before === text) continue;
+    await writeFileAtomically(file, text);
+    changed.push(file);
+  }
+  return changed;
+}

@@ -1,0 +1,189 @@
+/**
+ * The card of a model, `README.md` in the folder of its bundle: what it does, how well, how it was made,
+ * and what it is weak at. Everything in it is from the bundle and from measurements; nothing is typed in.
+ */
+import { layoutName, paperName, type Configuration } from '../../matrix/index.js';
+import type { BundleManifest, HistoryCurve } from '../../solver/index.js';
+import { NAME_UNUSED } from '../metrics/variance-decline.js';
+import { PAPER_ARI } from '../report/paper.js';
+import type { MeasuredModel } from '../results/index.js';
+import {
+  accuracyRows,
+  isMeasurementOf,
+  paperAccuracy,
+  VARIANT_NAMES,
+  type AccuracyRow,
+  type Share,
+} from './accuracy.js';
+import {
+  bullets,
+  escaped,
+  megabytes,
+  NOTHING,
+  percent,
+  table,
+  whole,
+  type Cell,
+} from './markdown.js';
+import { commandsOf, trainingItems } from './training-facts.js';
+import { weaknessItems } from './weaknesses.js';
+
+export interface CardOptions {
+  /** Whether this is a bundle of this package's zoo: asked for by its name, trained on our machines. */
+  readonly published?: boolean;
+}
+
+export const CARD_FILE = 'README.md';
+export const CARD_NOTE =
+  '<!-- Written by `crab report --zoo --cards --docs docs`: changes by hand are lost. -->';
+
+/** What the published models were trained on. */
+const PUBLISHED_GPU = 'one NVIDIA H200';
+const SOME_GPU = 'one CUDA GPU';
+
+const COMMANDS_TOLD =
+  'The commands that train such a model and make its bundle. A bundle keeps the name of the preset and the sizes it gives; other changes to it (`--overrides`) and the size of the pool of problems (`--pool`) are not in there.';
+
+const SHOWS: Readonly<Record<Configuration, string>> = {
+  center: 'one figure in the middle of every panel',
+  'left-right': 'two figures side by side in every panel',
+  'up-down': 'two figures one above the other in every panel',
+  'out-in-center': 'a figure with another inside it in every panel',
+  'out-in-grid': 'a figure with a grid of two by two places for others inside it in every panel',
+  'grid-2x2': 'one to four figures on a grid of two by two places in every panel',
+  'grid-3x3': 'one to nine figures on a grid of three by three places in every panel',
+};
+
+/** Bytes of a bundle's files. */
+export const bundleBytes = ({ files }: BundleManifest): number =>
+  Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0);
+
+const WEIGHTS: Readonly<Record<BundleManifest['weights'], string>> = {
+  f32: 'four bytes a weight',
+  f16: 'two bytes a weight',
+  int8: 'one byte a weight',
+};
+
+function introduction(manifest: BundleManifest): string {
+  const { configuration, noisy, sizes, weights, compact } = manifest;
+  const noise = noisy ? ", with RAVEN's original noise among the figures of a panel" : '';
+  const factored = compact ? ', large layers factored' : '';
+  return `A CRAB model of Raven's progressive matrices with ${SHOWS[configuration]} (\`${layoutName(manifest)}\`, the paper's ${paperName(configuration)}${noise}). Given the panels that are known it imagines the missing ones, at any one to eight of the nine positions, chooses among candidates, and tells the concepts and rules it went by. It describes a panel by ${sizes.concepts} concepts of ${sizes.conceptSize} values and the change of each by a rule of ${sizes.ruleSize} values. ${megabytes(bundleBytes(manifest))} MB, ${WEIGHTS[weights]}${factored}.`;
+}
+
+function usage({ name }: BundleManifest, published: boolean): string {
+  const model = published && /^[\w-]+$/.test(name) ? name : 'FOLDER';
+  const told = model === 'FOLDER' ? '\n\n`FOLDER` is the folder of this file.' : '';
+  return [
+    '```sh',
+    `crab solve matrix.png --model ${model} --explain --out completed.png`,
+    `crab evaluate --model ${model} --data RAVEN-10000`,
+    '```',
+  ]
+    .join('\n')
+    .concat(told);
+}
+
+const interval = ({ low, high }: Share): string =>
+  low === undefined || high === undefined ? '' : ` [${percent(low)}, ${percent(high)}]`;
+
+const shown = (share: Share): string => `${percent(share.value)}${interval(share)}`;
+
+function accuracySection(manifest: BundleManifest, rows: readonly AccuracyRow[]): string {
+  if (rows.length === 0) return 'Not measured yet.';
+  const lines = rows.map(({ data, variant, count, sa, saL2 }): Cell[] => {
+    const paper = variant === null ? null : paperAccuracy(manifest, variant);
+    return [
+      escaped(data),
+      variant === null ? NOTHING : VARIANT_NAMES[variant],
+      whole(count),
+      shown(sa),
+      shown(saL2),
+      paper === null ? NOTHING : percent(paper),
+    ];
+  });
+  const head = ['problems', 'candidates', 'count', 'own distance', 'plain L2', 'the paper'];
+  const ranges = rows.some(({ sa }) => sa.low !== undefined)
+    ? ' Intervals hold 95% of bootstrap resamples over problems.'
+    : '';
+  return `Percent of problems solved, one of eight candidates each; chance gives 12.5. The own distance is calibrated on what the model predicts wrong, without labels or candidates; plain L2 on concepts is the paper's.${ranges}\n\n${table(head, lines, 2)}`;
+}
+
+function gsaSection({ gsa }: MeasuredModel): string[] {
+  if (gsa === null || gsa.points.length === 0) return [];
+  const counts = [...new Set(gsa.points.map(({ candidates }) => candidates))];
+  const rows = [...new Set(gsa.points.map(({ targets }) => targets))].map((targets): Cell[] => [
+    targets,
+    ...counts.map((candidates) => {
+      const point = gsa.points.find(
+        (each) => each.targets === targets && each.candidates === candidates,
+      );
+      return point === undefined
+        ? NOTHING
+        : `${percent(point.accuracy.value)} / ${percent(point.accuracyL2.value)}`;
+    }),
+  ]);
+  const head = ['panels missing', ...counts.map((candidates) => `${candidates} candidates`)];
+  return [
+    `Panels missing at random positions, chosen together among those of other problems (global selection accuracy, percent, own distance / plain L2):\n\n${table(head, rows)}`,
+  ];
+}
+
+function conceptsSection({ conceptNames }: BundleManifest): string {
+  const rows = conceptNames.map((found, m): Cell[] => [
+    m + 1,
+    found === null ? NOTHING : escaped(found.name),
+    // Of next to no variance a share means nothing.
+    found === null || found.name === NAME_UNUSED ? NOTHING : found.score.toFixed(2),
+  ]);
+  return `Found without labels, and named afterwards by the attribute of the generator whose fixing takes most of their variance (0: none of it, 1: all).\n\n${table(['concept', 'name', 'variance decline'], rows, 2)}`;
+}
+
+function ariSection({ ari, noisy, configuration }: MeasuredModel): string[] {
+  if (ari === null) return [];
+  const paper = noisy ? undefined : PAPER_ARI.find(({ name }) => name === paperName(configuration));
+  const value = (found: number | null | undefined): string =>
+    found === null || found === undefined ? NOTHING : found.toFixed(2);
+  const { average, byGroup } = ari.matrix;
+  const head = ['adjusted Rand index', 'average', 'Type', 'Size', 'Color', 'Num/Pos'];
+  const ours = [average, byGroup.Type, byGroup.Size, byGroup.Color, byGroup['Num/Pos']];
+  const theirs = [paper?.average, paper?.type, paper?.size, paper?.color, paper?.numPos];
+  const rows = [
+    ['this model', ...ours.map(value)],
+    ...(paper === undefined ? [] : [['the paper', ...theirs.map(value)]]),
+  ];
+  return [
+    `Agreement of the categories that it sorts rules into with the true rules, the best concept for each attribute (1: the same, 0: chance):\n\n${table(head, rows)}`,
+  ];
+}
+
+/** The card of a model, in Markdown; a measurement of another model under the same name is left out. */
+export function renderModelCard(
+  manifest: BundleManifest,
+  measured: MeasuredModel | null,
+  history: readonly HistoryCurve[],
+  { published = false }: CardOptions = {},
+): string {
+  const known = measured !== null && isMeasurementOf(measured, manifest) ? measured : null;
+  const rows = accuracyRows(manifest, known);
+  const gpu = published ? PUBLISHED_GPU : SOME_GPU;
+  const parts = [
+    CARD_NOTE,
+    `# ${escaped(manifest.name)}`,
+    introduction(manifest),
+    usage(manifest, published),
+    '## Accuracy',
+    accuracySection(manifest, rows),
+    ...(known === null ? [] : gsaSection(known)),
+    '## Concepts and rules',
+    conceptsSection(manifest),
+    ...(known === null ? [] : ariSection(known)),
+    '## Training',
+    bullets(trainingItems(manifest, history, gpu)),
+    COMMANDS_TOLD,
+    ['```sh', ...commandsOf(manifest, history), '```'].join('\n'),
+    '## Known weaknesses',
+    bullets(weaknessItems(manifest, known, rows)),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}

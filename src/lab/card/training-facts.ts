@@ -1,0 +1,205 @@
+/**
+ * How a model was trained, in words: from the facts in its manifest, its curves, and its preset. A bundle
+ * does not store the whole configuration of its run, so the preset is described only where the sizes in
+ * the manifest are those it gives; a model trained with changes to it says no more than is known.
+ */
+import {
+  crabConfig,
+  PRESETS,
+  type CrabConfig,
+  type PresetName,
+  type Schedule,
+} from '../../models/index.js';
+import type { BundleManifest, HistoryCurve } from '../../solver/index.js';
+import { escaped, whole } from './markdown.js';
+
+type Training = BundleManifest['training'];
+
+/** Facts as text, in one order, with the digits that files of measurements keep. */
+export function shortenedTraining(training: Training): string {
+  const entries = Object.entries(training).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(
+    entries.map(([name, fact]) => [
+      name,
+      typeof fact === 'number' ? Number(fact.toPrecision(6)) : fact,
+    ]),
+  );
+}
+
+const SMALLEST_PLAIN = 1e-4;
+
+const amount = (value: number): string =>
+  value !== 0 && Math.abs(value) < SMALLEST_PLAIN ? value.toExponential() : String(value);
+
+/** `from 0.0001 at the start over 0.001 at 2% to 0.00001 at the end, along cosines`. */
+export function scheduleWords({ unit, shape, points }: Schedule): string {
+  const [[, first]] = points;
+  if (points.length === 1) return amount(first);
+  const place = (position: number): string => {
+    if (position === 0) return 'at the start';
+    if (unit === 'steps') return `at step ${whole(position)}`;
+    return position === 1 ? 'at the end' : `at ${Math.round(100 * position)}% of the run`;
+  };
+  const told = points.map(([position, value]) => `${amount(value)} ${place(position)}`);
+  const along = shape === 'cosine' ? 'cosines' : 'straight lines';
+  return `${told.join(', ')}, along ${along} between`;
+}
+
+const COUNTED = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+
+function targetsWords({ min, max, setsPerProblem, decoded, sharedByBatch }: CrabConfig['targets']) {
+  const panels = min === max ? COUNTED[min] : `${COUNTED[min]} to ${COUNTED[max]}`;
+  const panelWord = max === 1 ? 'panel' : 'panels';
+  const sets =
+    setsPerProblem === 1
+      ? `a set of ${panels} missing ${panelWord} is drawn`
+      : `${COUNTED[setsPerProblem]} sets of ${panels} missing ${panelWord} are drawn`;
+  const shared = sharedByBatch ? ', the same for the whole batch' : '';
+  const painted = decoded < max ? `; the decoder paints ${COUNTED[decoded]} of them` : '';
+  return `For every matrix ${sets}${shared}${painted}.`;
+}
+
+const LEARNERS = { em: 'expectation maximisation', bayesian: 'variational Bayes' } as const;
+const ALGORITHMS = { rmsprop: 'RMSprop', adam: 'Adam', adamw: 'AdamW', sgd: 'SGD' } as const;
+
+/** What a configuration of a model says of its training. */
+export function recipeWords({ objective, optimizer, rulePrior, targets }: CrabConfig): string[] {
+  const { ruleWeight, targetWeight, priorWeight, sigmaX, sigmaZ } = objective;
+  return [
+    `${ALGORITHMS[optimizer.algorithm]} in batches of ${whole(optimizer.batchSize)} problems; learning rate ${scheduleWords(optimizer.learningRate)}.`,
+    targetsWords(targets),
+    `Weights of the objective: rule regulariser ${scheduleWords(ruleWeight)}, target regulariser ${scheduleWords(targetWeight)}; standard deviations: pixels ${sigmaX}, concepts ${sigmaZ}.`,
+    `Rule prior: ${rulePrior.components} Gaussians for each concept, by ${LEARNERS[rulePrior.learner]}, refitted every ${whole(rulePrior.refitEvery)} steps; weight ${scheduleWords(priorWeight)}.`,
+  ];
+}
+
+const isPreset = (name: unknown): name is PresetName =>
+  (PRESETS as readonly unknown[]).includes(name);
+
+/** The preset's configuration, where what is known of the bundle agrees with it. */
+function presetConfig({ training, configuration, noisy, sizes, sigmaZ }: BundleManifest) {
+  if (!isPreset(training.preset)) return null;
+  const config = crabConfig(training.preset, configuration, { noisy });
+  const { concepts, conceptSize, ruleSize } = config.network;
+  const agrees =
+    concepts === sizes.concepts &&
+    conceptSize === sizes.conceptSize &&
+    ruleSize === sizes.ruleSize &&
+    config.objective.sigmaZ === sigmaZ;
+  return agrees ? config : null;
+}
+
+/** Steps of the whole run: its curves go to the end, its weights may be earlier ones. */
+function stepsOf({ training }: BundleManifest, history: readonly HistoryCurve[]): number | null {
+  const steps = [training.steps, ...history.map((curve) => curve.steps.at(-1))];
+  const known = steps.filter((step): step is number => typeof step === 'number' && step > 0);
+  return known.length === 0 ? null : Math.max(...known);
+}
+
+/** Seconds of training: the last value of a curve of that name, or a fact of the manifest. */
+export function secondsOf(
+  { training }: BundleManifest,
+  history: readonly HistoryCurve[],
+): number | null {
+  const curve = history.find(({ name }) => name === 'seconds');
+  const seconds = curve?.values.at(-1) ?? training.seconds;
+  return typeof seconds === 'number' && seconds > 0 ? seconds : null;
+}
+
+/** A fact that can stand in a command as it is. */
+const plainWord = (fact: string | number | undefined): string | null =>
+  fact !== undefined && /^[\w.:-]+$/.test(String(fact)) ? String(fact) : null;
+
+/** The commands that train such a model and make its bundle. */
+export function commandsOf(
+  manifest: BundleManifest,
+  history: readonly HistoryCurve[],
+): readonly string[] {
+  const { configuration, noisy, training, compact, weights, name } = manifest;
+  const flag = (option: string, fact: string | number | undefined): string[] => {
+    const word = plainWord(fact);
+    return word === null ? [] : [`--${option} ${word}`];
+  };
+  const train = [
+    `crab train --config ${configuration}`,
+    ...(noisy ? ['--noisy'] : []),
+    ...(training.data === 'set' ? ['--data SET'] : []),
+    ...flag('preset', training.preset),
+    ...flag('device', training.device),
+    ...flag('steps', stepsOf(manifest, history) ?? undefined),
+    ...flag('seed', training.seed),
+    '--out RUN',
+  ];
+  const usual = compact ? 'int8' : 'f32';
+  const format = weights === usual ? [] : [`--weights ${weights}`];
+  const out = plainWord(name) ?? 'BUNDLE';
+  const made = ['crab export RUN', `--out ${out}`, ...(compact ? ['--compact'] : []), ...format];
+  return [train.join(' '), made.join(' ')];
+}
+
+function dataWords({ training, noisy }: BundleManifest): string {
+  const drawn = noisy ? " with RAVEN's noise" : '';
+  switch (training.data) {
+    case 'stream':
+      return `Data: problems that the generator of this package makes while the model trains, endlessly${drawn}. The model sees the nine panels of finished matrices, no candidates, no names of attributes or rules, no labels of any kind.`;
+    case 'set':
+      return 'Data: a stored set of problems, of which the model sees the nine panels of finished matrices, no candidates and no labels of any kind.';
+    default:
+      return 'Data: not recorded.';
+  }
+}
+
+function hardwareWords({ training }: BundleManifest, gpu: string): string {
+  const { device, precision } = training;
+  if (device === undefined) return 'Hardware: not recorded.';
+  const machine = /^cuda(:\d+)?$/.test(String(device)) ? gpu : `\`${escaped(String(device))}\``;
+  const how = precision === undefined ? '' : `, ${escaped(String(precision))}`;
+  return `Hardware: ${machine}${how}.`;
+}
+
+function lengthWords(manifest: BundleManifest, history: readonly HistoryCurve[]): string {
+  const { steps: chosen } = manifest.training;
+  const steps = stepsOf(manifest, history);
+  const seconds = secondsOf(manifest, history);
+  const time = seconds === null ? 'minutes not recorded' : `${(seconds / 60).toFixed(1)} minutes`;
+  if (steps === null) return `Length: steps not recorded, ${time}.`;
+  const kept =
+    typeof chosen === 'number' && chosen > 0 && chosen < steps
+      ? `; the weights are those of step ${whole(chosen)}`
+      : '';
+  return `Length: ${whole(steps)} steps, ${time}${kept}.`;
+}
+
+const SOFTWARE = ['crab-raven', 'node', 'libtorch', 'blas'] as const;
+
+function softwareWords({ training }: BundleManifest): string[] {
+  const known = SOFTWARE.filter((name) => name in training);
+  if (known.length === 0) return [];
+  return [
+    `Software: ${known.map((name) => `${name} ${escaped(String(training[name]))}`).join(', ')}.`,
+  ];
+}
+
+function recipeItem(manifest: BundleManifest): string {
+  const { preset } = manifest.training;
+  if (preset === undefined) return 'Recipe: not recorded.';
+  const named = `Recipe: preset \`${escaped(String(preset))}\``;
+  const config = presetConfig(manifest);
+  if (config !== null) return `${named}. ${recipeWords(config).join(' ')}`;
+  return isPreset(preset) ? `${named}, with changes that the bundle does not tell.` : `${named}.`;
+}
+
+/** Everything known of a training, an item each. */
+export function trainingItems(
+  manifest: BundleManifest,
+  history: readonly HistoryCurve[],
+  gpu: string,
+): readonly string[] {
+  return [
+    dataWords(manifest),
+    recipeItem(manifest),
+    lengthWords(manifest, history),
+    hardwareWords(manifest, gpu),
+    ...softwareWords(manifest),
+  ];
+}
