@@ -53,7 +53,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
   for (const [tab, state] of Object.entries(STATES)) {
     await goTo(page, host.url, `tab=${tab}&config=${configuration}&seed=${seed}&${state}`);
     await page.locator(LAST_SHOWN[tab]).first().waitFor();
-    if (tab === 'why') await page.locator('.heat').nth(5).hover();
+    if (tab === 'why') await page.locator('.heat').nth(7).hover();
     await page.waitForLoadState('networkidle');
     // Phones show what fits on the screen; laptops the whole view.
     const file = path.join(images, `studio-${tab}-${look}.png`);

@@ -18,7 +18,7 @@ import type { RuleMap } from '../../solver/index.js';
 import type { RuleWords } from './protocol.js';
 
 /** How many known rules around a place are asked. */
-const NEIGHBOURS = 7;
+const NEIGHBOURS = 5;
 /** How much better than the most frequent rule neighbours must foretell, as a share of what is possible. */
 const LEAST_SKILL = 0.15;
 

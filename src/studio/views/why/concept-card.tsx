@@ -12,7 +12,7 @@ const STEPS = 200;
 
 function ruleSentence({ words }: RuleView): string {
   if (words === null) return 'No rule that the known matrices could name.';
-  const certainty = words.share >= 0.7 ? '' : ' (or another nearby)';
+  const certainty = words.share >= 0.8 ? '' : ' (or another nearby)';
   return `${words.text}${certainty}.`;
 }
 
