@@ -55,7 +55,10 @@ function targetsWords({ min, max, setsPerProblem, decoded, sharedByBatch }: Crab
       ? `a set of ${panels} missing ${panelWord} is drawn`
       : `${COUNTED[setsPerProblem]} sets of ${panels} missing ${panelWord} are drawn`;
   const shared = sharedByBatch ? ', the same for the whole batch' : '';
-  const painted = decoded < max ? `; the decoder paints ${COUNTED[decoded]} of them` : '';
+  const painted =
+    decoded < max * setsPerProblem
+      ? `; the decoder paints at most ${COUNTED[decoded]} of a matrix's missing panels`
+      : '';
   return `For every matrix ${sets}${shared}${painted}.`;
 }
 
