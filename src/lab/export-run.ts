@@ -17,6 +17,7 @@ import type {
 import { memoryBundle, writeBundle } from '../solver/node.js';
 import {
   openRun,
+  type MetricsLine,
   type OpenedRun,
   type StoredWeights,
   type WhichWeights,
@@ -94,9 +95,9 @@ async function writeNetworks(
 const formatOf = ({ format, compact }: ExportOptions): WeightFormat =>
   format ?? (compact ? 'int8' : 'f32');
 
-function draftOf(run: OpenedRun, step: number, options: ExportOptions): Draft {
+function draftOf(run: OpenedRun, step: number, seconds: number, options: ExportOptions): Draft {
   const { model, seed, device, precision, software, data } = run.config;
-  const { network, objective, preset, configuration, noisy } = model;
+  const { network, objective, optimizer, preset, configuration, noisy } = model;
   const { concepts, conceptSize, ruleSize } = network;
   return {
     name: layoutName({ configuration, noisy }),
@@ -108,8 +109,24 @@ function draftOf(run: OpenedRun, step: number, options: ExportOptions): Draft {
     sigmaZ: objective.sigmaZ,
     conceptNames: Array.from({ length: concepts }, () => null),
     accuracy: null,
-    training: { preset, steps: step, seed, device, precision, data: data.kind, ...software },
+    training: {
+      preset,
+      steps: step,
+      seconds,
+      batch: optimizer.batchSize,
+      seed,
+      device,
+      precision,
+      data: data.kind,
+      ...software,
+    },
   };
+}
+
+/** Seconds of training until a step. */
+function secondsAt(metrics: readonly MetricsLine[], step: number): number {
+  const until = metrics.filter((line) => line.step <= step);
+  return Math.round(until.at(-1)?.wall.seconds ?? 0);
 }
 
 async function measure(subject: Subject, options: ExportOptions): Promise<BundleAccuracy> {
@@ -186,8 +203,9 @@ export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   const weights = await run.weights(options.which ?? 'best');
   onProgress?.('networks', 0);
   const files = await writeNetworks(run, weights, options);
-  files.set('history.json', bundleHistory(await run.metrics()));
-  const draft = draftOf(run, weights.step, options);
+  const metrics = await run.metrics();
+  files.set('history.json', bundleHistory(metrics));
+  const draft = draftOf(run, weights.step, secondsAt(metrics, weights.step), options);
   const found = await withSubject(draft, files, explore(run, weights, options));
   const { conceptNames } = found;
   files.set('selection.safetensors', formatSelection(found.statistics));

@@ -112,9 +112,12 @@ export async function writeBundle(
   }
 }
 
-/** Whether a folder holds nothing, or nothing but a bundle. */
+/** What people write about a bundle, beside it. */
+const CARD_FILE = 'README.md';
+
+/** Whether a folder holds nothing, or nothing but a bundle and its card. */
 async function isReplaceable(folder: string): Promise<boolean> {
-  const ours = new Set<string>([...BUNDLE_FILES, MANIFEST_FILE]);
+  const ours = new Set<string>([...BUNDLE_FILES, MANIFEST_FILE, CARD_FILE]);
   return (await readdir(folder)).every((name) => ours.has(name));
 }
 
