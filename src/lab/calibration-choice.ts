@@ -1,9 +1,10 @@
 /**
- * The test a distance is judged by: the true panels of a problem among those at the same positions of
- * other problems of the batch. Its loss is the mean negative log of the probability of the true ones,
- * at the temperature that suits the distance best.
+ * The test a distance is judged by: the true panels of a problem among panels of other problems of the
+ * batch, half of them those that look most alike. Its loss is the mean negative log of the probability of
+ * the true ones, at the temperature that suits the distance best. Random panels alone would not do: a
+ * trained model tells nearly all of them apart by any distance.
  */
-import { Random } from '../matrix/index.js';
+import { MATRIX_PANELS, Random } from '../matrix/index.js';
 import type { Whitened } from './whitening.js';
 
 /** Problems to judge on. */
@@ -24,29 +25,66 @@ function squaredDistance(a: Float64Array, b: Float64Array): number {
   return sum;
 }
 
-/** The problems whose panels are offered to each problem, its own first. */
-export function drawCandidates(count: number, seed: number): number[][] {
-  const offered = Math.min(CANDIDATES, count);
-  return Array.from({ length: count }, (_, n) => {
-    const others = new Random(seed, n, 77).subset(count, offered).filter((other) => other !== n);
-    return [n, ...others.slice(0, offered - 1)];
+/** A panel of a problem for each missing position. */
+export interface Offered {
+  readonly problem: number;
+  /** Positions 1..9. */
+  readonly positions: readonly number[];
+}
+
+/** Closer than this the panels are taken for the same picture: squared, as a share of the mean distance. */
+const SAME = 1e-6;
+
+/** What could be offered: any panel for one missing, the same positions of other problems for several. */
+function* offers({ positions }: Targets, n: number): Generator<Offered> {
+  const missing = positions[n];
+  for (let problem = 0; problem < positions.length; problem++) {
+    if (problem === n) continue;
+    if (missing.length > 1) yield { problem, positions: missing };
+    else for (let at = 1; at <= MATRIX_PANELS; at++) yield { problem, positions: [at] };
+  }
+}
+
+function distanceOf(
+  { encoded }: Pick<Targets, 'encoded'>,
+  { problem, positions }: Offered,
+  to: readonly Float64Array[],
+): number {
+  return positions.reduce(
+    (sum, at, t) => sum + squaredDistance(encoded[problem][at - 1], to[t]),
+    0,
+  );
+}
+
+/** What each problem is offered, its own panels first, then those most alike, then random ones. */
+export function drawCandidates(targets: Targets, seed: number): Offered[][] {
+  const { positions, encoded } = targets;
+  return positions.map((missing, n) => {
+    const own = { problem: n, positions: missing };
+    const truth = missing.map((at) => encoded[n][at - 1]);
+    const others = [...offers(targets, n)].map((offered) => ({
+      offered,
+      distance: distanceOf(targets, offered, truth),
+    }));
+    const mean = others.reduce((sum, { distance }) => sum + distance, 0) / others.length;
+    const different = others.filter(({ distance }) => distance > SAME * mean);
+    const alike = different
+      .toSorted((a, b) => a.distance - b.distance)
+      .slice(0, CANDIDATES / 2 - 1)
+      .map(({ offered }) => offered);
+    const most = Math.min(CANDIDATES / 2, different.length);
+    const random = new Random(seed, n, 77).subset(different.length, most);
+    return [own, ...alike, ...random.map((i) => different[i].offered)];
   });
 }
 
 /** Distances of candidates [problem][candidate], the true one first. */
 export function inBatchDistances(
   { encoded, predicted }: Whitened,
-  { positions }: Targets,
-  offered: readonly (readonly number[])[],
+  offered: readonly (readonly Offered[])[],
 ): Float64Array[] {
-  return positions.map((missing, n) =>
-    Float64Array.from(offered[n], (other) => {
-      let sum = 0;
-      missing.forEach((position, t) => {
-        sum += squaredDistance(encoded[other][position - 1], predicted[n][t]);
-      });
-      return sum;
-    }),
+  return offered.map((candidates, n) =>
+    Float64Array.from(candidates, (each) => distanceOf({ encoded }, each, predicted[n])),
   );
 }
 

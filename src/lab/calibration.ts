@@ -1,8 +1,8 @@
 /**
  * Statistics for choosing by calibrated distance: mean and covariance of the residuals (encoded minus
  * predicted concepts of missing panels) over fresh problems. Its form and shrinkage are chosen on other
- * fresh problems, by the probability given to the true panel among the same panel of other problems:
- * candidates of the data sets are never looked at, they would be supervision.
+ * fresh problems, by the probability given to the true panel among panels of other problems: candidates
+ * of the data sets are never looked at, they would be supervision.
  */
 import {
   layoutOf,
@@ -219,12 +219,12 @@ function chooseStatistics(
   conceptSize: number,
   seed: number,
 ): ResidualStatistics {
-  const offered = drawCandidates(targets.positions.length, seed);
+  const offered = drawCandidates(targets, seed);
   let best: { loss: number; statistics: ResidualStatistics } | null = null;
   for (const { form, shrinkage } of CHOICES) {
     const matrix = shaped(moments.covariance, form, shrinkage, concepts, conceptSize);
     const white = whitened(matrix, form, moments.mean, targets, conceptSize);
-    const { loss, temperature } = bestTemperature(inBatchDistances(white, targets, offered));
+    const { loss, temperature } = bestTemperature(inBatchDistances(white, offered));
     if (best !== null && loss >= best.loss) continue;
     best = {
       loss,
