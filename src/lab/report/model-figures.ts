@@ -115,7 +115,7 @@ function positionFigures(evaluation: ModelEvaluation, pictures: ModelPictures): 
     id: 'arbitrary-positions',
     figure: arbitraryPositionsFigure(pictures.completed),
     caption:
-      'Top: whole problems. Below: the same with one and with two panels taken away and imagined from the others (framed). The model was asked for one missing panel at a time in training; two are more than it has practised.',
+      'Top: whole problems. Below: the same with one and with two panels taken away and imagined from the others (framed).',
   };
   if (gsa === null || gsa.points.length === 0) return [completed];
   return [
