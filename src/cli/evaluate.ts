@@ -4,6 +4,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
+  checkConfiguration,
   evaluateModel,
   exportRun,
   METRIC_NAMES,
@@ -159,6 +160,7 @@ async function openData(options: Options, subject: Subject): Promise<EvaluationD
           `--data ${name}: no problems of the part ${options.part}; --part names another`,
         );
       }
+      await checkConfiguration(name, source, configuration);
     }
   } catch (error) {
     await closeAll(opened);

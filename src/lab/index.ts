@@ -1,6 +1,11 @@
 /** Experiments on trained models: metrics, calibration, export of bundles, results. Node only. */
 export { calibrate, type CalibrationOptions } from './calibration.js';
 export * from './card/index.js';
+export {
+  checkConfiguration,
+  configurationsOf,
+  configurationsOfLabels,
+} from './data-configuration.js';
 export { evaluateModel, type EvaluationData, type EvaluationOptions } from './evaluate.js';
 export * from './evaluation.js';
 export { EXAMPLE_SEED, exampleProblems } from './examples.js';

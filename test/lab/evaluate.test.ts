@@ -8,6 +8,7 @@ import { buildProgram } from '../../src/cli/program.js';
 import { parseSourceRules } from '../../src/lab/bundle-rules.js';
 import { bundleNames } from '../../src/lab/export-run.js';
 import {
+  configurationsOfLabels,
   evaluateModel,
   exportRun,
   generatedSource,
@@ -16,7 +17,14 @@ import {
   variantOf,
   type ModelEvaluation,
 } from '../../src/lab/index.js';
-import { encodeSet, problemToBatch, samplePanels, sampleProblem } from '../../src/matrix/index.js';
+import {
+  CONFIGURATIONS,
+  encodeSet,
+  problemToBatch,
+  samplePanels,
+  sampleProblem,
+  type Configuration,
+} from '../../src/matrix/index.js';
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { writeBundle } from '../../src/solver/node.js';
 import { writeSafetensorsFile } from '../../src/torch/index.js';
@@ -157,10 +165,51 @@ describe('crab evaluate', () => {
     await expect(crab('evaluate', '--model', 'nothing', ...data, '--quiet')).rejects.toThrow(/zoo/);
   });
 
+  test('refuses data that tell that they are of another configuration', async () => {
+    const refused = (data: string) =>
+      expect(crab('evaluate', ...model, '--data', data)).rejects.toMatchObject({
+        name: 'ArgumentError',
+        message: expect.stringMatching(/the data are of .+, the model is for center$/) as string,
+      });
+    const problem = sampleProblem({ configuration: 'left-right', seed: 2, index: 3 });
+    const set = encodeSet(problemToBatch(problem));
+    writeFileSync(file('unnamed.npz'), set);
+    await refused(file('unnamed.npz'));
+    writeFileSync(file('center.npz'), set);
+    await refused(file('center.npz'));
+    const single = sampleProblem({ configuration: 'center', seed: 2, index: 4 });
+    writeFileSync(file('raven_distribute_four.npz'), encodeSet(problemToBatch(single)));
+    await refused(file('raven_distribute_four.npz'));
+    const own = sampleProblem({ configuration: 'center', seed: 2, index: 9 });
+    const folders = ['up_center_single_down_center_single', 'grids'];
+    for (const name of folders) await writeRavenProblem(file(name), 9, own);
+    writeFileSync(path.join(file('grids'), 'generate.json'), '{"configuration": "grid-2x2-noisy"}');
+    for (const name of folders) await refused(file(name));
+    writeFileSync(path.join(file('grids'), 'generate.json'), 'not of ours');
+    expect(await crab('evaluate', ...model, '--data', file('grids'))).toMatch(/1 problems?: SA/);
+  });
+
   test.skipIf(!existsSync(REFERENCE))('reads the published files', async () => {
     const text = await crab('evaluate', ...model, '--data', REFERENCE, '--part', 'all', '--json');
     expect(JSON.parse(text)).toMatchObject({ count: 10 });
   });
+});
+
+test('labels tell which configurations problems can be of', () => {
+  const possible = (configuration: Configuration) =>
+    configurationsOfLabels(
+      Array.from({ length: 32 }, (_, index) =>
+        sampleProblem({ configuration, seed: 3, index }),
+      ).map(({ rules }) => rules),
+    );
+  expect(possible('center')).toEqual(['center', 'grid-2x2', 'grid-3x3']);
+  expect(possible('grid-3x3')).toEqual(['grid-2x2', 'grid-3x3']);
+  expect(possible('up-down')).toEqual(['left-right', 'up-down']);
+  expect(possible('out-in-grid')).toEqual(['out-in-grid']);
+  for (const configuration of CONFIGURATIONS) {
+    expect(possible(configuration)).toContain(configuration);
+  }
+  expect(configurationsOfLabels([[], []])).toEqual(CONFIGURATIONS);
 });
 
 test('paths tell which candidates a set has', () => {

@@ -1,0 +1,109 @@
+/**
+ * Which configurations problems can be of, as far as they tell: by the name of their folder or file,
+ * by the `generate.json` beside them, or by rules that only some configurations can have. Rules never
+ * tell left-right from up-down, and problems without names and labels tell nothing. Noise is not
+ * judged: a model may be tried on it deliberately.
+ */
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  ALL_LAYOUTS,
+  ArgumentError,
+  CONFIGURATIONS,
+  layoutName,
+  layoutOf,
+  type Configuration,
+  type ConfigurationLayout,
+  type Label,
+  type LabelRule,
+  type ProblemSource,
+} from '../matrix/index.js';
+import { readSmallFile } from '../matrix/node.js';
+
+/** Problems whose labels are looked at: enough that a rule of a grid is among them. */
+const LOOKED_AT = 32;
+const MOST_MANIFEST = 1 << 20;
+
+/** The configuration that a name stands for: `center_single`, `raven_center_single`, `grid-2x2-noisy`. */
+function named(name: string): Configuration | undefined {
+  const bare = name.toLowerCase().replace(/^i?-?raven[_-]/, '');
+  return ALL_LAYOUTS.find((layout) => [layout.folder, layoutName(layout)].includes(bare))
+    ?.configuration;
+}
+
+/** What `generate.json` of a folder says; a file that is none of ours says nothing. */
+async function generated(folder: string): Promise<Configuration | undefined> {
+  try {
+    const bytes = await readSmallFile(path.join(folder, 'generate.json'), MOST_MANIFEST);
+    const read: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const { configuration } = read as { configuration?: unknown };
+    return typeof configuration === 'string' ? named(configuration) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether an attribute of a component can change from panel to panel. */
+function canChange(component: ConfigurationLayout['components'][number], rule: LabelRule): boolean {
+  const range =
+    rule.attribute === 'Type'
+      ? component.type
+      : rule.attribute === 'Size'
+        ? component.size
+        : rule.attribute === 'Color'
+          ? component.color
+          : component.number;
+  return range.min < range.max;
+}
+
+const fits = (configuration: Configuration, label: Label): boolean => {
+  const { components } = layoutOf(configuration);
+  return (
+    label.length === 0 ||
+    (label.length === components.length &&
+      label.every((rules, c) =>
+        rules.every((rule) => rule.name === 'Constant' || canChange(components[c], rule)),
+      ))
+  );
+};
+
+/** The configurations that can have these labels; all of them where labels are empty. */
+export const configurationsOfLabels = (labels: readonly Label[]): readonly Configuration[] =>
+  CONFIGURATIONS.filter((configuration) => labels.every((label) => fits(configuration, label)));
+
+/** The configurations that the problems at a place can be of; all of them where nothing tells. */
+export async function configurationsOf(
+  location: string,
+  source: ProblemSource,
+): Promise<readonly Configuration[]> {
+  const full = path.resolve(location);
+  const isFolder = (await stat(full)).isDirectory();
+  if (isFolder) {
+    const told = (await generated(full)) ?? named(path.basename(full));
+    return told === undefined ? CONFIGURATIONS : [told];
+  }
+  // A cache has no rules of its own: they are worked out for the configuration it is opened with.
+  const isSet = full.endsWith('.npz');
+  const told = named(isSet ? path.basename(full, '.npz') : path.basename(path.dirname(full)));
+  if (!isSet) return told === undefined ? CONFIGURATIONS : [told];
+  const { label } = await source.read(0, Math.min(LOOKED_AT, source.count));
+  const possible = configurationsOfLabels(label);
+  // A name narrows what the rules allow; where it contradicts them, the rules are believed.
+  return told !== undefined && possible.includes(told) ? [told] : possible;
+}
+
+const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
+/** Refuses problems that tell that they are not of a model's configuration. */
+export async function checkConfiguration(
+  location: string,
+  source: ProblemSource,
+  configuration: Configuration,
+): Promise<void> {
+  const possible = await configurationsOf(location, source);
+  // Rules that no configuration has tell nothing that a reader could use.
+  if (possible.length === 0 || possible.includes(configuration)) return;
+  throw new ArgumentError(
+    `--data ${location}: the data are of ${OR.format(possible)}, the model is for ${configuration}`,
+  );
+}
