@@ -34,8 +34,8 @@ effect(() => {
 
 /** Digits answer, n goes on; not while a person types or holds a modifier. */
 function onKey(event: KeyboardEvent): void {
-  const target = event.target as HTMLElement | null;
-  const isTyping = target !== null && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
+  // Digits are text in a box of text; buttons, radios and lists have no use for them.
+  const isTyping = event.target instanceof HTMLInputElement && event.target.type === 'number';
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
   const digit = Number(event.key);
   const count = matrix.peek().value?.candidates.length ?? 0;

@@ -31,7 +31,7 @@ export function WhyView() {
         <section class="side" aria-label="Distances">
           <h2>How far each candidate is</h2>
           <p class="hint">
-            A row is a candidate, a column a concept that CRAB found by itself. The darker a cell,
+            A row is a candidate, a column a concept that CRAB found by itself. The redder a cell,
             the more that concept speaks against the candidate.
           </p>
           {fault !== null && <p class="fault">{fault}</p>}
