@@ -142,6 +142,11 @@ class Evaluation {
       noisy,
       sizes,
       training,
+      data: options.data.map(({ source, name: data = source.name, variant = null }) => ({
+        data,
+        variant,
+        count: source.count,
+      })),
       selection,
       gsa,
       errors,

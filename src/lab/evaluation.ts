@@ -20,13 +20,17 @@ export interface Measured {
   readonly high: number;
 }
 
-/** Selection accuracy on one set of problems. */
-export interface SelectionResult {
+/** A set of problems that a model was measured on. */
+export interface MeasuredData {
   /** The path as given, or a description of generated problems. */
   readonly data: string;
   /** How the wrong candidates were made, where that is known. */
   readonly variant: Variant | null;
   readonly count: number;
+}
+
+/** Selection accuracy on one set of problems. */
+export interface SelectionResult extends MeasuredData {
   /** By the model's own distance (calibrated where it has statistics). */
   readonly sa: Measured;
   /** By plain L2 on concepts, as in the paper. */
@@ -192,6 +196,8 @@ export interface ModelEvaluation {
   readonly sizes: BundleSizes;
   /** How the model was trained: plain facts. */
   readonly training: Readonly<Record<string, string | number>>;
+  /** The sets of problems given; the first also gives those of GSA, errors and ARI. */
+  readonly data?: readonly MeasuredData[];
   /** One for each set of problems given. */
   readonly selection: readonly SelectionResult[] | null;
   readonly gsa: GsaResult | null;
@@ -206,3 +212,9 @@ export interface ModelEvaluation {
   /** Seconds each metric took. */
   readonly seconds: Readonly<Partial<Record<MetricName, number>>>;
 }
+
+/** The sets a model was measured on; evaluations saved without a list tell them by selection accuracy. */
+export const measuredData = ({
+  data,
+  selection,
+}: Pick<ModelEvaluation, 'data' | 'selection'>): readonly MeasuredData[] => data ?? selection ?? [];

@@ -1,7 +1,8 @@
 /** An evaluation in short: the JSON that `crab evaluate --json` prints, and lines for people. */
 import path from 'node:path';
 import type { Variant } from '../matrix/index.js';
-import type { AriTable, Measured, ModelEvaluation } from './evaluation.js';
+import { measuredData } from './evaluation.js';
+import type { AriTable, Measured, MeasuredData, ModelEvaluation } from './evaluation.js';
 
 /** The JSON of `crab evaluate`: what most scripts want on top, details below it; shares are fractions. */
 export interface EvaluationSummary {
@@ -32,10 +33,11 @@ export interface EvaluationSummary {
 export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
   const { selection, gsa, seconds } = evaluation;
   const first = selection?.at(0);
+  const given = measuredData(evaluation).at(0);
   return {
     model: evaluation.model,
-    data: first?.data ?? null,
-    count: first?.count ?? null,
+    data: given?.data ?? null,
+    count: given?.count ?? null,
     ...(first === undefined ? {} : { sa: first.sa.value, saL2: first.saL2.value, selection }),
     ...(gsa === null
       ? {}
@@ -72,10 +74,28 @@ const percent = (share: number): string => `${(100 * share).toFixed(2)}%`;
 const interval = ({ low, high }: Measured): string =>
   `[${(100 * low).toFixed(2)}, ${(100 * high).toFixed(2)}]`;
 
+const VARIANT_NAMES = { raven: 'RAVEN', 'i-raven': 'I-RAVEN' } as const;
+
+const problemsOf = (count: number): string => (count === 1 ? '1 problem' : `${count} problems`);
+
+/** What a set is: its name, its candidates where known, and how many problems. */
+const dataText = ({ data, variant, count }: MeasuredData): string =>
+  [
+    data,
+    ...(variant === null ? [] : [`${VARIANT_NAMES[variant]} candidates`]),
+    problemsOf(count),
+  ].join(', ');
+
+/** The data, where no line of selection accuracy names them. */
+const dataLines = (evaluation: ModelEvaluation): string[] =>
+  evaluation.selection === null
+    ? measuredData(evaluation).map((set) => `Data: ${dataText(set)}`)
+    : [];
+
 function selectionLines({ selection }: ModelEvaluation): string[] {
   return (selection ?? []).map(
-    ({ data, count, sa, saL2 }) =>
-      `${data}, ${count} problems: SA ${percent(sa.value)} ${interval(sa)}, by plain L2 ${percent(saL2.value)} ${interval(saL2)}`,
+    ({ sa, saL2, ...set }) =>
+      `${dataText(set)}: SA ${percent(sa.value)} ${interval(sa)}, by plain L2 ${percent(saL2.value)} ${interval(saL2)}`,
   );
 }
 
@@ -146,7 +166,7 @@ function readbackLines({ readback }: ModelEvaluation): string[] {
 
 /** Lines for people. */
 export const summaryText = (evaluation: ModelEvaluation): string =>
-  [selectionLines, gsaLines, errorLines, ariLines, conceptLines, readbackLines]
+  [dataLines, selectionLines, gsaLines, errorLines, ariLines, conceptLines, readbackLines]
     .flatMap((lines) => lines(evaluation))
     .map((line) => `${line}\n`)
     .join('');

@@ -14,6 +14,7 @@ import {
   generatedSource,
   METRIC_NAMES,
   openSubject,
+  summaryText,
   variantOf,
   type ModelEvaluation,
 } from '../../src/lab/index.js';
@@ -93,6 +94,11 @@ describe('an evaluation', () => {
     const first = await evaluate(undefined, stages);
     expect(stages).toEqual(['sa', 'encoding', 'gsa', 'errors', 'ari', 'vd', 'readback']);
     expect(first.selection).toMatchObject([{ data: 'twelve', variant: 'raven', count: 12 }]);
+    expect(first.data).toEqual([{ data: 'twelve', variant: 'raven', count: 12 }]);
+    expect(summaryText(first)).toMatch(/^twelve, RAVEN candidates, 12 problems: SA /);
+    expect(summaryText({ ...first, selection: null })).toMatch(
+      /^Data: twelve, RAVEN candidates, 12 problems\nGSA, /,
+    );
     expect(first.gsa?.problems).toMatchObject({ fromData: 12, generated: 28 });
     expect(first.gsa?.points).toHaveLength(12);
     expect(first.ari?.matrix.matrix).toHaveLength(first.sizes.concepts);

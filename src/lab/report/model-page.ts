@@ -1,5 +1,6 @@
 /** The page of one model: what was measured on it, in the order a reader asks. */
-import { paperName } from '../../matrix/index.js';
+import { paperName, type Variant } from '../../matrix/index.js';
+import { measuredData } from '../evaluation.js';
 import type { AriTable, Measured, ModelEvaluation, PixelError } from '../evaluation.js';
 import {
   figureMarkup,
@@ -23,13 +24,16 @@ const figures = (list: readonly ReportFigure[]): Markup[] => list.map(figureMark
 export const modelTitle = ({ configuration, noisy }: ModelEvaluation): string =>
   `${paperName(configuration)}${noisy ? ' with noise' : ''}`;
 
+const variantTitle = (variant: Variant | null): string =>
+  variant === null ? 'unknown' : variant === 'raven' ? 'RAVEN' : 'I-RAVEN';
+
 function headlinesOf(evaluation: ModelEvaluation): Markup {
   const { selection, gsa, ari, readback } = evaluation;
   const list: Headline[] = [];
   for (const { variant, sa, count } of selection ?? []) {
     list.push({
       value: percent(sa.value),
-      meaning: `chosen right${variant === null ? '' : `, ${variant === 'raven' ? 'RAVEN' : 'I-RAVEN'} candidates`}`,
+      meaning: `chosen right${variant === null ? '' : `, ${variantTitle(variant)} candidates`}`,
       detail: `of ${whole(count)} problems`,
     });
   }
@@ -60,7 +64,7 @@ function headlinesOf(evaluation: ModelEvaluation): Markup {
 
 function selectionSection({ selection }: ModelEvaluation, shown: ModelFigures): Section {
   const rows = (selection ?? []).map(({ data, variant, count, sa, saL2 }) => ({
-    cells: [data, variant ?? 'unknown', whole(count), percentInterval(sa), percentInterval(saL2)],
+    cells: [data, variantTitle(variant), whole(count), percentInterval(sa), percentInterval(saL2)],
   }));
   const columns = [
     { title: 'problems' },
@@ -147,7 +151,7 @@ function ariTable(evaluation: ModelEvaluation): Content {
     marked: title === 'average',
   });
   return [
-    markup`<h3>Agreement with the true rules</h3><p>For each attribute the concept whose rule categories agree best with its true rules, as in the paper, and the same where each concept may stand for one attribute only.</p>`,
+    markup`<h3>Agreement with the true rules</h3><p>For each attribute the concept whose rule categories agree best with its true rules, as in the paper, and the same where each concept may stand for one attribute only; on ${problemsText(ari.problems)}.</p>`,
     table(
       [
         { title: 'attribute' },
@@ -170,6 +174,10 @@ function factsOf(evaluation: ModelEvaluation): Markup {
   const { sizes, training, seconds, model } = evaluation;
   const facts: [string, string][] = [
     ['model', model],
+    ...measuredData(evaluation).map(({ data, variant, count }): [string, string] => [
+      'measured on',
+      `${data}${variant === null ? '' : `, ${variantTitle(variant)} candidates`}, ${whole(count)} problems`,
+    ]),
     ['concepts', `${sizes.concepts} of ${sizes.conceptSize} values; rules of ${sizes.ruleSize}`],
     ...Object.entries(training).map(([key, value]): [string, string] => [
       key,

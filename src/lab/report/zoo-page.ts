@@ -1,5 +1,6 @@
 /** The page of a whole zoo: its models beside the systems of the paper. */
 import { CONFIGURATIONS, paperName, type Configuration, type Variant } from '../../matrix/index.js';
+import { measuredData } from '../evaluation.js';
 import type { AttributeGroup, ModelEvaluation, SelectionResult } from '../evaluation.js';
 import {
   accuracyFigure,
@@ -20,9 +21,11 @@ import {
   type TableRow,
 } from './markup.js';
 import { modelTitle } from './model-page.js';
-import { percent, percentInterval, whole } from './numbers.js';
+import { percent, percentInterval, problemsText, whole } from './numbers.js';
 import { pageText } from './page.js';
 import { PAPER_ACCURACY, PAPER_ARI, PAPER_CONFIGURATIONS } from './paper.js';
+
+const VARIANT_NAMES = { raven: 'RAVEN', 'i-raven': 'I-RAVEN' } as const;
 
 /** Which of the two accuracies. */
 type Distance = 'sa' | 'saL2';
@@ -211,7 +214,7 @@ function gsaSection(evaluations: readonly ModelEvaluation[]): Section[] {
       id: 'gsa',
       title: 'Any position, several missing',
       content: [
-        markup`<p>Global selection accuracy: panels are missing at random positions, and distractors come from the same positions of other problems. The paper shows these curves without their numbers.</p>`,
+        markup`<p>Global selection accuracy: panels are missing at random positions, and distractors come from the same positions of other problems. The paper shows these curves without their numbers.${studiedText(evaluations, 'gsa')}</p>`,
         figureMarkup({
           id: 'gsa-calibrated',
           figure: gsaFigure(calibrated),
@@ -258,6 +261,42 @@ function modelsTable(evaluations: readonly ModelEvaluation[]): Markup {
   );
 }
 
+/** Which problems the numbers are of: a row for each set, with the models measured on it. */
+function dataTable(evaluations: readonly ModelEvaluation[]): Content {
+  const sets = new Map<string, { readonly cells: readonly string[]; readonly models: string[] }>();
+  for (const evaluation of evaluations) {
+    for (const { data, variant, count } of measuredData(evaluation)) {
+      const cells = [data, variant === null ? 'unknown' : VARIANT_NAMES[variant], whole(count)];
+      const key = JSON.stringify(cells);
+      const set = sets.get(key) ?? { cells, models: [] };
+      sets.set(key, set);
+      set.models.push(modelTitle(evaluation));
+    }
+  }
+  const columns = [
+    { title: 'problems' },
+    { title: 'candidates' },
+    { title: 'count for each model', numeric: true },
+    { title: 'models' },
+  ];
+  const rows = [...sets.values()].map(({ cells, models }) => ({
+    cells: [...cells, models.join(', ')],
+  }));
+  return rows.length === 0 ? [] : [markup`<h3>Data</h3>`, table(columns, rows)];
+}
+
+/** The problems of a metric that adds fresh ones; told once where all models have the same. */
+function studiedText(evaluations: readonly ModelEvaluation[], metric: 'gsa' | 'ari'): string {
+  const texts = evaluations.flatMap((each) => {
+    const problems = each[metric]?.problems;
+    return problems === undefined ? [] : [[modelTitle(each), problemsText(problems)] as const];
+  });
+  const different = new Set(texts.map(([, text]) => text));
+  if (different.size === 0) return '';
+  if (different.size === 1) return ` Each model: ${texts[0][1]}.`;
+  return ` ${texts.map(([title, text]) => `${title}: ${text}`).join('; ')}.`;
+}
+
 function headlinesOf(evaluations: readonly ModelEvaluation[]): Markup {
   const list: Headline[] = (['raven', 'i-raven'] as const).flatMap((variant) => {
     const results = evaluations
@@ -286,6 +325,7 @@ export function zooPage(evaluations: readonly ModelEvaluation[]): string {
       content: [
         markup`<p>Each model has a page of its own with everything measured on it and what it imagines.</p>`,
         modelsTable(evaluations),
+        dataTable(evaluations),
         accuracyFigures(models).map(figureMarkup),
       ],
     },
@@ -301,7 +341,7 @@ export function zooPage(evaluations: readonly ModelEvaluation[]): string {
       id: 'ari',
       title: 'Rules found without labels',
       content: [
-        markup`<p>Adjusted Rand index between rule categories and true rules, the best concept for each attribute: as the paper prints it, and in bold ours.</p>`,
+        markup`<p>Adjusted Rand index between rule categories and true rules, the best concept for each attribute: as the paper prints it, and in bold ours.${studiedText(evaluations, 'ari')}</p>`,
         ariTable(models),
       ],
     },

@@ -78,7 +78,7 @@ async function givenData(
       for (const file of sets) {
         data.push({
           source: await openSet(file),
-          name: path.basename(file),
+          name: path.join(path.basename(path.resolve(folder)), path.basename(file)),
           variant: variantOf(file),
         });
       }
@@ -96,7 +96,7 @@ async function givenData(
 function freshData({ configuration, noisy }: BundleManifest, count: number): EvaluationData[] {
   return VARIANTS.map((variant) => {
     const source = generatedSource({ configuration, noisy, variant, seed: DATA_SEED }, count);
-    return { source, name: `fresh problems, seed ${DATA_SEED}`, variant };
+    return { source, name: `fresh problems of our generator, seed ${DATA_SEED}`, variant };
   });
 }
 

@@ -165,6 +165,19 @@ describe('the page of a zoo', () => {
     expect(row(page(2)).match(/--\/--/g)).toHaveLength(6);
   });
 
+  test('says which problems the numbers are of', () => {
+    const text = page(2);
+    expect(text).toMatch(/<td>center, raven &lt;made up&gt;<\/td>\s*<td>RAVEN<\/td>/);
+    const shared = CONFIGURATIONS.slice(0, 2).map((configuration) => ({
+      ...exampleEvaluation(configuration),
+      data: [{ data: 'fresh, seed 7', variant: 'i-raven' as const, count: 1234 }],
+    }));
+    const row = /<td>fresh, seed 7<.*?<\/tr>/s.exec(zooPage(shared))?.[0] ?? '';
+    expect(row).toContain('I-RAVEN');
+    expect(row).toContain('1,234');
+    expect(row).toContain('Center, L-R');
+  });
+
   test('links lead to the pages beside it', () => {
     expect(page(2)).toContain('<a href="left-right.html">L-R</a>');
   });
