@@ -2,7 +2,13 @@
 import path from 'node:path';
 import type { Variant } from '../matrix/index.js';
 import { measuredData } from './evaluation.js';
-import type { AriTable, Measured, MeasuredData, ModelEvaluation } from './evaluation.js';
+import type {
+  AriTable,
+  Measured,
+  MeasuredData,
+  MeasuredProblems,
+  ModelEvaluation,
+} from './evaluation.js';
 
 /** The JSON of `crab evaluate`: what most scripts want on top, details below it; shares are fractions. */
 export interface EvaluationSummary {
@@ -99,36 +105,36 @@ function selectionLines({ selection }: ModelEvaluation): string[] {
   );
 }
 
+/** How many problems are of the data, and how many fresh. */
+const sharedOut = ({ fromData, generated }: MeasuredProblems): string =>
+  `${problemsOf(fromData)} of the data and ${generated} fresh`;
+
 function gsaLines({ gsa }: ModelEvaluation): string[] {
   if (gsa === null) return [];
-  const { fromData, generated } = gsa.problems;
   const lines = gsa.points.map(
     ({ targets, candidates, accuracy, accuracyL2, each }) =>
       `  |T| = ${targets}, ${String(candidates).padStart(2)} candidates: ${percent(accuracy.value)} ${interval(accuracy)}, L2 ${percent(accuracyL2.value)}, each alone ${percent(each.value)}`,
   );
-  return [
-    `GSA, ${fromData} problems of the data and ${generated} fresh ones, ${gsa.repeats} repeats:`,
-    ...lines,
-  ];
+  return [`GSA, ${sharedOut(gsa.problems)}, ${gsa.repeats} repeats:`, ...lines];
 }
 
 function errorLines({ errors }: ModelEvaluation): string[] {
   if (errors === null) return [];
-  const { reconstruction, prediction, predictionAnywhere } = errors;
+  const { problems, reconstruction, prediction, predictionAnywhere } = errors;
   const shown = ({ meanSquared }: typeof reconstruction): string =>
     meanSquared.value.toPrecision(3);
   return [
-    `Mean squared error a pixel: ${shown(reconstruction)} reconstructed, ${shown(prediction)} panel 9 predicted, ${shown(predictionAnywhere)} a panel anywhere predicted`,
+    `Mean squared error a pixel, ${sharedOut(problems)}: ${shown(reconstruction)} reconstructed, ${shown(prediction)} panel 9 predicted, ${shown(predictionAnywhere)} a panel anywhere predicted`,
   ];
 }
 
-const ariLine = (name: string, table: AriTable): string => {
+const ariLine = (name: string, table: AriTable, problems: MeasuredProblems): string => {
   const { average, averageInterval, averageOneToOne, best } = table;
   const range =
     averageInterval === undefined
       ? ''
       : ` [${averageInterval.low.toFixed(3)}, ${averageInterval.high.toFixed(3)}]`;
-  return `ARI ${name}: ${average.toFixed(3)}${range}, one-to-one ${averageOneToOne.toFixed(3)} (${best
+  return `ARI ${name}, ${sharedOut(problems)}: ${average.toFixed(3)}${range}, one-to-one ${averageOneToOne.toFixed(3)} (${best
     .map(
       ({ attribute, concept, ari }) => `${attribute} ${ari.toFixed(3)} concept ${concept ?? '–'}`,
     )
@@ -140,9 +146,9 @@ function ariLines({ ari, seconds }: ModelEvaluation): string[] {
     return 'ari' in seconds ? ['ARI: the bundle has no rule prior, or the data no rules'] : [];
   }
   return [
-    ariLine('of rules of whole matrices', ari.matrix),
-    ariLine("with the authors' labels", ari.authors),
-    ariLine('of rules of contexts', ari.context),
+    ariLine('of rules of whole matrices', ari.matrix, ari.problems),
+    ariLine("with the authors' labels", ari.authors, ari.problems),
+    ariLine('of rules of contexts', ari.context, ari.problems),
   ];
 }
 
@@ -158,9 +164,9 @@ function conceptLines({ vd }: ModelEvaluation): string[] {
 
 function readbackLines({ readback }: ModelEvaluation): string[] {
   if (readback === null) return [];
-  const { obeys, agrees, unreadable, reconstructedObeys } = readback;
+  const { problems, seed, obeys, agrees, unreadable, reconstructedObeys } = readback;
   return [
-    `Imagined panels read back: ${percent(obeys.value)} ${interval(obeys)} obey the rules, ${percent(agrees.value)} agree with the symbolic solver, ${percent(unreadable.value)} unreadable; true answers drawn from their concepts: ${percent(reconstructedObeys.value)} obey`,
+    `Imagined panels read back, ${sharedOut({ fromData: 0, generated: problems, seed })}: ${percent(obeys.value)} ${interval(obeys)} obey the rules, ${percent(agrees.value)} agree with the symbolic solver, ${percent(unreadable.value)} unreadable; true answers drawn from their concepts: ${percent(reconstructedObeys.value)} obey`,
   ];
 }
 

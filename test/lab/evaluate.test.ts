@@ -99,6 +99,14 @@ describe('an evaluation', () => {
     expect(summaryText({ ...first, selection: null })).toMatch(
       /^Data: twelve, RAVEN candidates, 12 problems\nGSA, /,
     );
+    for (const line of [
+      /^GSA, 12 problems of the data and 28 fresh, 1 repeats/m,
+      /^Mean squared error a pixel, 6 problems of the data and 0 fresh: /m,
+      /^ARI of rules of contexts, 12 problems of the data and 28 fresh: /m,
+      /^Imagined panels read back, 0 problems of the data and 6 fresh: /m,
+    ]) {
+      expect(summaryText(first)).toMatch(line);
+    }
     expect(first.gsa?.problems).toMatchObject({ fromData: 12, generated: 28 });
     expect(first.gsa?.points).toHaveLength(12);
     expect(first.ari?.matrix.matrix).toHaveLength(first.sizes.concepts);
