@@ -1,7 +1,8 @@
 /**
  * What a whole evaluation of a model gives: plain data that `crab evaluate --json` prints, reports are
  * drawn from and tables are filled with. Every share is a fraction 0..1; every interval is 95%, by
- * bootstrap over problems. Concepts are numbered 1..M, panels 1..9, candidates from 1.
+ * bootstrap over problems, of shares of exactly 0 or 1 by Wilson's formula. Concepts are numbered
+ * 1..M, panels 1..9, candidates from 1.
  */
 import type { Configuration, Variant } from '../matrix/index.js';
 import type { BundleSizes, HistoryCurve } from '../solver/index.js';
@@ -13,7 +14,7 @@ export const EVALUATION_VERSION = 1;
 export const METRIC_NAMES = ['sa', 'gsa', 'errors', 'ari', 'vd', 'readback'] as const;
 export type MetricName = (typeof METRIC_NAMES)[number];
 
-/** A value and the interval that holds 95% of its bootstrap resamples. */
+/** A value and its 95% interval. */
 export interface Measured {
   readonly value: number;
   readonly low: number;

@@ -50,7 +50,8 @@ describe('selection accuracy', () => {
     const subject = { solver: oracle, statistics: null };
     const result = await selectionAccuracy(subject, generatedSource(request, 60));
     expect(result.count).toBe(60);
-    expect(result.sa).toEqual({ value: 1, low: 1, high: 1 });
+    expect(result.sa).toEqual(new Bootstrap(result.count).share(Array(result.count).fill(1)));
+    expect(result.sa).toMatchObject({ value: 1, high: 1 });
     expect(result.saL2.value).toBe(1);
   });
 
@@ -133,7 +134,8 @@ describe('global selection accuracy', () => {
       [1, 2, 3].flatMap((targets) => GSA_CANDIDATES.map((candidates) => [targets, candidates])),
     );
     for (const point of points) {
-      expect(point.accuracy).toEqual({ value: 1, low: 1, high: 1 });
+      expect(point.accuracy).toMatchObject({ value: 1, high: 1 });
+      expect(point.accuracy.low).toBeLessThan(1);
       expect(point.each.value).toBe(1);
       expect(point.accuracyL2.value).toBe(1);
       expect(point.eachL2.value).toBe(1);
@@ -281,6 +283,18 @@ describe('bootstrap', () => {
     const half = 1.96 * Math.sqrt((0.3 * 0.7) / 1000);
     expect(Math.abs(value - low - half)).toBeLessThan(0.15 * half);
     expect(Math.abs(high - value - half)).toBeLessThan(0.15 * half);
+  });
+
+  test('shares of 0 and 1 have the interval of Wilson, others that of resamples', () => {
+    const bootstrap = new Bootstrap(50);
+    const all = (value: number) => new Float64Array(50).fill(value);
+    // Wilson's 95% interval of 0 of 50 is [0, 0.0713].
+    expect(bootstrap.share(all(0))).toMatchObject({ value: 0, low: 0 });
+    expect(bootstrap.share(all(0)).high).toBeCloseTo(0.07135, 4);
+    expect(bootstrap.share(all(1))).toMatchObject({ value: 1, high: 1 });
+    expect(bootstrap.share(all(1)).low).toBeCloseTo(0.92865, 4);
+    const some = Array.from({ length: 50 }, (_, i) => Number(i % 5 === 0));
+    expect(bootstrap.share(some)).toEqual(bootstrap.mean(some));
   });
 
   test('gives ratios, and the same every time', () => {

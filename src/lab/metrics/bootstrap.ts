@@ -1,7 +1,8 @@
 /**
  * 95% intervals by bootstrap: problems are drawn again with replacement, a thousand times, and the
  * middle 95% of the means kept (percentile method). The same resamples serve every value measured on
- * the same problems, so that values that move together have intervals that move together.
+ * the same problems, so that values that move together have intervals that move together. Shares of
+ * exactly 0 or 1 never vary among resamples; theirs is the Wilson interval.
  */
 import { Random } from '../../matrix/index.js';
 import type { Measured } from '../evaluation.js';
@@ -9,6 +10,8 @@ import type { Measured } from '../evaluation.js';
 const RESAMPLES = 1000;
 const SEED = 7_300_000_001;
 const TAIL = 0.025;
+/** Square of the normal quantile that leaves both tails. */
+const QUANTILE_SQUARED = 1.959963984540054 ** 2;
 
 export class Bootstrap {
   /** How often each resample holds each problem: u8 [RESAMPLES, count]. */
@@ -45,6 +48,15 @@ export class Bootstrap {
       values,
       Float64Array.from({ length: this.count }, () => 1),
     );
+  }
+
+  /** The mean of a fraction 0..1 for each problem, with its interval, which always has a width. */
+  share(fractions: ArrayLike<number>): Measured {
+    const measured = this.mean(fractions);
+    const beyond = QUANTILE_SQUARED / (this.count + QUANTILE_SQUARED);
+    if (measured.value === 0) return { value: 0, low: 0, high: beyond };
+    if (measured.value === 1) return { value: 1, low: 1 - beyond, high: 1 };
+    return measured;
   }
 
   /** Sum of values over sum of weights, e.g. the share of something among those it can apply to. */

@@ -172,7 +172,7 @@ function pointsOf(
   repeats: number,
   bootstrap: Bootstrap,
 ): GsaPoint[] {
-  const share = (credits: Float64Array) => bootstrap.mean(credits.map((sum) => sum / repeats));
+  const share = (credits: Float64Array) => bootstrap.share(credits.map((sum) => sum / repeats));
   return GSA_CANDIDATES.map((candidates, c) => ({
     targets,
     candidates,

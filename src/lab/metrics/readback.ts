@@ -173,7 +173,7 @@ export async function readback(
   }
   const bootstrap = new Bootstrap(count);
   const share = (verdicts: readonly Verdict[], holds: (verdict: Verdict) => boolean) =>
-    bootstrap.mean(verdicts.map((verdict) => Number(holds(verdict))));
+    bootstrap.share(verdicts.map((verdict) => Number(holds(verdict))));
   const readable = imagined.filter((verdict) => verdict.readable);
   return {
     problems: count,

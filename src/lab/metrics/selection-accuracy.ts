@@ -83,7 +83,7 @@ export async function selectionAccuracy(
     data: source.name,
     variant,
     count: done,
-    sa: bootstrap.mean(right.own),
-    saL2: bootstrap.mean(right.l2),
+    sa: bootstrap.share(right.own),
+    saL2: bootstrap.share(right.l2),
   };
 }
