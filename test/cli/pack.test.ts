@@ -102,7 +102,9 @@ describe('the packed files', () => {
     const types = entries.map((file) => path.posix.normalize(file.replace(/\.js$/, '.d.ts')));
     const others = ['scripts/setup-torch.mjs', 'package.json', 'LICENSE', 'CITATION.cff'];
     for (const file of [...wanted, ...types, ...others]) expect(paths, file).toContain(file);
-    const native = readdirSync(path.join(root, 'native')).filter((name) => /\.(cc|cu|h)$/.test(name));
+    const native = readdirSync(path.join(root, 'native')).filter((name) =>
+      /\.(cc|cu|h)$/.test(name),
+    );
     expect(native.length).toBeGreaterThan(0);
     for (const name of native) expect(paths).toContain(`native/${name}`);
   });
