@@ -350,7 +350,7 @@ describe('cards in a folder', () => {
     await reportZoo({ zoo, docs, out: path.join(docs, 'out'), count: 8, metrics: ['sa'] });
     const text = readFileSync(card('center'), 'utf8');
     expectWhole(text);
-    expect(text).toMatch(/\| fresh problems, seed \d+ \| RAVEN \| 8 \| [\d.]+ \[/);
+    expect(text).toMatch(/\| fresh problems of our generator, seed \d+ \| RAVEN \| 8 \| [\d.]+ \[/);
     expect(readFileSync(path.join(zoo, CARD_FILE), 'utf8')).toContain('(center/README.md)');
     expect(await writeZooCards({ zoo, docs })).toEqual([]);
   }, 60_000);
