@@ -78,7 +78,10 @@ describe.skipIf(names.length === 0)('bundles of the zoo', () => {
   for (const form of Object.keys(FORMS)) {
     test(`weights ${form} and as published choose the same`, () => {
       expect(asked).toBe(PROBLEMS * names.length);
-      expect((agreed.get(form) ?? 0) / asked).toBeGreaterThanOrEqual(AGREEMENT);
+      // Few problems get the two standard errors by which they may miss the share by chance.
+      const error = Math.sqrt((AGREEMENT * (1 - AGREEMENT)) / asked);
+      const least = process.env.CRAB_TEST_LONG ? AGREEMENT : AGREEMENT - 2 * error;
+      expect((agreed.get(form) ?? 0) / asked).toBeGreaterThanOrEqual(least);
     });
   }
 });
