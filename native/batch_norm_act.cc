@@ -5,6 +5,7 @@
 #include "batch_norm_act.h"
 
 #include "handles.h"
+#include "vectorised.h"
 
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -17,14 +18,6 @@
 
 #include <algorithm>
 #include <cmath>
-
-// The loops below compiled for what the processor has; the features are named, because a processor newer than
-// the compiler is none of the architectures it knows.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define CRAB_VECTORISED __attribute__((target_clones("default", "avx2", "avx512f"), optimize("O3", "no-trapping-math")))
-#else
-#define CRAB_VECTORISED
-#endif
 
 namespace crab {
 

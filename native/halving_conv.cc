@@ -11,6 +11,7 @@
 //
 // Kernels take channels-last f32 and f64 on a CPU; everything else goes through libtorch's operators.
 #include "handles.h"
+#include "vectorised.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
@@ -18,14 +19,6 @@
 #include <torch/library.h>
 
 #include <algorithm>
-
-// The loops below compiled for what the processor has; the features are named, because a processor newer than
-// the compiler is none of the architectures it knows.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define CRAB_VECTORISED __attribute__((target_clones("default", "avx2", "avx512f"), optimize("O3", "no-trapping-math")))
-#else
-#define CRAB_VECTORISED
-#endif
 
 namespace crab {
 

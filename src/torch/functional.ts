@@ -39,7 +39,6 @@ const hardtanhOp = operator('hardtanh');
 const padOp = operator('pad');
 const oneHotOp = operator('one_hot');
 const unfoldOp = operator('im2col', '', 'unfold2d');
-const foldOp = operator('col2im', '', 'fold2d');
 const lstmOp = operator('lstm', 'input');
 
 /** x W^T + b: x [..., in], weight [out, in], bias [out] -> [..., out]. */
@@ -281,18 +280,6 @@ export function unfold2d(
   optionsFor('unfold2d', options);
   const { stride = 1, padding = 0, dilation = 1 } = options;
   return unfoldOp.tensor(x, kernel, dilation, padding, stride);
-}
-
-/** The reverse of unfold2d: columns [N, C h w, L] summed into an image [N, C, H, W] of `size` H, W. */
-export function fold2d(
-  x: Tensor,
-  size: readonly [number, number],
-  kernel: Pair,
-  options: Omit<ConvolutionOptions, 'groups'> = {},
-): Tensor {
-  optionsFor('fold2d', options);
-  const { stride = 1, padding = 0, dilation = 1 } = options;
-  return foldOp.tensor(x, size, kernel, dilation, padding, stride);
 }
 
 export interface LstmOptions {
