@@ -18,10 +18,11 @@ import { defineConfig } from 'vite';
 const root = import.meta.dirname;
 const out = path.join(root, 'dist', 'studio');
 const runtime = path.dirname(createRequire(import.meta.url).resolve('onnxruntime-web'));
-/** What the wasm and WebGPU builds of ONNX Runtime load. */
-const RUNTIME_FILES = ['ort-wasm-simd-threaded', 'ort-wasm-simd-threaded.asyncify'].flatMap(
-  (name) => [`${name}.mjs`, `${name}.wasm`],
-);
+/** What the two builds of ONNX Runtime that the page imports load: `wasm`, and `jspi` for WebGPU. */
+const RUNTIME_FILES = ['ort-wasm-simd-threaded', 'ort-wasm-simd-threaded.jspi'].flatMap((name) => [
+  `${name}.mjs`,
+  `${name}.wasm`,
+]);
 
 function copyRuntime() {
   mkdirSync(path.join(out, 'runtime'), { recursive: true });

@@ -46,19 +46,41 @@ function arithmetic({ attribute, value }: Rule): string {
   return `third = first ${value > 0 ? '+' : '-'} second`;
 }
 
-/** A rule in one line: "Size: arithmetic, third = first + second". */
-export function describeRule(rule: Rule): string {
-  const { name, attribute, value } = rule;
+/** What a rule is without its attribute, in two words: "progression +1", "arithmetic −". */
+export function ruleKind({ name, value }: Pick<Rule, 'name' | 'value'>): string {
+  const sign = value < 0 ? '−' : '+';
   switch (name) {
     case 'Constant':
-      return `${attribute}: constant in each row`;
+      return 'constant';
     case 'Progression':
-      return `${attribute}: progression, ${progression(attribute, value)}`;
+      return `progression ${sign}${Math.abs(value)}`;
     case 'Arithmetic':
-      return `${attribute}: arithmetic, ${arithmetic(rule)}`;
+      return `arithmetic ${sign}`;
     case 'Distribute_Three':
-      return `${attribute}: distribute three, the same three in each row`;
+      return 'distribute three';
   }
+}
+
+/** What a rule does: "larger by 2 in each column", "third = first + second". */
+export function ruleMeaning(rule: Rule): string {
+  switch (rule.name) {
+    case 'Constant':
+      return 'the same in each row';
+    case 'Progression':
+      return progression(rule.attribute, rule.value);
+    case 'Arithmetic':
+      return arithmetic(rule);
+    case 'Distribute_Three':
+      return 'the same three in each row';
+  }
+}
+
+/** A rule in one line: "Size: arithmetic, third = first + second". */
+export function describeRule(rule: Rule): string {
+  const { name, attribute } = rule;
+  if (name === 'Constant') return `${attribute}: constant in each row`;
+  const words = name === 'Distribute_Three' ? 'distribute three' : name.toLowerCase();
+  return `${attribute}: ${words}, ${ruleMeaning(rule)}`;
 }
 
 /** "Left: " where there is more than one component, else nothing. */

@@ -102,7 +102,20 @@ export interface ExpectedFile {
   readonly most: number;
   /** Size and SHA-256 where the manifest says them. */
   readonly file?: BundleFile;
+  /** Hears of bytes as they come in; a source that has them at once need not tell. */
+  readonly onBytes?: (count: number) => void;
 }
+
+/** How much of a bundle's files has been read. */
+export interface BundleProgress {
+  /** Bytes, at most `total`. */
+  readonly loaded: number;
+  readonly total: number;
+}
+
+/** Bytes of all files a manifest lists. */
+export const bundleBytes = ({ files }: Pick<BundleManifest, 'files'>): number =>
+  Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** A verified bundle. */
 export interface Bundle {
@@ -187,16 +200,32 @@ export function parseManifest(bytes: Uint8Array, name = MANIFEST_FILE): BundleMa
 }
 
 /** Reads and verifies all files of a bundle. */
-export async function openBundle(source: BundleSource, signal?: AbortSignal): Promise<Bundle> {
+export async function openBundle(
+  source: BundleSource,
+  signal?: AbortSignal,
+  onProgress?: (progress: BundleProgress) => void,
+): Promise<Bundle> {
   const head = await source.read(MANIFEST_FILE, { most: LARGEST_MANIFEST });
   const manifest = parseManifest(head, `${source.name}: ${MANIFEST_FILE}`);
   const listed = BUNDLE_FILES.flatMap((name) => {
     const file = manifest.files[name];
     return file === undefined ? [] : [{ name, file }];
   });
+  const total = bundleBytes(manifest);
+  let loaded = 0;
+  const count = (bytes: number): void => {
+    loaded = Math.min(total, loaded + bytes);
+    onProgress?.({ loaded, total });
+  };
   const read = listed.map(async ({ name, file }) => {
     signal?.throwIfAborted();
-    const bytes = await source.read(name, { most: file.bytes, file });
+    let told = 0;
+    const onBytes = (piece: number): void => {
+      told += piece;
+      count(piece);
+    };
+    const bytes = await source.read(name, { most: file.bytes, file, onBytes });
+    count(Math.max(0, file.bytes - told));
     if (bytes.length !== file.bytes) {
       throw new BundleError(
         `${source.name}: ${name} has ${bytes.length} bytes instead of ${file.bytes}`,

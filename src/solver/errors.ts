@@ -13,3 +13,8 @@ export class SolverError extends MatrixError {
 export class BundleError extends FormatError {
   override name = 'BundleError';
 }
+
+/** There is no bundle where one was looked for. */
+export class MissingBundleError extends BundleError {
+  override name = 'MissingBundleError';
+}

@@ -1,6 +1,7 @@
 /** What both entry points of this folder give; each adds its own `Solver`. */
 export {
   BUNDLE_FILES,
+  bundleBytes,
   formatManifest,
   MANIFEST_FILE,
   openBundle,
@@ -10,6 +11,7 @@ export {
   type BundleFile,
   type BundleFileName,
   type BundleManifest,
+  type BundleProgress,
   type BundleSizes,
   type BundleSource,
   type ConceptName,

@@ -17,7 +17,7 @@ export class Solver extends SolverCore {
   static async load(nameOrUrl: string, options: LoadOptions = {}): Promise<Solver> {
     const cache = (options.cache ?? true) ? await pageCache() : null;
     const source = urlSource(bundleUrl(nameOrUrl, options.zoo), cache, options.signal);
-    const bundle = await openBundle(source, options.signal);
+    const bundle = await openBundle(source, options.signal, options.onProgress);
     return new Solver(await SolverCore.parts(bundle, await webBackend(options)));
   }
 }

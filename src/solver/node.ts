@@ -18,7 +18,7 @@ export class Solver extends SolverCore {
 
   /** Loads a bundle from anywhere its files can be read. */
   static async open(source: BundleSource, options: LoadOptions = {}): Promise<Solver> {
-    return Solver.of(await openBundle(source, options.signal), options);
+    return Solver.of(await openBundle(source, options.signal, options.onProgress), options);
   }
 
   /** A solver of a bundle already verified. */

@@ -5,13 +5,24 @@
  */
 import { ArgumentError } from '../matrix/index.js';
 import { ortBackend, type Backend } from './backend.js';
-import type { BundleFile, BundleSource, ExpectedFile } from './bundle.js';
-import { BundleError } from './errors.js';
+import {
+  MANIFEST_FILE,
+  type BundleFile,
+  type BundleProgress,
+  type BundleSource,
+  type ExpectedFile,
+} from './bundle.js';
+import { BundleError, MissingBundleError } from './errors.js';
 import { sha256 } from './sha256.js';
 
 export interface LoadOptions {
   readonly signal?: AbortSignal;
-  /** In browsers: `auto`, the default, is WebGPU where there is one, else wasm. Ignored in Node. */
+  /** Hears how much of the bundle has been read; what follows is the runtime's own preparation. */
+  readonly onProgress?: (progress: BundleProgress) => void;
+  /**
+   * In browsers: `auto`, the default, is WebGPU where there is one that wasm can wait for (JavaScript
+   * Promise Integration), else wasm. Ignored in Node.
+   */
   readonly backend?: 'auto' | 'wasm' | 'webgpu';
   /** Threads of one operation; in a browser more than one needs a cross-origin isolated page. */
   readonly threads?: number;
@@ -35,6 +46,7 @@ interface Page {
   readonly caches?: { open(name: string): Promise<PageCache> };
   readonly navigator?: { readonly gpu?: { requestAdapter(): Promise<unknown> } };
   readonly crossOriginIsolated?: boolean;
+  readonly WebAssembly?: object;
 }
 
 interface PageCache {
@@ -69,7 +81,11 @@ export async function pageCache(): Promise<FileCache | null> {
 }
 
 /** Reads a response whose size is checked while it comes in. */
-async function readResponse(response: Response, what: string, most: number): Promise<Uint8Array> {
+async function readResponse(
+  response: Response,
+  what: string,
+  { most, onBytes }: ExpectedFile,
+): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -82,6 +98,7 @@ async function readResponse(response: Response, what: string, most: number): Pro
       throw new BundleError(`${what} is longer than the ${most} bytes expected`);
     }
     pieces.push(piece.value);
+    onBytes?.(piece.value.length);
   }
   const all = new Uint8Array(length);
   let at = 0;
@@ -92,12 +109,25 @@ async function readResponse(response: Response, what: string, most: number): Pro
   return all;
 }
 
-async function download(url: URL, most: number, signal?: AbortSignal): Promise<Uint8Array> {
+/** Whether a host has no such bundle: it says so, or answers every address with a page. */
+function isAbsent(response: Response): boolean {
+  const type = response.headers.get('content-type') ?? '';
+  return response.status === 404 || type.startsWith('text/html');
+}
+
+async function download(
+  url: URL,
+  expected: ExpectedFile,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
   try {
     const always: object = { cache: 'no-cache', signal };
     const response = await fetch(url, always);
+    if (url.pathname.endsWith(`/${MANIFEST_FILE}`) && isAbsent(response)) {
+      throw new MissingBundleError(`${url.href}: there is no bundle`);
+    }
     if (!response.ok) throw new BundleError(`${url.href}: the server answers ${response.status}`);
-    return await readResponse(response, url.href, most);
+    return await readResponse(response, url.href, expected);
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof BundleError) throw cause;
@@ -110,12 +140,13 @@ export function urlSource(base: URL, cache: FileCache | null, signal?: AbortSign
   const folder = base.href.endsWith('/') ? base : new URL(`${base.href}/`);
   return {
     name: base.href,
-    read: async (name, { most, file }: ExpectedFile) => {
+    read: async (name, expected: ExpectedFile) => {
+      const { file } = expected;
       const url = new URL(name, folder);
-      if (file === undefined || cache === null) return download(url, most, signal);
+      if (file === undefined || cache === null) return download(url, expected, signal);
       const kept = await cache.get(url, file).catch(() => null);
       if (kept !== null && (await sha256(kept)) === file.sha256) return kept;
-      const bytes = await download(url, most, signal);
+      const bytes = await download(url, expected, signal);
       // What is kept is right; a full disk or a refused quota only costs the next visit a download.
       if ((await sha256(bytes)) === file.sha256) {
         await cache.put(url, file, bytes).catch(() => undefined);
@@ -146,7 +177,7 @@ export async function webBackend(options: LoadOptions): Promise<Backend> {
   const hasGpu = wanted !== 'wasm' && (await hasWebGpu());
   if (wanted === 'webgpu' && !hasGpu) throw new ArgumentError('this browser has no WebGPU');
   if (hasGpu) {
-    const ort = await import('onnxruntime-web/webgpu');
+    const ort = await import('onnxruntime-web/jspi');
     configure(ort.env, options);
     return ortBackend('webgpu', ort, { executionProviders: ['webgpu', 'wasm'] });
   }
@@ -166,7 +197,12 @@ function configure(environment: OrtEnvironment, { threads, wasmPaths }: LoadOpti
   if (wasmPaths !== undefined) environment.wasm.wasmPaths = wasmPaths;
 }
 
+/**
+ * Whether there is a WebGPU to use. ONNX Runtime has builds of it that wait for the GPU by rewinding wasm
+ * (27 MB, for any browser) and by JavaScript Promise Integration (17 MB, and quicker); the second is used.
+ */
 async function hasWebGpu(): Promise<boolean> {
+  if (!('Suspending' in (page.WebAssembly ?? {}))) return false;
   try {
     const adapter = await page.navigator?.gpu?.requestAdapter();
     return adapter !== null && adapter !== undefined;

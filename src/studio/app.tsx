@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { ConfigurationBar } from './parts/configuration-bar.js';
 import { Masthead } from './parts/masthead.js';
+import { MisfitNotice } from './parts/misfit-notice.js';
 import { ModelNotice } from './parts/model-notice.js';
 import { TabBar } from './parts/tab-bar.js';
 import { Footer } from './parts/footer.js';
@@ -55,6 +56,7 @@ export function App() {
       <main id="view" tabIndex={-1} class={`view view-${name}`} aria-busy={matrix.value.pending}>
         {name !== 'train' && <ConfigurationBar />}
         {name !== 'train' && <ModelNotice />}
+        {name !== 'train' && <MisfitNotice />}
         <View name={name} />
       </main>
       <Footer />

@@ -131,7 +131,7 @@ export interface RulesUpdate {
   readonly step: number;
   /** For each problem (at most 400), for each concept, d_r values. */
   readonly rules: readonly (readonly (readonly number[])[])[];
-  /** For each problem the true rules in words, one string for each attribute of each component. */
+  /** For each problem its true rules, such as `Left: Size: progression +1`, by component and attribute. */
   readonly truth: readonly (readonly string[])[];
   /** One mixture for each concept; null before the first fit. */
   readonly prior:

@@ -7,6 +7,8 @@ import {
   describeRule,
   describeRules,
   layoutOf,
+  ruleKind,
+  ruleMeaning,
   TYPES,
   type Panel,
   type Rule,
@@ -99,4 +101,31 @@ test('every problem is described in lines that differ where the panels look diff
     }),
     { numRuns: RUNS },
   );
+});
+
+test.each<[Rule, string, string]>([
+  [{ name: 'Constant', attribute: 'Size', value: 0 }, 'constant', 'the same in each row'],
+  [
+    { name: 'Progression', attribute: 'Color', value: -1 },
+    'progression −1',
+    'lighter in each column',
+  ],
+  [
+    { name: 'Progression', attribute: 'Size', value: 2 },
+    'progression +2',
+    'larger by 2 in each column',
+  ],
+  [
+    { name: 'Arithmetic', attribute: 'Number', value: -1 },
+    'arithmetic −',
+    'third = first - second',
+  ],
+  [
+    { name: 'Distribute_Three', attribute: 'Type', value: 0 },
+    'distribute three',
+    'the same three in each row',
+  ],
+])('a rule in short: %j', (rule, kind, meaning) => {
+  expect(ruleKind(rule)).toBe(kind);
+  expect(ruleMeaning(rule)).toBe(meaning);
 });

@@ -188,9 +188,9 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     const words = page.locator('[data-testid=rule-words]');
     await eventually(() => words.innerText()).toMatch(/^Size: progression/);
     await moveTo(page, 'tab=rules&config=center&seed=4&concept=3&rule=3,-1.000,1.000');
-    await eventually(() => words.innerText()).toMatch(/^Color: distribute three/);
+    await eventually(() => words.innerText()).toMatch(/^Colour: distribute three/);
     await moveTo(page, 'tab=rules&config=center&seed=4&concept=4&rule=4,-1.000,1.000');
-    await eventually(() => words.innerText()).toMatch(/no rule/);
+    await eventually(() => words.innerText()).toMatch(/no single attribute/);
   });
 
   test('rule map: a point shows its matrix, and a dragged rule really drives the prediction', async () => {

@@ -7,14 +7,18 @@ import {
   layoutOf,
   parseLabel,
   Random,
+  ruleTables,
   samplePanels,
   sampleProblem,
 } from '../../src/matrix/index.js';
 import type { RuleMap } from '../../src/solver/index.js';
 import { conceptRange, placeOn } from '../../src/studio/engine/concept-range.js';
 import { planOf } from '../../src/studio/engine/difficulty.js';
+import { redrawingError, unknownPictures } from '../../src/studio/engine/fit.js';
 import { newestOnly } from '../../src/studio/engine/newest-only.js';
 import { readConceptRules, skill } from '../../src/studio/engine/rule-words.js';
+import { ruleWords, subjectsOf, wordsForConcepts } from '../../src/studio/engine/words.js';
+import { lookOf } from '../../src/studio/parts/rule-looks.js';
 import {
   BACKENDS,
   DISTANCES,
@@ -44,6 +48,12 @@ const anySettings: fc.Arbitrary<Settings> = fc.record({
   imposed: fc.option(
     fc.record({ concept: fc.integer({ min: 1, max: 64 }), x: coordinate, y: coordinate }),
   ),
+  moved: fc.dictionary(
+    fc.integer({ min: 1, max: 64 }).map(String),
+    fc.integer({ min: -99_000, max: 99_000 }).map((value) => value / 1000),
+    { maxKeys: 4 },
+  ),
+  truth: fc.boolean(),
   point: fc.integer({ min: -1, max: 9999 }),
   moment: fc.integer({ min: -1, max: 63 }),
   constraints: fc.constantFrom('', '{"rules":[{"size":{"name":"Progression","value":-1}}]}'),
@@ -73,7 +83,7 @@ describe('links', () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 200 }),
-        fc.constantFrom('seed', 'missing', 'rule', 'config', 'tab'),
+        fc.constantFrom('seed', 'missing', 'rule', 'config', 'tab', 'slide'),
         (text, key) => {
           for (const hash of [`#${text}`, `#${key}=${encodeURIComponent(text)}`]) {
             const settings = readSettings(hash);
@@ -150,17 +160,32 @@ describe('words for rules', () => {
   };
 
   test('a rule is called what the known ones around it were, of the attribute they tell of', () => {
-    const [right, random] = readConceptRules(map, 2) ?? [];
-    expect(right.nameOf([0, 0])).toEqual({ text: 'Right: Size: constant in each row', share: 1 });
-    expect(right.nameOf([9.2, 0])?.text).toMatch(/^Right: Size: distribute three/);
-    expect(right.nameOf([3, 0])?.text).toMatch(/^Right: Size: progression/);
-    expect(right.classes.every((name) => name.startsWith('Right: Size'))).toBe(true);
+    const [right, random] = readConceptRules(map, [null, null]) ?? [];
+    expect(right.nameOf([0, 0])).toMatchObject({
+      key: '1 Size',
+      subject: 'Right size',
+      rule: 'constant',
+      meaning: 'the same in each row',
+      share: 1,
+    });
+    expect(right.nameOf([9.2, 0])?.rule).toBe('distribute three');
+    expect(right.nameOf([3, 0])?.rule).toMatch(/^progression [+−][12]$/);
+    expect(right.classes.every(({ subject }) => subject === 'Right size')).toBe(true);
     expect(random.nameOf([0, 0])).toBeNull();
+  });
+
+  test('a concept’s rules are told of the attribute it is named after, where they tell of it', () => {
+    const size = { component: 1, group: 'Size' } as const;
+    const color = { component: 0, group: 'Color' } as const;
+    const [own] = readConceptRules(map, [size, null]) ?? [];
+    expect(own.nameOf([0, 0])?.subject).toBe('Right size');
+    const [other] = readConceptRules(map, [color, null]) ?? [];
+    expect(other.nameOf([0, 0])?.subject).toBe('Right size');
   });
 
   test('too few points tell nothing', () => {
     const few = { ...map, truth: map.truth.slice(0, 5), snapshots: map.snapshots };
-    expect(readConceptRules(few, 2)).toBeNull();
+    expect(readConceptRules(few, [null, null])).toBeNull();
   });
 
   test('skill is 1 where neighbours always foretell, 0 where frequency does as well', () => {
@@ -187,6 +212,60 @@ describe('words for rules', () => {
       ),
     ).toBe(0);
   });
+});
+
+describe('the vocabulary', () => {
+  test('concepts are called after attributes, and what a name means is said', () => {
+    const words = wordsForConcepts(layoutOf('out-in-grid'), [
+      'Type Out a',
+      'Type Out b',
+      'Num/Pos In',
+      'mixed',
+      'unused',
+      null,
+      'mixed',
+    ]);
+    expect(words.map(({ title }) => title)).toEqual([
+      'Outer shape a',
+      'Outer shape b',
+      'Inner number/position',
+      'Mixed 4',
+      'Unused 5',
+      'Concept 6',
+      'Mixed 7',
+    ]);
+    expect(words[1].about).toBe('follows outer shape most');
+    expect(words[1].subject).toEqual({ component: 0, group: 'Type' });
+    expect(words[3].about).toMatch(/several attributes/);
+    expect(words[4].about).toMatch(/does without it/);
+  });
+
+  test('names shared by several, or unknown, still tell concepts apart', () => {
+    const words = wordsForConcepts(layoutOf('center'), ['Color', 'Color', 'Taste']);
+    expect(words.map(({ title }) => title)).toEqual(['Colour 1', 'Colour 2', 'Taste']);
+    expect(words[2].subject).toBeNull();
+  });
+
+  test.each(CONFIGURATIONS)('%s: every possible rule has words and a look of its own', (name) => {
+    const layout = layoutOf(name);
+    for (const { component, group } of subjectsOf(layout)) {
+      const { rules } = ruleTables(layout.components[component])[group];
+      const words = rules.map(({ rule }) => ruleWords(rule));
+      expect(new Set(words).size).toBe(rules.length);
+      const looks = rules.map(({ rule }) =>
+        JSON.stringify(lookOf({ attribute: rule.attribute, rule: ruleWords(rule) })),
+      );
+      expect(new Set(looks).size).toBe(rules.length);
+    }
+  });
+});
+
+test('pictures that come out far worse than a model’s own are not known to it', () => {
+  const own = [0.0001, 0.0003, 0.0002];
+  expect(unknownPictures([0.0002, 0.003, 0.0041, 0.2], own)).toEqual([false, false, true, true]);
+  // A model that redraws badly cannot tell.
+  expect(unknownPictures([0.05, 0.2], [0.01, 0.02])).toEqual([false, false]);
+  expect(redrawingError(Float32Array.of(0, 1), Float32Array.of(0.5, 1))).toBeCloseTo(0.125);
 });
 
 test('a range follows the direction in which a concept varies most', () => {

@@ -154,7 +154,7 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     await eventually(() => page.locator('.curve svg path').count()).toBeGreaterThan(1);
     const imagined = await canvasPixels(page.locator('.live-matrices .imagined canvas'));
     expect(imagined.every((value) => Math.abs(value - 0.2) < 1e-6)).toBe(true);
-    await eventually(() => page.locator('.live-plane circle').count()).toBe(3);
+    await eventually(() => page.locator('.live-plane [aria-label=dot] path').count()).toBe(3);
     await page.getByText('the disk is nearly full').waitFor();
 
     await page.getByRole('button', { name: 'Stop' }).click();

@@ -70,7 +70,7 @@ describe.skipIf(CHROMIUM === undefined)('WebGPU', () => {
     const options = { viewport: LAPTOP, serviceWorkers: 'block' as const };
     const { page, errors } = await openPage(await browser.newContext(options));
     // The runtime's WebGPU build is gone: whatever the adapter promised, it cannot run.
-    await page.route('**/runtime/*asyncify*', (route) => route.abort());
+    await page.route('**/runtime/*jspi*', (route) => route.abort());
     await goTo(page, host.url, 'tab=play&config=center&seed=31&shown=1');
     expect(await page.locator('[data-testid=backend]').innerText()).toContain('WebAssembly');
     await page.locator('.stage .cell.imagined canvas').waitFor();

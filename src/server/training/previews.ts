@@ -4,13 +4,14 @@
  * itself neither waits for nor depends on who watches; on the CPU, whatever it trains on.
  */
 import {
-  describeRules,
   layoutOf,
   MATRIX_PANELS,
   render64Into,
+  ruleKind,
   samplePanels,
   SMALL_PIXELS,
   SMALL_SIZE,
+  type Problem,
 } from '../../matrix/index.js';
 import { impute, readOut, type CrabModel } from '../../models/index.js';
 import { noGrad, scope, tensor, type Tensor } from '../../torch/index.js';
@@ -32,7 +33,7 @@ interface ShownProblems {
   readonly truth: readonly (readonly string[])[];
 }
 
-type Kind = Pick<Parameters<typeof describeRules>[0], 'configuration' | 'noisy'>;
+type Kind = Pick<Problem, 'configuration' | 'noisy'>;
 
 function makeProblems({ configuration, noisy }: Kind, count: number): ShownProblems {
   const layout = layoutOf(configuration, noisy);
@@ -42,7 +43,11 @@ function makeProblems({ configuration, noisy }: Kind, count: number): ShownProbl
     panels.forEach((panel, n) =>
       render64Into(layout, panel, pixels, index * PROBLEM_PIXELS + n * SMALL_PIXELS),
     );
-    return describeRules({ configuration, noisy, rules });
+    return rules.flatMap((ofComponent, component) =>
+      ofComponent.map(
+        (rule) => `${layout.components[component].name}: ${rule.attribute}: ${ruleKind(rule)}`,
+      ),
+    );
   });
   return { pixels, truth };
 }

@@ -45,6 +45,7 @@ export class Engine implements EngineApi {
   readonly #onProgress: (progress: LoadProgress) => void;
   readonly #matrices = new Map<string, Promise<Matrix>>();
   readonly #solved = new Map<string, Promise<Solved>>();
+  readonly #choices = new Map<string, Promise<ChoiceView>>();
   #model: Model | null = null;
   #loads = 0;
 
@@ -81,6 +82,7 @@ export class Engine implements EngineApi {
     const before = this.#model;
     this.#model = model;
     this.#solved.clear();
+    this.#choices.clear();
     await before?.solver.dispose();
     return model.info;
   }
@@ -106,13 +108,18 @@ export class Engine implements EngineApi {
 
   async choose(spec: MatrixSpec): Promise<ChoiceView> {
     const model = this.#require();
+    return kept(this.#choices, JSON.stringify(spec), () => this.#choose(model, spec));
+  }
+
+  async #choose(model: Model, spec: MatrixSpec): Promise<ChoiceView> {
     const start = performance.now();
-    const { candidates } = await this.#matrix(spec);
+    const { panels, candidates } = await this.#matrix(spec);
     const { answer } = await this.#solve(spec);
     const isOffer = candidates.length > 0 && answer.missing.length === 1;
     const choice = isOffer ? await model.solver.choose(answer, candidates) : null;
     return {
       answer: viewOf(model, answer, performance.now() - start),
+      fit: spec.kind === 'pictures' ? await model.fit(panels) : null,
       index: choice?.index ?? null,
       confidence: choice?.confidence ?? 0,
       candidates: choice?.candidates ?? [],

@@ -2,12 +2,11 @@
 import {
   ArgumentError,
   contactSheet,
-  describeChanges,
   describePanel,
-  describeRules,
   encodePng,
   encodeRavenNpz,
   findLayout,
+  groupOf,
   layoutOf,
   matrixPanels,
   parseConstraints,
@@ -16,6 +15,7 @@ import {
   renderProblem,
   renderSvg,
   sampleProblem,
+  ruleMeaning,
   SMALL_SIZE,
   type ConfigurationLayout,
   type Panel as PanelDescription,
@@ -24,6 +24,7 @@ import {
 import type { Panel } from '../../solver/index.js';
 import { planOf } from './difficulty.js';
 import { unpackPictures } from './pictures.js';
+import { differenceWords, ruleWords, subjectKey, subjectsOf, subjectWords } from './words.js';
 import type {
   CandidateView,
   ExportedFile,
@@ -32,6 +33,7 @@ import type {
   MatrixView,
   PanelView,
   SampledSpec,
+  TrueRule,
 } from './protocol.js';
 
 /** A matrix ready to be solved and shown. */
@@ -83,6 +85,21 @@ const described = (layout: ConfigurationLayout, panel: PanelDescription): PanelV
   alt: describePanel(layout, panel),
 });
 
+/** Rules of everything that can change in a layout. */
+function trueRules({ rules }: Problem, layout: ConfigurationLayout): TrueRule[] {
+  return subjectsOf(layout).flatMap((subject) =>
+    rules[subject.component]
+      .filter(({ attribute }) => groupOf(attribute) === subject.group)
+      .map((rule) => ({
+        key: subjectKey(subject),
+        subject: subjectWords(layout, subject),
+        attribute: rule.attribute,
+        rule: ruleWords(rule),
+        meaning: ruleMeaning(rule),
+      })),
+  );
+}
+
 function ofProblem(problem: Problem): Matrix {
   const layout = layoutOf(problem.configuration, problem.noisy);
   const pixels = (panel: PanelDescription): Panel =>
@@ -90,7 +107,7 @@ function ofProblem(problem: Problem): Matrix {
   const nine = matrixPanels(problem);
   const candidates = problem.candidates.map(({ panel, changes }): CandidateView => ({
     ...described(layout, panel),
-    difference: describeChanges(layout, changes),
+    difference: differenceWords(layout, changes),
   }));
   return {
     panels: nine.map(pixels),
@@ -100,7 +117,7 @@ function ofProblem(problem: Problem): Matrix {
       panels: nine.map((panel) => described(layout, panel)),
       candidates,
       target: problem.target,
-      rules: describeRules(problem),
+      rules: trueRules(problem, layout),
       blank: [],
     },
   };

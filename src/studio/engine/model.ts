@@ -1,22 +1,25 @@
 /** A loaded model with what the page wants to know of it beyond solving: words, ranges, planes. */
 import { layoutName, layoutOf, renderPanel64, samplePanels } from '../../matrix/index.js';
 import {
-  MANIFEST_FILE,
+  bundleBytes,
+  MissingBundleError,
   PANEL_PIXELS,
-  parseManifest,
   RuleClassifier,
   Solver,
   type Answer,
+  type ConceptMeans,
+  type Panel,
   type RuleReading,
 } from '../../solver/index.js';
 import { conceptRange, type ConceptRange } from './concept-range.js';
-import { watchingDownloads } from './downloads.js';
-import type { LoadProgress, ModelInfo, PlaneView, RuleView } from './protocol.js';
+import { redrawingError, unknownPictures } from './fit.js';
+import type { FitView, LoadProgress, ModelInfo, PlaneView, RuleView } from './protocol.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
+import { wordsForConcepts } from './words.js';
 
-/** Panels from which the range of a concept is found: this many matrices of nine. */
-const RANGE_MATRICES = 10;
-const RANGE_SEED = 20_250_101;
+/** Panels that stand for what a model knows: this many matrices of nine. */
+const OWN_MATRICES = 10;
+const OWN_SEED = 20_250_101;
 /** Wasm shares memory between threads only on pages kept apart from other origins. */
 const THREADS = globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1;
 const PLANE_SIDE = 72;
@@ -24,6 +27,11 @@ const PLANE_SIDE = 72;
 const LEAST_WEIGHT = 0.05;
 /** Free space around the points of a plane, as a share of their span. */
 const PLANE_MARGIN = 0.12;
+
+interface OwnPanels {
+  readonly panels: readonly Panel[];
+  readonly concepts: readonly ConceptMeans[];
+}
 
 interface LoadRequest {
   readonly name: string;
@@ -33,15 +41,6 @@ interface LoadRequest {
   /** Address of ONNX Runtime's own files. */
   readonly runtime: URL;
   readonly onProgress: (progress: LoadProgress) => void;
-}
-
-/** Names that tell concepts apart: one that stands for several, or says nothing, gets its number. */
-export function distinctNames(names: readonly string[]): string[] {
-  const vague = ['concept', 'mixed', 'unused'];
-  return names.map((name, m) => {
-    const isShared = names.filter((other) => other === name).length > 1;
-    return isShared || vague.includes(name) ? `${name} ${m + 1}` : name;
-  });
 }
 
 /** Solves a matrix once, so that a backend that does not work shows it, and the first answer is quick. */
@@ -55,39 +54,33 @@ async function warmUp(solver: Solver): Promise<void> {
   }
 }
 
-async function bundleBytes(base: URL, name: string): Promise<number> {
-  const response = await fetch(new URL(MANIFEST_FILE, base), { cache: 'no-cache' });
-  const type = response.headers.get('content-type') ?? '';
-  if (response.status === 404 || type.startsWith('text/html')) {
-    throw new Error(`there is no model for ${name} here`);
-  }
-  if (!response.ok) throw new Error(`the model for ${name}: the server answers ${response.status}`);
-  const { files } = parseManifest(new Uint8Array(await response.arrayBuffer()));
-  return Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
 export class Model {
   readonly info: ModelInfo;
   readonly #rules: readonly ConceptRules[] | null;
-  #ranges: Promise<readonly ConceptRange[]> | null = null;
+  #own: Promise<OwnPanels> | null = null;
 
   private constructor(
     readonly name: string,
     readonly solver: Solver,
-    bytes: number,
   ) {
     const { manifest, ruleMap, backend } = solver;
     const { sizes, conceptNames, accuracy, training } = manifest;
-    this.#rules = ruleMap === null ? null : readConceptRules(ruleMap, sizes.concepts);
+    const words = wordsForConcepts(
+      layoutOf(manifest.configuration, manifest.noisy),
+      conceptNames.map((known) => known?.name ?? null),
+    );
+    const own = words.map(({ subject }) => subject);
+    this.#rules = ruleMap === null ? null : readConceptRules(ruleMap, own);
     this.info = {
       name,
       layout: layoutName(manifest),
       backend,
       threads: THREADS,
-      concepts: distinctNames(conceptNames.map((known) => known?.name ?? 'concept')),
+      concepts: words.map(({ title }) => title),
+      aboutConcepts: words.map(({ about }) => about),
       ruleSize: sizes.ruleSize,
       accuracy: accuracy?.sa ?? null,
-      bytes,
+      bytes: bundleBytes(manifest),
       training,
       moments: ruleMap?.snapshots.map(({ step }) => step) ?? [],
       points: ruleMap?.truth.length ?? 0,
@@ -96,31 +89,26 @@ export class Model {
   }
 
   static async load({ name, backend, zoo, runtime, onProgress }: LoadRequest): Promise<Model> {
-    const base = new URL(`${name}/`, zoo);
-    const total = await bundleBytes(base, name);
-    let loaded = 0;
-    const count = (bytes: number): void => {
-      loaded += bytes;
-      onProgress({ name, loaded: Math.min(loaded, total), total });
-    };
-    const loadOn = (wanted: LoadRequest['backend']): Promise<Solver> =>
-      watchingDownloads(base, count, async () => {
-        const options = {
-          zoo: zoo.href,
-          backend: wanted,
-          wasmPaths: runtime.href,
-          threads: THREADS,
-        };
-        const solver = await Solver.load(name, options);
-        await warmUp(solver);
-        return solver;
+    const loadOn = async (wanted: LoadRequest['backend']): Promise<Model> => {
+      const solver = await Solver.load(name, {
+        zoo: zoo.href,
+        backend: wanted,
+        wasmPaths: runtime.href,
+        threads: THREADS,
+        onProgress: (progress) => onProgress({ name, ...progress }),
       });
+      await warmUp(solver);
+      return new Model(name, solver);
+    };
     try {
-      return new Model(name, await loadOn(backend), total);
+      return await loadOn(backend);
     } catch (error) {
+      if (error instanceof MissingBundleError) {
+        throw new Error(`there is no model for ${name} here`, { cause: error });
+      }
       // A browser may offer WebGPU that then fails; wasm runs everywhere. A damaged bundle fails again.
       if (backend !== 'auto' || !('gpu' in navigator)) throw error;
-      return new Model(name, await loadOn('wasm'), total);
+      return loadOn('wasm');
     }
   }
 
@@ -142,22 +130,47 @@ export class Model {
     return { ...meaning, category: categories?.indexOf(probability) ?? null, probability };
   }
 
-  /** Ranges of all concepts, worked out once from panels of fixed matrices. */
-  ranges(): Promise<readonly ConceptRange[]> {
-    this.#ranges ??= this.#findRanges();
-    return this.#ranges;
+  /** Panels of the kind the model was trained on, with their concepts; worked out once. */
+  #ownPanels(): Promise<OwnPanels> {
+    this.#own ??= this.#makeOwnPanels();
+    return this.#own;
   }
 
-  async #findRanges(): Promise<readonly ConceptRange[]> {
-    const { configuration, noisy, sizes } = this.solver.manifest;
+  async #makeOwnPanels(): Promise<OwnPanels> {
+    const { configuration, noisy } = this.solver.manifest;
     const layout = layoutOf(configuration, noisy);
-    const panels = Array.from({ length: RANGE_MATRICES }, (_, index) =>
-      samplePanels({ configuration, noisy, seed: RANGE_SEED, index }).panels.map((panel) =>
-        renderPanel64(layout, panel),
+    const panels = Array.from({ length: OWN_MATRICES }, (_, index) =>
+      samplePanels({ configuration, noisy, seed: OWN_SEED, index }).panels.map((panel) =>
+        Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255),
       ),
     ).flat();
-    const means = await this.solver.encode(panels);
-    return Array.from({ length: sizes.concepts }, (_, m) => conceptRange(means, m));
+    return { panels, concepts: await this.solver.encode(panels) };
+  }
+
+  /** Ranges of all concepts. */
+  async ranges(): Promise<readonly ConceptRange[]> {
+    const { concepts } = await this.#ownPanels();
+    return Array.from({ length: this.solver.manifest.sizes.concepts }, (_, m) =>
+      conceptRange(concepts, m),
+    );
+  }
+
+  /** Which of nine pictures the model does not know; null stands for a blank cell. */
+  async fit(panels: readonly (Panel | null)[]): Promise<FitView> {
+    const own = await this.#ownPanels();
+    const ownRedrawn = await this.solver.decode(own.concepts);
+    const given = panels.filter((panel) => panel !== null);
+    const redrawn = await this.solver.decode(await this.solver.encode(given));
+    const unknown = unknownPictures(
+      given.map((panel, i) => redrawingError(panel, redrawn[i])),
+      own.panels.map((panel, i) => redrawingError(panel, ownRedrawn[i])),
+    );
+    let next = 0;
+    const indices = panels.map((panel) => (panel === null ? -1 : next++));
+    return {
+      redrawn: indices.map((i) => (i < 0 ? null : redrawn[i])),
+      unknown: indices.flatMap((i, at) => (i >= 0 && unknown[i] ? [at + 1] : [])),
+    };
   }
 
   /** The plane of rules of a concept (1..M). */

@@ -2,7 +2,7 @@
  * What the page asks of the engine in its worker, as plain data. A matrix is named by a spec from which
  * it can be made again at any time, so that calls carry no state and a link can hold all of it.
  */
-import type { Variant } from '../../matrix/index.js';
+import type { RuleAttribute, Variant } from '../../matrix/index.js';
 
 /** How much changes in a matrix. */
 export const DIFFICULTIES = ['gentle', 'standard', 'hard'] as const;
@@ -40,7 +40,7 @@ export interface PanelView {
 }
 
 export interface CandidateView extends PanelView {
-  /** How it differs from the answer, in words; null where that is not known. */
+  /** How it differs from the answer, a sentence; null where that is not known. */
   readonly difference: string | null;
 }
 
@@ -51,8 +51,8 @@ export interface MatrixView {
   readonly candidates: readonly CandidateView[];
   /** Index of the answer among the candidates; null where unknown. */
   readonly target: number | null;
-  /** True rules in words; empty where unknown. */
-  readonly rules: readonly string[];
+  /** True rules of all that can change; empty where unknown. */
+  readonly rules: readonly TrueRule[];
   /** Positions 1..9 of blank cells. */
   readonly blank: readonly number[];
 }
@@ -63,8 +63,10 @@ export interface ModelInfo {
   /** `webgpu` or `wasm`. */
   readonly backend: string;
   readonly threads: number;
-  /** Names by concept; `concept 3` where the model knows none. */
+  /** Titles of concepts, all different: `Colour`, `Mixed 4`. */
   readonly concepts: readonly string[];
+  /** What each title means: `follows colour most`. */
+  readonly aboutConcepts: readonly string[];
   readonly ruleSize: number;
   /** Measured selection accuracy by variant, fractions; null where not measured. */
   readonly accuracy: Readonly<Record<string, number>> | null;
@@ -92,10 +94,28 @@ export interface RuleView {
   readonly words: RuleWords | null;
 }
 
-/** What a rule means. */
-export interface RuleWords {
-  /** e.g. `Size: progression, larger in each column`. */
-  readonly text: string;
+/** A rule as people read it. */
+export interface RuleClass {
+  /** What it is about: `Left size`. */
+  readonly subject: string;
+  /** The attribute in the data sets' own words. */
+  readonly attribute: RuleAttribute;
+  /** `progression +1`, `number arithmetic −`. */
+  readonly rule: string;
+  /** `larger in each column`. */
+  readonly meaning: string;
+}
+
+/** A rule that a matrix really follows. */
+export interface TrueRule extends RuleClass {
+  /** Tells what it is about, for comparing. */
+  readonly key: string;
+}
+
+/** What a rule that CRAB read means. */
+export interface RuleWords extends TrueRule {
+  /** How well the concept's rules tell of this attribute at all: 0 not, 1 always right. */
+  readonly skill: number;
   /** Index of its category in the learned prior; null without one. */
   readonly category: number | null;
   /** How probable the category is for this rule, 0..1. */
@@ -113,8 +133,18 @@ export interface AnswerView {
   readonly milliseconds: number;
 }
 
+/** How a person's pictures look to the model. */
+export interface FitView {
+  /** Positions 1..9 of those that the model does not know. */
+  readonly unknown: readonly number[];
+  /** All nine as the model redraws them from their concepts; null where blank. */
+  readonly redrawn: readonly (Float32Array | null)[];
+}
+
 export interface ChoiceView {
   readonly answer: AnswerView;
+  /** Of pictures; null for a matrix made here, which the model knows. */
+  readonly fit: FitView | null;
   /** The model's choice, counted from 0; null where there are no candidates. */
   readonly index: number | null;
   readonly confidence: number;
@@ -149,7 +179,7 @@ export interface PlaneView {
   /** For each moment of training x, y of every point. */
   readonly moments: readonly Float32Array[];
   /** What the points' true rules are called, and for each point the index of its own. */
-  readonly classes: readonly string[];
+  readonly classes: readonly RuleClass[];
   readonly classOf: readonly number[];
 }
 

@@ -5,33 +5,27 @@
  * neighbours foretell its own; and a rule is called what most of the known ones around it were.
  */
 import {
-  describeRule,
   groupOf,
   layoutOf,
-  RULE_GROUPS,
+  ruleMeaning,
   type ConfigurationLayout,
   type Label,
-  type LabelRule,
-  type RuleGroup,
+  type Rule,
 } from '../../matrix/index.js';
 import type { RuleMap } from '../../solver/index.js';
-import type { RuleWords } from './protocol.js';
+import type { RuleClass, RuleWords } from './protocol.js';
+import { ruleWords, subjectKey, subjectsOf, subjectWords, type Subject } from './words.js';
 
 /** How many known rules around a place are asked. */
 const NEIGHBOURS = 5;
 /** How much better than the most frequent rule neighbours must foretell, as a share of what is possible. */
 const LEAST_SKILL = 0.15;
 
-/** One attribute of one component. */
-interface Subject {
-  readonly component: number;
-  readonly group: RuleGroup;
-}
-
 /** True rules of one subject. */
 interface Classes {
-  /** Names, most frequent first. */
-  readonly classes: readonly string[];
+  readonly subject: Subject;
+  /** What they are, most frequent first. */
+  readonly classes: readonly RuleClass[];
   /** Index of the true rule of each problem. */
   readonly classOf: readonly number[];
 }
@@ -39,30 +33,43 @@ interface Classes {
 type Place = readonly number[];
 
 /** What is known of one concept. */
-export class ConceptRules implements Classes {
-  readonly classes: readonly string[];
+export class ConceptRules {
+  readonly classes: readonly RuleClass[];
   readonly classOf: readonly number[];
   readonly #points: readonly Place[];
-  readonly #isClear: boolean;
+  readonly #subject: Subject;
+  readonly #skill: number;
 
-  constructor(points: readonly Place[], subjects: readonly Classes[]) {
+  /** Of the attribute a concept is named after (`own`) where its points tell of it, else the best told. */
+  constructor(points: readonly Place[], subjects: readonly Classes[], own: Subject | null) {
     const around = points.map((point, n) => nearest(points, point, n));
     const skills = subjects.map(({ classOf }) => skill(around, classOf));
-    const best = skills.indexOf(Math.max(...skills));
-    this.classes = subjects[best].classes;
-    this.classOf = subjects[best].classOf;
+    const named = own === null ? -1 : subjects.findIndex(({ subject }) => isSame(subject, own));
+    const isOwnClear = named >= 0 && skills[named] >= LEAST_SKILL;
+    const chosen = isOwnClear ? named : skills.indexOf(Math.max(...skills));
+    const { subject, classes, classOf } = subjects[chosen];
+    this.classes = classes;
+    this.classOf = classOf;
     this.#points = points;
-    this.#isClear = skills[best] >= LEAST_SKILL;
+    this.#subject = subject;
+    this.#skill = skills[chosen];
   }
 
   /** What a rule is called; null where the concept follows none of the known attributes. */
-  nameOf(rule: Place): Pick<RuleWords, 'text' | 'share'> | null {
-    if (!this.#isClear) return null;
+  nameOf(rule: Place): Omit<RuleWords, 'category' | 'probability'> | null {
+    if (this.#skill < LEAST_SKILL) return null;
     const around = nearest(this.#points, rule);
     const { winner, votes } = vote(around, this.classOf);
-    return { text: this.classes[winner], share: votes / around.length };
+    return {
+      ...this.classes[winner],
+      key: subjectKey(this.#subject),
+      share: votes / around.length,
+      skill: this.#skill,
+    };
   }
 }
+
+const isSame = (a: Subject, b: Subject): boolean => subjectKey(a) === subjectKey(b);
 
 /** Indices of the points nearest to a place, nearest first; one may be left out. */
 function nearest(points: readonly Place[], place: Place, except = -1): number[] {
@@ -97,40 +104,48 @@ export function skill(around: readonly (readonly number[])[], classOf: readonly 
   return (right / classOf.length - usual) / (1 - usual);
 }
 
-function ruleText(rule: LabelRule, component: number, layout: ConfigurationLayout): string {
-  const text = describeRule({ ...rule, value: rule.value ?? 0 });
-  return layout.components.length > 1 ? `${layout.components[component].name}: ${text}` : text;
-}
-
-function classify(
-  truth: readonly Label[],
-  { component, group }: Subject,
-  layout: ConfigurationLayout,
-): Classes {
-  const texts = truth.map((label) => {
-    const rule = label.at(component)?.find(({ attribute }) => groupOf(attribute) === group);
-    return rule === undefined ? 'unknown' : ruleText(rule, component, layout);
+function classify(truth: readonly Label[], subject: Subject, layout: ConfigurationLayout): Classes {
+  const found = truth.map((label): RuleClass => {
+    const given = label
+      .at(subject.component)
+      ?.find(({ attribute }) => groupOf(attribute) === subject.group);
+    const of = subjectWords(layout, subject);
+    if (given === undefined)
+      return { subject: of, attribute: subject.group, rule: '?', meaning: '' };
+    const rule: Rule = { ...given, value: given.value ?? 0 };
+    return {
+      subject: of,
+      attribute: rule.attribute,
+      rule: ruleWords(rule),
+      meaning: ruleMeaning(rule),
+    };
   });
-  const frequency = new Map<string, number>();
-  for (const text of texts) frequency.set(text, (frequency.get(text) ?? 0) + 1);
-  const classes = [...frequency].sort((a, b) => b[1] - a[1]).map(([text]) => text);
-  return { classes, classOf: texts.map((text) => classes.indexOf(text)) };
+  const frequency = new Map<string, { readonly of: RuleClass; count: number }>();
+  for (const each of found) {
+    const entry = frequency.get(each.rule);
+    if (entry === undefined) frequency.set(each.rule, { of: each, count: 1 });
+    else entry.count++;
+  }
+  const classes = [...frequency.values()].sort((a, b) => b.count - a.count).map(({ of }) => of);
+  const index = new Map(classes.map(({ rule }, i) => [rule, i]));
+  return { subject, classes, classOf: found.map(({ rule }) => index.get(rule) ?? 0) };
 }
 
-/** Reads a rule map; null where it has too few problems to tell anything. */
-export function readConceptRules(map: RuleMap, concepts: number): ConceptRules[] | null {
+/** Reads a rule map; null where it has too few problems to tell anything. `own`: what concepts are named after. */
+export function readConceptRules(
+  map: RuleMap,
+  own: readonly (Subject | null)[],
+): ConceptRules[] | null {
   const last = map.snapshots.at(-1);
   if (last === undefined || map.truth.length <= NEIGHBOURS) return null;
   const layout = layoutOf(map.source.configuration, map.source.noisy);
-  const subjects = layout.components.flatMap((_, component) =>
-    RULE_GROUPS.map((group) => classify(map.truth, { component, group }, layout)),
-  );
-  return Array.from(
-    { length: concepts },
-    (_, m) =>
+  const subjects = subjectsOf(layout).map((subject) => classify(map.truth, subject, layout));
+  return own.map(
+    (subject, m) =>
       new ConceptRules(
         last.rules.map((rules) => rules[m]),
         subjects,
+        subject,
       ),
   );
 }

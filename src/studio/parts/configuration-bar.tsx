@@ -1,7 +1,10 @@
 /** Which matrix to look at: configuration, difficulty, and another one. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { findLayout, hasGrid, layoutName, paperName } from '../../matrix/index.js';
 import { CONFIGURATIONS, type Configuration } from '../../matrix/index.js';
 import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
+import { MOST_SEED } from '../state/settings.js';
 import { change, changeMatrix, settings } from '../state/store.js';
 import { modelsFor } from '../state/zoo.js';
 import { LayoutIcon, ShuffleIcon } from './icons.js';
@@ -17,6 +20,8 @@ const NAMES: Readonly<Record<Configuration, string>> = {
   'grid-3x3': '3×3 grid',
 };
 
+const OWN_RULES = 'own';
+
 const DIFFICULTY_NAMES: Readonly<Record<Difficulty, string>> = {
   gentle: 'Gentle',
   standard: 'Standard',
@@ -29,7 +34,11 @@ export function freshSeed(): number {
   return random % 1_000_000;
 }
 
-export const newMatrix = (): void => changeMatrix({ seed: freshSeed() });
+/** Another matrix of the same kind: a person's own rules stay. */
+const changeSeed = (seed: number): void =>
+  changeMatrix({ seed, constraints: settings.peek().constraints });
+
+export const newMatrix = (): void => changeSeed(freshSeed());
 
 function ConfigurationChoice({ configuration }: { readonly configuration: Configuration }) {
   const current = findLayout(settings.value.layout);
@@ -51,6 +60,26 @@ function ConfigurationChoice({ configuration }: { readonly configuration: Config
       <LayoutIcon layout={name} />
       <span>{NAMES[configuration]}</span>
     </label>
+  );
+}
+
+/** All configurations; where they do not fit beside each other the chosen one is brought into sight. */
+function ConfigurationChoices() {
+  const row = useRef<HTMLFieldSetElement>(null);
+  const { layout } = settings.value;
+  useEffect(() => {
+    const box = row.current;
+    const chosen = box?.querySelector<HTMLElement>('.choice:has(:checked)');
+    if (!box || !chosen) return;
+    box.scrollLeft = chosen.offsetLeft - (box.clientWidth - chosen.offsetWidth) / 2;
+  }, [layout]);
+  return (
+    <fieldset class="choices" ref={row}>
+      <legend class="unseen">Configuration</legend>
+      {CONFIGURATIONS.map((configuration) => (
+        <ConfigurationChoice key={configuration} configuration={configuration} />
+      ))}
+    </fieldset>
   );
 }
 
@@ -95,52 +124,80 @@ function NoiseToggle() {
   );
 }
 
+/** How much changes; rules of one's own stand in its place. */
+function DifficultyChoice() {
+  const { difficulty, constraints } = settings.value;
+  const isOwn = constraints !== '';
+  return (
+    <select
+      value={isOwn ? OWN_RULES : difficulty}
+      aria-label="Difficulty"
+      title="Gentle: one thing changes. Standard: as in the data set. Hard: everything changes."
+      onChange={(event) => {
+        const { value } = event.currentTarget;
+        const chosen = DIFFICULTIES.find((each) => each === value);
+        if (chosen !== undefined) changeMatrix({ difficulty: chosen });
+      }}
+    >
+      {isOwn && <option value={OWN_RULES}>Your rules</option>}
+      {DIFFICULTIES.map((each) => (
+        <option key={each} value={each}>
+          {DIFFICULTY_NAMES[each]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** The number of the matrix; one that cannot be is refused in words. */
+function SeedField() {
+  const { seed } = settings.value;
+  const isWrong = useSignal(false);
+  return (
+    <label class="field seed">
+      <span>No.</span>
+      <input
+        type="number"
+        inputMode="numeric"
+        min={0}
+        max={MOST_SEED}
+        value={seed}
+        aria-label="Number of the matrix (its seed)"
+        aria-invalid={isWrong.value}
+        onChange={(event) => {
+          const input = event.currentTarget;
+          const value = Number(input.value);
+          isWrong.value = !(
+            input.value !== '' &&
+            Number.isSafeInteger(value) &&
+            value >= 0 &&
+            value <= MOST_SEED
+          );
+          if (!isWrong.value) changeSeed(value);
+        }}
+        onBlur={(event) => {
+          event.currentTarget.value = String(settings.peek().seed);
+          isWrong.value = false;
+        }}
+      />
+      {isWrong.value && (
+        <span class="field-fault" role="alert">
+          Matrices are numbered 0 to {MOST_SEED.toLocaleString('en')}.
+        </span>
+      )}
+    </label>
+  );
+}
+
 export function ConfigurationBar() {
-  const { difficulty, seed } = settings.value;
   return (
     <section class="configuration" aria-label="Which matrix">
-      <fieldset class="choices">
-        <legend class="unseen">Configuration</legend>
-        {CONFIGURATIONS.map((configuration) => (
-          <ConfigurationChoice key={configuration} configuration={configuration} />
-        ))}
-      </fieldset>
+      <ConfigurationChoices />
       <div class="matrix-tools">
-        <label class="field">
-          <select
-            value={difficulty}
-            aria-label="Difficulty"
-            title="Gentle: one thing changes. Standard: as in the data set. Hard: everything changes."
-            onChange={(event) => {
-              const { value } = event.currentTarget;
-              const chosen = DIFFICULTIES.find((each) => each === value) ?? 'standard';
-              changeMatrix({ difficulty: chosen });
-            }}
-          >
-            {DIFFICULTIES.map((each) => (
-              <option key={each} value={each}>
-                {DIFFICULTY_NAMES[each]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <DifficultyChoice />
         <ModelChoice />
         <NoiseToggle />
-        <label class="field seed">
-          <span>No.</span>
-          <input
-            type="number"
-            inputMode="numeric"
-            min={0}
-            max={999999999}
-            value={seed}
-            aria-label="Number of the matrix (its seed)"
-            onChange={(event) => {
-              const value = Number(event.currentTarget.value);
-              if (Number.isSafeInteger(value) && value >= 0) changeMatrix({ seed: value });
-            }}
-          />
-        </label>
+        <SeedField />
         <button type="button" class="quiet" onClick={newMatrix}>
           <ShuffleIcon />
           <span>

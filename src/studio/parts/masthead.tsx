@@ -44,6 +44,12 @@ function ModelChip() {
         </span>
       );
     }
+    case 'preparing':
+      return (
+        <span class="chip" data-testid="backend" data-phase="preparing">
+          <span class="dot waiting" /> preparing
+        </span>
+      );
     case 'failed':
       return (
         <span class="chip" data-testid="backend" data-phase="failed">
@@ -69,7 +75,7 @@ export function Masthead() {
       <p class="brand">
         <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="30" height="30" />
         <span>
-          <strong>CRAB</strong> Studio
+          <strong>CRAB</strong> <span class="brand-rest">Studio</span>
         </span>
       </p>
       <p class="motto">abstract reasoning, live in your browser</p>

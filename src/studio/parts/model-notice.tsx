@@ -6,7 +6,9 @@ export function ModelNotice() {
   if (state.phase === 'ready') return <div class="notice-place" />;
   return (
     <div class="notice-place">
-      {state.phase === 'loading' ? (
+      {state.phase === 'preparing' ? (
+        <progress class="load" aria-label={`Preparing the model for ${state.name}`} />
+      ) : state.phase === 'loading' ? (
         <progress
           class="load"
           max={1}

@@ -1,5 +1,7 @@
 /** Copies the address of the page as it is: a link that restores everything. */
 import { useSignal } from '@preact/signals';
+import { writeSettings } from '../state/settings.js';
+import { settings } from '../state/store.js';
 import { LinkIcon } from './icons.js';
 
 const SHOWN_MILLISECONDS = 2500;
@@ -8,8 +10,10 @@ export function ShareButton() {
   const said = useSignal('');
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(location.href);
-      said.value = 'Link copied';
+      await navigator.clipboard.writeText(
+        new URL(writeSettings(settings.peek()), location.href).href,
+      );
+      said.value = 'Copied';
     } catch {
       // Refused, or a page without https: the address bar has the link as well.
       said.value = 'See the address bar';

@@ -8,7 +8,7 @@ import { ready } from './store.js';
 /** Files of ONNX Runtime that a backend loads. */
 const RUNTIME: Readonly<Record<string, string>> = {
   wasm: 'ort-wasm-simd-threaded',
-  webgpu: 'ort-wasm-simd-threaded.asyncify',
+  webgpu: 'ort-wasm-simd-threaded.jspi',
 };
 
 /** Waits until the service worker answers for this page. */

@@ -1,5 +1,9 @@
-/** Score and streak of a person and of the model on the same matrices; kept in the browser. */
+/**
+ * Score and streak of a person and of the model on the same matrices; kept in the browser. What is stored
+ * is the score, and it is read anew before each count, so that several open pages add to the same one.
+ */
 import { signal } from '@preact/signals';
+import type { Configuration } from '../../matrix/index.js';
 
 export interface Tally {
   readonly right: number;
@@ -45,15 +49,30 @@ function read(): Readonly<Record<string, Score>> {
 }
 
 const scores = signal(read());
+// Another page of this browser counted.
+addEventListener('storage', ({ key }) => {
+  if (key === STORAGE || key === null) scores.value = read();
+});
 
 export const scoreOf = (layout: string): Score => scores.value[layout] ?? NOTHING;
 
-function keep(layout: string, score: Score): void {
-  scores.value = { ...scores.peek(), [layout]: score };
+/** Changes the score of a layout as it is stored now. */
+function update(layout: string, next: (before: Score) => Score): void {
+  // Without storage the score lasts as long as the page.
+  const all = isStored() ? read() : scores.peek();
+  scores.value = { ...all, [layout]: next(all[layout] ?? NOTHING) };
   try {
     localStorage.setItem(STORAGE, JSON.stringify(scores.peek()));
   } catch {
-    // Without storage the score lasts as long as the page.
+    // A full or refused storage: as above.
+  }
+}
+
+function isStored(): boolean {
+  try {
+    return localStorage.getItem(STORAGE) !== null;
+  } catch {
+    return false;
   }
 }
 
@@ -64,30 +83,31 @@ const counted = (tally: Tally, right: boolean): Tally => ({
 
 /** Counts a person's answer. */
 export function countAnswer(layout: string, right: boolean): void {
-  const before = scoreOf(layout);
-  const streak = right ? before.streak + 1 : 0;
-  const best = Math.max(before.best, streak);
-  keep(layout, { ...before, you: counted(before.you, right), streak, best });
+  update(layout, (before) => {
+    const streak = right ? before.streak + 1 : 0;
+    const best = Math.max(before.best, streak);
+    return { ...before, you: counted(before.you, right), streak, best };
+  });
 }
 
 /** Counts the model's answer to a matrix that a person answered. */
 export function countModel(layout: string, right: boolean): void {
-  const before = scoreOf(layout);
-  keep(layout, { ...before, model: counted(before.model, right) });
+  update(layout, (before) => ({ ...before, model: counted(before.model, right) }));
 }
 
-export const forget = (layout: string): void => keep(layout, NOTHING);
+export const forget = (layout: string): void => update(layout, () => NOTHING);
 
 /**
- * Selection accuracy of people (Zhang et al. 2019), in percent, by configuration, as the table of CRAB's
- * paper prints it. RAVEN's own table orders its columns in another way, so some of them may be swapped.
+ * Selection accuracy of people (Zhang et al. 2019), in percent, by configuration. RAVEN's table has the
+ * columns Center, 2x2Grid, 3x3Grid, L-R, U-D, O-IC, O-IG; CRAB's paper prints the same row under headings
+ * in another order, so that its figures for L-R, U-D, 2x2Grid and 3x3Grid are those of others.
  */
-export const PEOPLE: Readonly<Record<string, number>> = {
-  center: 95.5,
-  'left-right': 81.8,
-  'up-down': 79.6,
-  'out-in-center': 86.4,
-  'out-in-grid': 81.8,
-  'grid-2x2': 86.4,
-  'grid-3x3': 81.8,
+export const PEOPLE: Readonly<Record<Configuration, number>> = {
+  center: 95.45,
+  'grid-2x2': 81.82,
+  'grid-3x3': 79.55,
+  'left-right': 86.36,
+  'up-down': 81.81,
+  'out-in-center': 86.36,
+  'out-in-grid': 81.81,
 };

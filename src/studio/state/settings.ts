@@ -9,6 +9,9 @@ import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
 export const TABS = ['play', 'erase', 'why', 'rules', 'make', 'train'] as const;
 export type Tab = (typeof TABS)[number];
 
+/** The largest number of a matrix. */
+export const MOST_SEED = 999_999_999;
+
 export const BACKENDS = ['auto', 'wasm', 'webgpu'] as const;
 export const DISTANCES = ['calibrated', 'l2'] as const;
 
@@ -23,6 +26,9 @@ export interface ImposedRule {
   readonly x: number;
   readonly y: number;
 }
+
+/** Places of sliders by the number (1..M) of their concept. */
+export type MovedConcepts = Readonly<Record<number, number>>;
 
 export interface Settings {
   readonly tab: Tab;
@@ -43,6 +49,10 @@ export interface Settings {
   readonly concept: number;
   readonly distance: (typeof DISTANCES)[number];
   readonly imposed: ImposedRule | null;
+  /** Sliders of concepts that were moved. */
+  readonly moved: MovedConcepts;
+  /** Whether the truth is shown in place of painted panels. */
+  readonly truth: boolean;
   /** A chosen point of the rule map; -1 for none. */
   readonly point: number;
   /** A moment of training; -1 for the last. */
@@ -120,6 +130,27 @@ const imposed: Property<ImposedRule | null> = {
     rule === null ? '' : `${rule.concept},${rule.x.toFixed(3)},${rule.y.toFixed(3)}`,
 };
 
+const MOST_MOVED = 64;
+const moved: Property<MovedConcepts> = {
+  key: 'slide',
+  initial: {},
+  read: (given) => {
+    const pairs = given
+      .split(',')
+      .map((pair) => /^(\d{1,2}):(-?\d{1,5}(?:\.\d{1,6})?)$/.exec(pair));
+    if (pairs.length > MOST_MOVED) return undefined;
+    const entries = pairs.map((pair) => [Number(pair?.[1]), Number(pair?.[2])] as const);
+    const sound = entries.every(
+      ([concept, place]) => concept >= 1 && concept <= MOST_MOVED && Number.isFinite(place),
+    );
+    return sound ? Object.fromEntries(entries) : undefined;
+  },
+  write: (places) =>
+    Object.entries(places)
+      .map(([concept, place]) => `${concept}:${Number(place).toFixed(3)}`)
+      .join(','),
+};
+
 const flag = (key: string): Property<boolean> => ({
   key,
   initial: false,
@@ -131,7 +162,7 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
   tab: oneOf('tab', TABS),
   layout: oneOf('config', LAYOUT_NAMES, 'center'),
   model: text('model', /^[a-z0-9][a-z0-9-]{0,63}$/),
-  seed: integer('seed', 5, 0, 999_999_999),
+  seed: integer('seed', 5, 0, MOST_SEED),
   index: integer('index', 0, 0, 999_999_999),
   variant: oneOf('candidates', VARIANTS, 'i-raven'),
   difficulty: oneOf('difficulty', DIFFICULTIES, 'standard'),
@@ -141,6 +172,8 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
   concept: integer('concept', 1, 1, 64),
   distance: oneOf('distance', DISTANCES),
   imposed,
+  moved,
+  truth: flag('truth'),
   point: integer('point', -1, -1, 9999),
   moment: integer('moment', -1, -1, 63),
   constraints: text('make', /^\{.{0,4000}\}$/),

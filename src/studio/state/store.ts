@@ -18,6 +18,8 @@ import { readSettings, writeSettings, type Settings } from './settings.js';
 /** How far the model is. */
 export type ModelState =
   | { readonly phase: 'loading'; readonly name: string; readonly share: number }
+  /** All there, being compiled and tried once. */
+  | { readonly phase: 'preparing'; readonly name: string }
   | { readonly phase: 'ready'; readonly info: ModelInfo }
   | { readonly phase: 'failed'; readonly name: string; readonly fault: string };
 
@@ -30,21 +32,41 @@ export const settings = signal<Settings>(readSettings(location.hash));
 export function change(changes: Partial<Settings>, push = false): void {
   const next = { ...settings.peek(), ...changes };
   const hash = writeSettings(next);
-  if (push && hash !== location.hash) history.pushState(null, '', hash);
+  if (push && hash !== location.hash) {
+    writeAddress();
+    history.pushState(null, '', hash);
+  }
   settings.value = next;
 }
 
 /** What belongs to one matrix and goes with it. */
-const FRESH: Partial<Settings> = { picked: 0, revealed: false, imposed: null };
+const FRESH: Partial<Settings> = { picked: 0, revealed: false, imposed: null, moved: {} };
 
 /** Another matrix: everything said about the old one is forgotten. */
 export function changeMatrix(changes: Partial<Settings>, push = true): void {
   change({ index: 0, pictures: '', constraints: '', ...FRESH, ...changes }, push);
 }
 
-effect(() => {
-  const hash = writeSettings(settings.value);
+function writeAddress(): void {
+  const hash = writeSettings(settings.peek());
   if (hash !== location.hash) history.replaceState(history.state, '', hash);
+}
+
+/** The address follows at once, and while something is dragged in steps: browsers refuse more. */
+const ADDRESS_MILLISECONDS = 250;
+let addressWritten = -Infinity;
+let addressTimer: ReturnType<typeof setTimeout> | null = null;
+effect(() => {
+  void settings.value;
+  if (addressTimer !== null) return;
+  const write = (): void => {
+    addressTimer = null;
+    addressWritten = performance.now();
+    writeAddress();
+  };
+  const wait = addressWritten + ADDRESS_MILLISECONDS - performance.now();
+  if (wait <= 0) write();
+  else addressTimer = setTimeout(write, wait);
 });
 const followAddress = (): void => {
   if (location.hash !== writeSettings(settings.peek()))
@@ -70,8 +92,12 @@ export const model = signal<ModelState>({ phase: 'loading', name: bundle.peek(),
 
 const followProgress = ({ name, loaded, total }: LoadProgress): void => {
   const state = model.peek();
-  if (state.phase !== 'loading' || state.name !== name) return;
-  model.value = { phase: 'loading', name, share: total > 0 ? loaded / total : 0 };
+  const isAwaited = state.phase === 'loading' || state.phase === 'preparing';
+  if (!isAwaited || state.name !== name) return;
+  model.value =
+    loaded < total
+      ? { phase: 'loading', name, share: loaded / total }
+      : { phase: 'preparing', name };
 };
 
 export const engine = startEngine(followProgress);

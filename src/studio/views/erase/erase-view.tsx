@@ -1,8 +1,7 @@
 /** Erase anything: click panels away, one to eight; CRAB paints them in, several times over. */
-import { useSignal } from '@preact/signals';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
 import { EmptyMatrix, MatrixGrid, POSITIONS } from '../../parts/matrix-grid.js';
-import { change, erased, matrix, painted, ready } from '../../state/store.js';
+import { change, erased, matrix, painted, ready, settings } from '../../state/store.js';
 import type { PanelView } from '../../engine/protocol.js';
 import { Samples } from './samples.js';
 
@@ -62,7 +61,7 @@ function Cell({
 }
 
 export function EraseView() {
-  const showTruth = useSignal(false);
+  const { truth } = settings.value;
   const shown = matrix.value.value;
   const count = erased.value.length;
   return (
@@ -78,7 +77,7 @@ export function EraseView() {
                 key={position}
                 position={position}
                 known={shown.panels[position - 1]}
-                showTruth={showTruth.value}
+                showTruth={truth}
               />
             ))}
           </MatrixGrid>
@@ -107,11 +106,7 @@ export function EraseView() {
             </button>
           ))}
           <label class="toggle">
-            <input
-              type="checkbox"
-              checked={showTruth.value}
-              onChange={() => (showTruth.value = !showTruth.value)}
-            />
+            <input type="checkbox" checked={truth} onChange={() => change({ truth: !truth })} />
             <span>Show the truth</span>
           </label>
         </div>

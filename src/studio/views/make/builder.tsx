@@ -8,6 +8,7 @@ import {
   type ComponentLayout,
   type RuleGroup,
 } from '../../../matrix/index.js';
+import { attributeWords, COMPONENTS } from '../../engine/words.js';
 import { changeMatrix, settings } from '../../state/store.js';
 import {
   fixedRule,
@@ -21,22 +22,13 @@ import {
   type StartKey,
 } from './constraints.js';
 
-const COMPONENT_NAMES: Readonly<Record<string, string>> = {
-  Grid: 'Figures',
-  Left: 'Left',
-  Right: 'Right',
-  Up: 'Upper',
-  Down: 'Lower',
-  Out: 'Outer',
-  In: 'Inner',
-};
 const ANY = 'any';
 
 const START_NAMES: Readonly<Record<StartKey, string>> = {
   number: 'Number',
   type: 'Shape',
   size: 'Size',
-  color: 'Shade',
+  color: 'Colour',
 };
 
 function apply(draft: Draft): void {
@@ -55,9 +47,7 @@ function RuleSelect({
   const options = ruleOptions(findLayout(settings.value.layout), component, group);
   return (
     <label class="field stacked">
-      <span>
-        {group === 'Color' ? 'Shade' : group === 'Type' ? 'Shape' : group.replace('/', ', ')}
-      </span>
+      <span>{attributeWords(group)}</span>
       <select
         data-rule={`${component} ${group}`}
         value={String(fixedRule(draft, component, options))}
@@ -142,7 +132,7 @@ export function Builder() {
     <div class="builder">
       {layout.components.map((component, i) => (
         <fieldset key={component.name} class="component">
-          <legend>{COMPONENT_NAMES[component.name] ?? component.name}</legend>
+          <legend>{COMPONENTS[component.name] ?? component.name}</legend>
           <div class="fields">
             {RULE_GROUPS.map((group) => (
               <RuleSelect key={group} draft={draft} component={i} group={group} />

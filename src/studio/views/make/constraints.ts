@@ -3,12 +3,13 @@
  * it back for the form takes only what the form can show; the matrix layer checks the whole.
  */
 import {
-  describeRule,
   freePlan,
+  ruleMeaning,
   type ConfigurationLayout,
   type Rule,
   type RuleGroup,
 } from '../../../matrix/index.js';
+import { ruleWords } from '../../engine/words.js';
 
 export const START_KEYS = ['number', 'type', 'size', 'color'] as const;
 export type StartKey = (typeof START_KEYS)[number];
@@ -36,12 +37,9 @@ export function ruleOptions(
   const { rules } = freePlan(layout).components[component].tables[group];
   return rules.map(({ rule }) => ({
     rule,
-    label: describeRule(rule).replace(/^(\w+): /, own(group)),
+    label: `${ruleWords(rule)} (${ruleMeaning(rule)})`,
   }));
 }
-
-/** Number and Position keep their names, as they share a menu; others have theirs beside it. */
-const own = (group: RuleGroup): string => (group === 'Number/Position' ? '$1: ' : '');
 
 const keyOf = ({ attribute }: Rule): string =>
   attribute === 'Number'

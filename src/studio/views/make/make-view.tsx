@@ -1,45 +1,10 @@
 /** Make: build a matrix from rules and values, or bring pictures, and see what CRAB makes of it. */
-import { Drawing } from '../../parts/panel.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
-import { choice, matrix, ready, settings } from '../../state/store.js';
+import { choice, matrix, settings } from '../../state/store.js';
 import { Builder } from './builder.js';
 import { DropZone } from './drop-zone.js';
 import { ExportButtons } from './export-buttons.js';
-
-function Reading() {
-  const [info, value, shown] = [ready.value, choice.value.value, matrix.value.value];
-  if (info === null || value === null || shown === null) return <div class="reading" />;
-  const chosen = value.index === null ? undefined : shown.candidates.at(value.index);
-  return (
-    <section class="reading" aria-label="What CRAB makes of it" data-testid="reading">
-      <h2>What CRAB makes of it</h2>
-      <dl>
-        {value.answer.rules.map(({ concept, words }) => (
-          <div key={concept}>
-            <dt>{info.concepts[concept - 1]}</dt>
-            <dd>{words === null ? 'no rule it could name' : words.text}</dd>
-          </div>
-        ))}
-      </dl>
-      {chosen !== undefined && value.index !== null && (
-        <div class="choice-made">
-          <figure class="compared">
-            <Drawing panel={chosen} />
-            <figcaption>chooses {value.index + 1}</figcaption>
-          </figure>
-          <p class="hint">
-            {Math.round(100 * value.confidence)}% sure
-            {shown.target === null
-              ? '.'
-              : value.index === shown.target
-                ? ', and right.'
-                : `, but the answer is ${shown.target + 1}.`}
-          </p>
-        </div>
-      )}
-    </section>
-  );
-}
+import { Reading } from './reading.js';
 
 export function MakeView() {
   const shown = matrix.value.value;

@@ -1,11 +1,10 @@
 /** Play: a matrix with one panel missing and eight candidates; answer it, then see what CRAB imagines. */
-import { effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { MatrixSpec } from '../../engine/protocol.js';
 import { newMatrix } from '../../parts/configuration-bar.js';
 import { EmptyMatrix, ShownMatrix, type PaintedPanels } from '../../parts/matrix-grid.js';
-import { change, choice, matrix, ready, settings, spec } from '../../state/store.js';
-import { countAnswer, countModel } from '../../state/score.js';
+import { awaitModel } from '../../state/model-answers.js';
+import { countAnswer } from '../../state/score.js';
+import { bundle, change, choice, matrix, ready, settings, spec } from '../../state/store.js';
 import { Candidates } from './candidates.js';
 import { Scoreboard } from './scoreboard.js';
 import { Verdict } from './verdict.js';
@@ -19,18 +18,8 @@ function pick(candidate: number): void {
   change({ picked: candidate, revealed: true });
   if (target === null) return;
   countAnswer(layout, candidate - 1 === target);
-  awaiting.value = { spec: spec.peek(), layout, target };
+  awaitModel({ spec: spec.peek(), layout, bundle: bundle.peek(), target });
 }
-
-/** A matrix that a person answered and the model has yet to: its answer may come later. */
-const awaiting = signal<{ spec: MatrixSpec; layout: string; target: number } | null>(null);
-effect(() => {
-  const asked = awaiting.value;
-  const index = choice.value.value?.index ?? null;
-  if (asked === null || index === null || asked.spec !== spec.value) return;
-  countModel(asked.layout, index === asked.target);
-  awaiting.value = null;
-});
 
 /** Digits answer, n goes on; not while a person types or holds a modifier. */
 function onKey(event: KeyboardEvent): void {

@@ -1,6 +1,9 @@
 /** What you chose, what CRAB imagined, and what is right, side by side, with the rules in words. */
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { misfit } from '../../parts/misfit-notice.js';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
+import { RuleTable } from '../../parts/rule-table.js';
 import { choice, matrix, ready, settings } from '../../state/store.js';
 
 function Shown({
@@ -30,9 +33,24 @@ function summary(picked: number, target: number | null, models: number | null): 
   return crab === true ? 'CRAB is right.' : crab === false ? 'CRAB is wrong here.' : '';
 }
 
+/** On a phone the verdict lies below what fits on the screen: it is brought into sight. */
+function useSight(isShown: boolean) {
+  const place = useRef<HTMLDivElement>(null);
+  const wasShown = useRef(isShown);
+  useEffect(() => {
+    if (isShown && !wasShown.current) {
+      const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+      place.current?.scrollIntoView({ block: 'nearest', behavior: isCalm ? 'auto' : 'smooth' });
+    }
+    wasShown.current = isShown;
+  }, [isShown]);
+  return place;
+}
+
 export function Verdict() {
   const { revealed, picked } = settings.value;
   const shown = matrix.value.value;
+  const place = useSight(revealed && shown !== null);
   if (!revealed || shown === null) {
     return (
       <div class="verdict waiting">
@@ -48,7 +66,7 @@ export function Verdict() {
   const image = value?.answer.images.at(-1);
   const chosen = picked > 0 ? shown.candidates.at(picked - 1) : undefined;
   return (
-    <div class="verdict" data-testid="verdict">
+    <div class="verdict" data-testid="verdict" ref={place}>
       <p class="headline" role="status">
         {summary(picked, target, value?.index ?? null)}
       </p>
@@ -73,8 +91,9 @@ export function Verdict() {
       </div>
       {value !== null && value.index !== null && (
         <p class="hint">
-          CRAB painted first and then chose candidate {value.index + 1}, with{' '}
-          {Math.round(100 * value.confidence)}% confidence, in{' '}
+          CRAB painted the panel first, without looking at the candidates, and then chose the one
+          closest to it: number {value.index + 1}
+          {misfit() === null && `, ${Math.round(100 * value.confidence)}% sure`}, in{' '}
           {Math.round(value.answer.milliseconds)} ms.
         </p>
       )}
@@ -82,11 +101,7 @@ export function Verdict() {
       {shown.rules.length > 0 && (
         <details>
           <summary>The rules of this matrix</summary>
-          <ul class="rules">
-            {shown.rules.map((rule) => (
-              <li key={rule}>{rule}</li>
-            ))}
-          </ul>
+          <RuleTable matrix={shown} info={ready.value} rules={value?.answer.rules ?? null} />
         </details>
       )}
     </div>

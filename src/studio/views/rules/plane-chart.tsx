@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { PlaneView, RuleView } from '../../engine/protocol.js';
 import { drawChart } from '../../parts/chart.js';
 import { Pixels } from '../../parts/panel.js';
-import { colourOf } from './colours.js';
+import { lookOf, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
 
 const SIDE = 560;
 const MARGIN = 14;
@@ -62,10 +62,11 @@ function Base({ plane, points }: { readonly plane: PlaneView; readonly points: F
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const highest = plane.density.reduce((most, value) => Math.max(most, value), -Infinity);
+    const looks = plane.classes.map(lookOf);
     const dots = Array.from({ length: points.length / 2 }, (_, n) => ({
       x: points[2 * n],
       y: points[2 * n + 1],
-      colour: colourOf(plane.classes[plane.classOf[n]] ?? ''),
+      ...(looks.at(plane.classOf[n] ?? looks.length) ?? UNKNOWN_LOOK),
     }));
     return drawChart(place.current, (plot) => ({
       width: SIDE,
@@ -91,7 +92,14 @@ function Base({ plane, points }: { readonly plane: PlaneView; readonly points: F
               }),
             ]
           : []),
-        plot.dot(dots, { x: 'x', y: 'y', r: 3.2, fill: 'colour', fillOpacity: 0.72 }),
+        plot.dot(dots, {
+          x: 'x',
+          y: 'y',
+          r: 3.2,
+          symbol: 'form',
+          fill: 'colour',
+          fillOpacity: 0.72,
+        }),
       ],
     }));
   }, [plane, points]);

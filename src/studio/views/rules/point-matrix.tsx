@@ -1,5 +1,6 @@
 /** The matrix of the chosen point, drawn again from where it came: configuration, seed and number. */
 import { ShownMatrix } from '../../parts/matrix-grid.js';
+import { TrueRules } from '../../parts/rule-table.js';
 import { useAsync } from '../../parts/use-async.js';
 import { change, changeMatrix, engine, ready, settings } from '../../state/store.js';
 import type { PointView } from '../../engine/protocol.js';
@@ -50,11 +51,7 @@ export function PointMatrix() {
             missing={[]}
             painted={NOTHING}
           />
-          <ul class="rules">
-            {found.value.matrix.rules.map((rule) => (
-              <li key={rule}>{rule}</li>
-            ))}
-          </ul>
+          <TrueRules rules={found.value.matrix.rules} />
           <button type="button" onClick={() => found.value !== null && open(found.value)}>
             Look at this matrix
           </button>

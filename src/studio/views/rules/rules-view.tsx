@@ -1,9 +1,9 @@
 /** Rule map: the rules CRAB found, where a matrix lies among them, and what another rule would paint. */
 import type { ModelInfo, PlaneView, RuleWords } from '../../engine/protocol.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
+import { lookOf } from '../../parts/rule-looks.js';
 import { useAsync } from '../../parts/use-async.js';
 import { change, concept, matrix, planeOf, ready, ruled, settings } from '../../state/store.js';
-import { colourOf } from './colours.js';
 import { Moments } from './moments.js';
 import { PlaneChart } from './plane-chart.js';
 import { PointMatrix } from './point-matrix.js';
@@ -20,7 +20,7 @@ function ConceptTabs({ info }: { readonly info: ModelInfo }) {
             checked={concept.value === m + 1}
             onChange={() => change({ concept: m + 1, point: -1, imposed: null })}
           />
-          <span>{name}</span>
+          <span title={`Concept ${m + 1} ${info.aboutConcepts[m]}`}>{name}</span>
         </label>
       ))}
     </fieldset>
@@ -30,12 +30,15 @@ function ConceptTabs({ info }: { readonly info: ModelInfo }) {
 function Legend({ plane }: { readonly plane: PlaneView }) {
   return (
     <ul class="legend" aria-label="True rules of the points">
-      {plane.classes.map((name) => (
-        <li key={name}>
-          <span class="swatch" style={{ background: colourOf(name) }} />
-          {name}
-        </li>
-      ))}
+      {plane.classes.map((each) => {
+        const { colour, form } = lookOf(each);
+        return (
+          <li key={each.rule} title={each.meaning}>
+            <span class={`swatch ${form}`} style={{ background: colour }} />
+            {each.rule}
+          </li>
+        );
+      })}
     </ul>
   );
 }
@@ -71,9 +74,9 @@ function Map({ info }: { readonly info: ModelInfo }) {
 
 /** How many of the known matrices around agree, and which of the learned categories it is. */
 function categoryText({ share, category, probability }: RuleWords): string {
-  const around = `${Math.round(100 * share)}% of the matrices around it`;
+  const around = `so had ${Math.round(100 * share)}% of the matrices around it`;
   if (category === null) return around;
-  return `${around}; learned category ${category + 1}, ${Math.round(100 * probability)}%`;
+  return `${around}; CRAB’s own category ${category + 1} (${Math.round(100 * probability)}%)`;
 }
 
 function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
@@ -82,6 +85,7 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
   const { imposed } = settings.value;
   const rule = answer?.rules[concept.value - 1] ?? null;
   const name = info?.concepts[concept.value - 1] ?? '';
+  const truth = shown?.rules.find(({ key }) => key === rule?.words?.key);
   return (
     <section class="side narrow" aria-label="The answer under this rule">
       <h2>{imposed === null ? 'The rule CRAB read' : 'The answer under your rule'}</h2>
@@ -97,9 +101,21 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
         />
       )}
       <p class="rule-words" role="status" data-testid="rule-words">
-        {rule === null || rule.words === null
-          ? `${name}: no rule that the known matrices could name here.`
-          : `${rule.words.text} (${categoryText(rule.words)}).`}
+        {rule === null ? null : rule.words === null ? (
+          `${name}: its rules tell of no single attribute.`
+        ) : (
+          <>
+            {rule.words.subject}: <strong>{rule.words.rule}</strong>
+            <span class="aside">
+              {rule.words.meaning}; {categoryText(rule.words)}
+            </span>
+            {truth !== undefined && (
+              <span class="aside">
+                The matrix itself follows: <strong>{truth.rule}</strong>
+              </span>
+            )}
+          </>
+        )}
       </p>
       <div class="actions">
         <button type="button" disabled={imposed === null} onClick={() => change({ imposed: null })}>
@@ -123,8 +139,9 @@ export function RulesView() {
           <>
             <ConceptTabs info={info} />
             <p class="hint">
-              Every point is a matrix CRAB parsed, coloured by its true rule, which it never saw.
-              Click one to see it. Drag across the plane to use another rule.
+              This concept {info.aboutConcepts[concept.value - 1]}. Every point is the rule CRAB
+              read in one matrix, coloured by the true one, which it never saw. Click a point to see
+              its matrix; drag the red dot to another rule and watch the answer change.
             </p>
             {info.moments.length > 0 ? (
               <Map info={info} />

@@ -19,7 +19,8 @@ import {
 const MOST_POINTS = 2000;
 const MOST_NOTES = 5;
 
-export type Line = 'asking' | 'absent' | 'open' | 'lost';
+/** `absent`: a host without such a server answers; `silent`: nothing does. */
+export type Line = 'asking' | 'absent' | 'silent' | 'open' | 'lost';
 
 export const line = signal<Line>('asking');
 export const status = signal<TrainStatus | null>(null);
@@ -69,14 +70,15 @@ function listen<Name extends keyof TrainEvents>(source: EventSource, name: Name)
   });
 }
 
-/** Whether a server for training is there: a plain web host answers 404, or with the page itself. */
-async function ask(): Promise<TrainStatus | null> {
+/** The server's status, or why there is none: a plain web host answers 404, or with the page itself. */
+async function ask(): Promise<TrainStatus | 'absent' | 'silent'> {
   try {
     const response = await fetch(TRAIN_API.status, { headers: { accept: 'application/json' } });
     const type = response.headers.get('content-type') ?? '';
-    return response.ok && type.includes('json') ? ((await response.json()) as TrainStatus) : null;
+    const isServer = response.ok && type.includes('json');
+    return isServer ? ((await response.json()) as TrainStatus) : 'absent';
   } catch {
-    return null;
+    return 'silent';
   }
 }
 
@@ -84,10 +86,11 @@ async function ask(): Promise<TrainStatus | null> {
 export function connect(): () => void {
   let source: EventSource | null = null;
   let closed = false;
+  line.value = 'asking';
   void ask().then((found) => {
     if (closed) return;
-    if (found === null) {
-      line.value = 'absent';
+    if (found === 'absent' || found === 'silent') {
+      line.value = found;
       return;
     }
     HANDLERS.status(found);
@@ -107,6 +110,8 @@ async function post<Answer>(address: string, body: object): Promise<Answer> {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
+  }).catch((cause: unknown) => {
+    throw new Error('The server does not answer. Is crab studio still running?', { cause });
   });
   const answer: unknown = await response.json().catch(() => null);
   if (response.ok) return answer as Answer;

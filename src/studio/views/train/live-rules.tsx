@@ -1,8 +1,8 @@
 /** The rule map while it forms: for each concept the rules parsed from fixed matrices. */
 import { useEffect, useRef } from 'preact/hooks';
 import { drawChart } from '../../parts/chart.js';
+import { lookOfWords } from '../../parts/rule-looks.js';
 import type { RulesUpdate } from '../../train-api.js';
-import { colourOf } from '../rules/colours.js';
 import { rules } from './connection.js';
 
 const SIDE = 190;
@@ -45,13 +45,15 @@ function ConceptPlane({
   useEffect(() => {
     const points = update.rules.map((of): Point => [of[concept][0], of[concept][1] ?? 0]);
     const classes = classesOf(update.truth, points);
-    const dots = points.map(([x, y], n) => ({ x, y, colour: colourOf(classes[n] ?? '') }));
+    const dots = points.map(([x, y], n) => ({ x, y, ...lookOfWords(classes[n] ?? '') }));
     return drawChart(place.current, (plot) => ({
       width: SIDE,
       height: SIDE,
       margin: 8,
       axis: null,
-      marks: [plot.dot(dots, { x: 'x', y: 'y', r: 2, fill: 'colour', fillOpacity: 0.75 })],
+      marks: [
+        plot.dot(dots, { x: 'x', y: 'y', r: 2, symbol: 'form', fill: 'colour', fillOpacity: 0.75 }),
+      ],
     }));
   }, [update, concept]);
   return (

@@ -1,4 +1,5 @@
 /** Train: start a small run on this machine and watch it learn. Elsewhere: how to get it. */
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Controls } from './controls.js';
 import { connect, line, notes, status } from './connection.js';
@@ -25,6 +26,25 @@ function HowTo() {
   );
 }
 
+/** Without a network, or after the server was ended: the page itself is kept, training is not. */
+function Silent({ retry }: { readonly retry: () => void }) {
+  return (
+    <section class="how-to" data-testid="train-silent" role="alert">
+      <h2>Nobody answers</h2>
+      <p>
+        This page comes from your browser’s own store; the machine it was loaded from cannot be
+        reached. Everything else here goes on working. To train, start <code>crab studio</code>{' '}
+        there, or connect again.
+      </p>
+      <p>
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      </p>
+    </section>
+  );
+}
+
 function Unavailable() {
   const state = status.value;
   const command = state?.command ?? null;
@@ -42,12 +62,14 @@ function Unavailable() {
 }
 
 export function TrainView() {
-  useEffect(() => connect(), []);
+  const attempts = useSignal(0);
+  useEffect(() => connect(), [attempts.value]);
   const state = status.value;
   return (
     <div class="train">
       <h1>Watch it learn</h1>
       {line.value === 'absent' && <HowTo />}
+      {line.value === 'silent' && <Silent retry={() => attempts.value++} />}
       {line.value === 'asking' && state === null && <p class="hint">Asking the server…</p>}
       {line.value === 'lost' && (
         <p class="notice" role="alert">

@@ -36,16 +36,14 @@ export function Difference({ place }: { readonly place: Place | null }) {
           label={`the same with ${name} of candidate ${place.candidate + 1}`}
         />
         <figcaption>
-          with its <em>{name}</em>
+          with its <em>{name.toLowerCase()}</em>
         </figcaption>
       </figure>
       <figure class="compared">
         <Drawing panel={candidate} />
         <figcaption>candidate {place.candidate + 1}</figcaption>
       </figure>
-      {candidate.difference !== null && (
-        <p class="hint">In truth it {candidate.difference.replace(/^answer$/, 'is the answer')}.</p>
-      )}
+      {candidate.difference !== null && <p class="hint">{candidate.difference}</p>}
     </div>
   );
 }

@@ -139,19 +139,20 @@ export function HeatMap() {
       <div class="heat-scroll">
         <table
           class="heat-map"
+          style={{ '--concepts': info.concepts.length }}
           data-testid="heat-map"
           onKeyDown={(event) => moveFocus(event, looked.value)}
         >
           <thead>
             <tr>
               <td />
-              {info.concepts.map((name) => (
-                <th scope="col" key={name}>
+              {info.concepts.map((name, m) => (
+                <th scope="col" key={name} title={`Concept ${m + 1} ${info.aboutConcepts[m]}`}>
                   <span>{name}</span>
                 </th>
               ))}
               <th scope="col" class="total">
-                <span>chance</span>
+                <span>sure</span>
               </th>
             </tr>
           </thead>

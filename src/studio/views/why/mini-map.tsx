@@ -1,7 +1,7 @@
 /** The plane of rules in miniature, with the place of this matrix's rule. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { PlaneView, RuleView } from '../../engine/protocol.js';
-import { colourOf } from '../rules/colours.js';
+import { lookOf, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
 
 const SIDE = 120;
 const DENSITY = 2;
@@ -26,11 +26,12 @@ function draw(context: CanvasRenderingContext2D, plane: PlaneView, rule: RuleVie
     context.arc(px, py, radius, 0, 2 * Math.PI);
     context.fill();
   };
+  const colours = plane.classes.map((each) => lookOf(each).colour);
   context.clearRect(0, 0, side, side);
   context.globalAlpha = 0.55;
   const points = plane.moments.at(-1) ?? new Float32Array();
   for (let n = 0; n < points.length / 2; n++) {
-    context.fillStyle = colourOf(plane.classes[plane.classOf[n]] ?? '');
+    context.fillStyle = colours.at(plane.classOf[n] ?? colours.length) ?? UNKNOWN_LOOK.colour;
     dot(x(points[2 * n]), y(points[2 * n + 1]), 3);
   }
   context.globalAlpha = 1;

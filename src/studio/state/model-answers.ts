@@ -1,0 +1,43 @@
+/**
+ * What the model answers to matrices a person has answered, for the score. A person may go on before the
+ * model is there, or to another configuration: each matrix waits until its own model is at work.
+ */
+import { effect, signal } from '@preact/signals';
+import type { MatrixSpec } from '../engine/protocol.js';
+import { countModel } from './score.js';
+import { engine, ready } from './store.js';
+
+export interface AnsweredMatrix {
+  readonly spec: MatrixSpec;
+  readonly layout: string;
+  /** Name of the model to ask. */
+  readonly bundle: string;
+  /** Index of the right candidate. */
+  readonly target: number;
+}
+
+const waiting = signal<readonly AnsweredMatrix[]>([]);
+let isAsking = false;
+
+export function awaitModel(answered: AnsweredMatrix): void {
+  waiting.value = [...waiting.peek(), answered];
+}
+
+async function ask(answered: AnsweredMatrix): Promise<void> {
+  isAsking = true;
+  try {
+    const { index } = await engine.choose(answered.spec);
+    if (index !== null) countModel(answered.layout, index === answered.target);
+  } catch {
+    // A model that cannot answer this one is not scored on it.
+  } finally {
+    isAsking = false;
+    waiting.value = waiting.peek().filter((each) => each !== answered);
+  }
+}
+
+effect(() => {
+  const name = ready.value?.name;
+  const next = waiting.value.find(({ bundle }) => bundle === name);
+  if (next !== undefined && !isAsking) void ask(next);
+});

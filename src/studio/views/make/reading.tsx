@@ -1,0 +1,36 @@
+/** What CRAB makes of a matrix: the rules it read beside the true ones, and its choice. */
+import { misfit } from '../../parts/misfit-notice.js';
+import { Drawing } from '../../parts/panel.js';
+import { RuleTable } from '../../parts/rule-table.js';
+import { choice, matrix, ready } from '../../state/store.js';
+
+function certainty(confidence: number, isRight: boolean | null, answer: number | null): string {
+  if (misfit() !== null) return 'A guess: it does not know such pictures.';
+  const sure = `${Math.round(100 * confidence)}% sure`;
+  if (isRight === null) return `${sure}.`;
+  return isRight ? `${sure}, and right.` : `${sure}, but the answer is ${answer ?? ''}.`;
+}
+
+export function Reading() {
+  const [info, value, shown] = [ready.value, choice.value.value, matrix.value.value];
+  if (shown === null) return <div class="reading" />;
+  const chosen = typeof value?.index === 'number' ? shown.candidates.at(value.index) : undefined;
+  const isRight = shown.target === null ? null : value?.index === shown.target;
+  return (
+    <section class="reading" aria-label="What CRAB makes of it" data-testid="reading">
+      <h2>What CRAB makes of it</h2>
+      <RuleTable matrix={shown} info={info} rules={value?.answer.rules ?? null} />
+      {chosen !== undefined && typeof value?.index === 'number' && (
+        <div class="choice-made">
+          <figure class="compared">
+            <Drawing panel={chosen} />
+            <figcaption>chooses {value.index + 1}</figcaption>
+          </figure>
+          <p class="hint">
+            {certainty(value.confidence, isRight, shown.target === null ? null : shown.target + 1)}
+          </p>
+        </div>
+      )}
+    </section>
+  );
+}

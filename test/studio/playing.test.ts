@@ -1,0 +1,221 @@
+/** Playing as people do: going on too early, in two windows, with wrong numbers, on a small phone. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  canvasPixels,
+  CHROMIUM,
+  eventually,
+  goTo,
+  LAPTOP,
+  largestDifference,
+  launch,
+  modelReady,
+  openPage,
+  requirePage,
+} from './browser.js';
+import { writeBundle } from './bundles.js';
+import { servePage, type Host } from './served-page.js';
+
+/** The smallest phone there is. */
+const SMALL = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
+/** Without a service worker, whose requests a test cannot stand in for. */
+const UNASSISTED = { viewport: LAPTOP, serviceWorkers: 'block' as const };
+
+describe.skipIf(CHROMIUM === undefined)('playing', () => {
+  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
+  let host: Host;
+  let browser: Browser;
+  const contexts: BrowserContext[] = [];
+
+  const fresh = async (options: Parameters<Browser['newContext']>[0]) => {
+    const context = await browser.newContext(options);
+    contexts.push(context);
+    return context;
+  };
+
+  beforeAll(async () => {
+    requirePage();
+    await writeBundle(zoo, 'center');
+    await writeBundle(zoo, 'grid-3x3');
+    host = await servePage({ zoo, isolated: true });
+    browser = await launch();
+  });
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await host.close();
+    rmSync(zoo, { recursive: true });
+  });
+
+  const score = (page: Page): Promise<string> => page.locator('[data-testid=score]').innerText();
+
+  /** Holds back the last part of the model until told. */
+  const heldBack = async (page: Page): Promise<() => void> => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((done) => (release = done));
+    await page.route('**/zoo/center/reasoner.onnx', async (route) => {
+      await released;
+      await route.continue();
+    });
+    return release;
+  };
+
+  test('who goes on before the model is ready is still scored against it', async () => {
+    const { page, errors } = await openPage(await fresh(UNASSISTED));
+    const release = await heldBack(page);
+    await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+    for (let i = 0; i < 2; i++) {
+      await page.locator('.candidate:enabled').first().click();
+      await page.getByRole('button', { name: 'Next matrix' }).click();
+      await page.locator('main[aria-busy=false] .candidate:enabled').first().waitFor();
+    }
+    expect(await score(page)).toMatch(/You[^]*of 2[^]*CRAB[^]*0 of 0/);
+    release();
+    await modelReady(page);
+    await eventually(() => score(page)).toMatch(/CRAB[^]*of 2/);
+    expect(errors).toEqual([]);
+  });
+
+  test('a model that is there but not compiled yet is being prepared, not loaded', async () => {
+    const { page } = await openPage(await fresh(UNASSISTED));
+    let release = (): void => undefined;
+    const released = new Promise<void>((done) => (release = done));
+    await page.route('**/runtime/*.wasm', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+    await page.locator('[data-testid=backend][data-phase=preparing]').waitFor();
+    expect(await page.getByLabel('Preparing the model for center').count()).toBe(1);
+    release();
+    await modelReady(page);
+  });
+
+  test('two windows add to one score', async () => {
+    const context = await fresh({ viewport: LAPTOP });
+    const first = (await openPage(context)).page;
+    const second = (await openPage(context)).page;
+    for (const [page, seed] of [
+      [first, 3],
+      [second, 4],
+      [first, 5],
+    ] as const) {
+      await goTo(page, host.url, `tab=play&config=center&seed=${seed}`);
+    }
+    await first.locator('.candidate').first().click();
+    await eventually(() => score(second)).toMatch(/You[^]*of 1[^]*CRAB[^]*of 1/);
+    await second.locator('.candidate').first().click();
+    for (const page of [first, second]) {
+      await eventually(() => score(page)).toMatch(/You[^]*of 2[^]*CRAB[^]*of 2/);
+    }
+  });
+
+  test.each(['-4', '1000000000', '2.5'])('number %s is refused in words', async (number) => {
+    const { page } = await openPage(await fresh({ viewport: LAPTOP }));
+    await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+    const field = page.getByLabel('Number of the matrix (its seed)');
+    await field.fill(number);
+    await page.keyboard.press('Enter');
+    await page.getByText('Matrices are numbered 0 to 999,999,999.').waitFor();
+    expect(page.url()).toContain('seed=3');
+    await field.blur();
+    expect(await field.inputValue()).toBe('3');
+  });
+
+  test('rules of one’s own stay for the next matrix, on every tab', async () => {
+    const { page } = await openPage(await fresh({ viewport: LAPTOP }));
+    await page.goto(`${host.url}#tab=make&config=center&seed=3`);
+    const rule = page.locator('[data-rule="0 Size"]');
+    await rule.selectOption({ label: 'distribute three (the same three in each row)' });
+    const chosen = await rule.inputValue();
+    const truth = page.locator('[data-testid=rule-table] tr[data-attribute=Size] td').first();
+    for (let i = 0; i < 3; i++) {
+      const before = page.url();
+      await page.getByRole('button', { name: 'New matrix' }).click();
+      await eventually(() => page.url()).not.toBe(before);
+      expect(await rule.inputValue()).toBe(chosen);
+      await eventually(() => truth.innerText()).toContain('distribute three');
+    }
+    await page.getByRole('link', { name: 'Play' }).click();
+    expect(await page.getByLabel('Difficulty').inputValue()).toBe('own');
+    await page.getByLabel('Difficulty').selectOption('gentle');
+    await eventually(() => page.url()).not.toContain('make=');
+  });
+
+  test('a link carries moved sliders, and whether the truth is shown', async () => {
+    const context = await fresh({ viewport: LAPTOP });
+    const { page } = await openPage(context);
+    await goTo(page, host.url, 'tab=why&config=center&seed=4');
+    const card = page.locator('[data-concept="2"]');
+    const slider = card.locator('input[type=range]');
+    await eventually(() => slider.isEnabled()).toBe(true);
+    const canvas = card.locator('.card-panel canvas');
+    const before = await canvasPixels(canvas);
+    await slider.focus();
+    for (let i = 0; i < 60; i++) await page.keyboard.press('ArrowLeft');
+    await eventually(async () =>
+      largestDifference(await canvasPixels(canvas), before),
+    ).toBeGreaterThan(2 / 255);
+    await eventually(() => page.url()).toContain('slide=2%3A');
+    await page.getByRole('link', { name: 'Erase' }).click();
+    await page.getByLabel('Show the truth').check();
+    await eventually(() => page.url()).toContain('truth=1');
+    const other = (await openPage(context)).page;
+    await other.goto(page.url());
+    await other.locator('.cell.truth').waitFor();
+    await other.getByRole('link', { name: 'Why' }).click();
+    const moved = other.locator('[data-concept="2"]');
+    await eventually(async () =>
+      largestDifference(await canvasPixels(moved.locator('.card-panel canvas')), before),
+    ).toBeGreaterThan(2 / 255);
+    await moved.getByRole('button', { name: 'Put Size back' }).click();
+    await eventually(async () =>
+      largestDifference(await canvasPixels(moved.locator('.card-panel canvas')), before),
+    ).toBe(0);
+    await eventually(() => other.url()).not.toContain('slide=');
+  });
+
+  test('on the smallest phone nothing overflows, and what matters comes into sight', async () => {
+    const { page } = await openPage(await fresh(SMALL));
+    await goTo(page, host.url, 'tab=play&config=grid-3x3&seed=3');
+    const boxOf = async (selector: string) => {
+      const box = await page.locator(selector).first().boundingBox();
+      if (box === null) throw new Error(`${selector} is not to be seen`);
+      return box;
+    };
+    const chosen = await boxOf('.choice:has(:checked)');
+    expect(chosen.x).toBeGreaterThanOrEqual(0);
+    expect(chosen.x + chosen.width).toBeLessThanOrEqual(320);
+    await page.locator('.candidate').nth(1).click();
+    await eventually(async () => {
+      const { y, height } = await boxOf('[data-testid=verdict]');
+      return Math.max(0, -y) + Math.max(0, Math.min(height, 400) + y - 640);
+    }).toBeLessThan(120);
+    for (const tab of ['play', 'erase', 'why', 'rules', 'make', 'train']) {
+      await page.locator(`.tabs a[href*="tab=${tab}"]`).click();
+      await page.locator(`.view-${tab}`).waitFor();
+      if (tab === 'why') await page.locator('.heat-map').waitFor();
+      await eventually(() => page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+      expect(await page.evaluate('innerWidth')).toBe(320);
+    }
+  });
+
+  test('without a network the Train tab says so, and finds the server again', async () => {
+    const { page, errors } = await openPage(await fresh(UNASSISTED));
+    await page.route('**/api/training', (route) => route.abort());
+    await page.goto(`${host.url}#tab=train`);
+    const silent = page.locator('[data-testid=train-silent]');
+    await silent.waitFor();
+    expect(await silent.innerText()).toContain('cannot be reached');
+    expect(await page.locator('main').innerText()).not.toContain('Failed to fetch');
+    await page.unroute('**/api/training');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('[data-testid=train-absent]').waitFor();
+    expect(errors).toEqual([]);
+  });
+});
