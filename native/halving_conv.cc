@@ -11,10 +11,10 @@
 //
 // Kernels take channels-last f32 and f64 on a CPU; everything else goes through libtorch's operators.
 #include "handles.h"
+#include "modes.h"
 #include "vectorised.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
@@ -446,20 +446,12 @@ struct ByMinimalFiltering : torch::autograd::Function<ByMinimalFiltering<doublin
   }
 };
 
-bool autocasts() {
-#if TORCH_AT_LEAST(2, 4)
-  return at::autocast::is_autocast_enabled(at::kCPU);
-#else
-  return at::autocast::is_cpu_enabled();
-#endif
-}
-
 bool isChannelsLast(const Tensor& x) { return x.suggest_memory_format() == at::MemoryFormat::ChannelsLast; }
 
 // The output is channels-last where libtorch's would be: if the input or the weight is.
 bool hasKernel(const Tensor& x, const Tensor& weight, bool doubling) {
   const auto type = x.scalar_type();
-  if (!x.is_cpu() || !weight.is_cpu() || autocasts()) return false;
+  if (!x.is_cpu() || !weight.is_cpu() || autocastsOnCpu()) return false;
   if ((type != at::kFloat && type != at::kDouble) || weight.scalar_type() != type) return false;
   if (x.dim() != 4 || weight.dim() != 4 || weight.size(2) != 4 || weight.size(3) != 4) return false;
   if (x.numel() == 0 || !(isChannelsLast(x) || isChannelsLast(weight))) return false;

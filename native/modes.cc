@@ -1,6 +1,7 @@
 // Switches that change how operations run: autocast (for this thread), determinism, TF32 and cuDNN (for
 // the process).
 #include "handles.h"
+#include "modes.h"
 
 #include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
@@ -115,6 +116,8 @@ napi_value setCudnnEnabled(const Napi::CallbackInfo& info) {
 }
 
 }  // namespace
+
+bool autocastsOnCpu() { return autocastState(at::kCPU).enabled; }
 
 void defineModes(Napi::Object exports) {
   define<enterAutocast>(exports, "enterAutocast");

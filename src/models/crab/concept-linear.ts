@@ -3,7 +3,8 @@
  * [M, in, out], the order in which the product reads them: with the transpose of PyTorch's order it is
  * a third slower on a CPU.
  */
-import { baddbmm, bmm, empty, nn, type Tensor } from '../../torch/index.js';
+import { batchedLinear, bmm, empty, gatedLinear, nn, type Tensor } from '../../torch/index.js';
+import { ModelError } from '../errors.js';
 
 export interface ConceptLinearOptions extends nn.LayerOptions {
   readonly bias?: boolean;
@@ -26,7 +27,17 @@ export class ConceptLinear extends nn.Module {
   }
 
   forward(x: Tensor): Tensor {
-    return this.bias === null ? bmm(x, this.weight) : baddbmm(this.bias, x, this.weight);
+    const { weight, bias } = this;
+    return bias === null ? bmm(x, weight) : batchedLinear(x, weight, bias);
+  }
+
+  /**
+   * Of blocks of inputs [M, N, P, in / P] under G sets of gates [G, N, P], which multiply them: [M, G * N,
+   * out]. All sets together take about the time of one.
+   */
+  gated(x: Tensor, gates: Tensor): Tensor {
+    if (this.bias === null) throw new ModelError('gated: the layer has no bias');
+    return gatedLinear(x, gates, this.weight, this.bias);
   }
 }
 

@@ -4,9 +4,10 @@
  *     o_ij = g_ij f_pair(Z_i, Z_j)              i, j = 1..9
  *     mean, deviation of r = f_relation(s o_1:9,1:9)
  *
- * Two forms that compute the same with less: the first layer of f_pair is split, W [Z_i; Z_j] =
- * A Z_i + B Z_j, so that it runs on 9 inputs instead of 81; and pair representations are computed once
- * and gated for q(r|z) (all gates open) and for every context of p(r|z_C).
+ * Three forms that compute the same with less: the first layer of f_pair is split, W [Z_i; Z_j] =
+ * A Z_i + B Z_j, so that it runs on 9 inputs instead of 81; pair representations are computed once and
+ * gated for q(r|z) (all gates open) and for every context of p(r|z_C); and the first layer of f_relation,
+ * which has most of its weights, multiplies a pair by them once for all gates.
  */
 import { nn, softplus, type Tensor } from '../../torch/index.js';
 import { ConceptLinear } from './concept-linear.js';
@@ -70,17 +71,11 @@ export class RuleParser extends nn.Module {
    * of every problem under every set of gates [M, G, N, d_r].
    */
   relate(pairs: Tensor, gates: Tensor): Gaussian {
-    const [m, n, , features] = pairs.shape;
+    const [m, n] = pairs.shape;
     const g = gates.shape[0];
-    const scaled = gates.mul(this.#config.pairScale).to({ dtype: pairs.dtype });
-    let x = pairs
-      .unsqueeze(1) // [M, 1, N, 81, features]
-      .mul(scaled.reshape([1, g, n, PAIRS, 1])) // [M, G, N, 81, features]
-      .reshape([m, g * n, PAIRS * features]);
-    this.relation.forEach((layer, i) => {
-      x = layer.forward(x);
-      if (i < this.relation.length - 1) x = x.relu_();
-    });
+    const [first, ...deeper] = this.relation;
+    let x = first.gated(pairs, gates.mul(this.#config.pairScale)); // [M, G * N, hidden]
+    for (const layer of deeper) x = layer.forward(x.relu_());
     const { ruleSize } = this.#config;
     const parameters = atLeastSingle(x).reshape([m, g, n, 2 * ruleSize]);
     return {

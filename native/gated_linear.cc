@@ -1,0 +1,258 @@
+// crab::gated_linear: a linear layer of the same inputs under several sets of gates, with its gradient,
+//
+//     y[m, g, n] = bias[m] + sum over blocks p of gates[g, n, p] x[m, n, p] weight[m, p]
+//
+// input [M, N, P, F], gates [G, N, P], weight [M, P F, out], bias [M, 1, out]; result [M, G N, out]. Taken as
+// it stands it is G products over all blocks. But blocks whose gates agree (a class) have one product
+// x[m, n, p] weight[m, p] for all sets of gates, which scale its rows; and in the gradient, rows that the
+// gates have summed over the sets meet the weights once. So the arithmetic is that of one set.
+//
+// The kernel takes f32 and f64 on a CPU where classes are deep enough to pay; everything else goes through
+// libtorch's operators. No gradient goes to the gates.
+#include "handles.h"
+#include "modes.h"
+#include "thin_product.h"
+#include "vectorised.h"
+
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace crab {
+
+namespace {
+
+using at::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// Inputs that one product must take on average, times the sets it spares: below, adding up the products costs
+// what they save.
+constexpr int64_t kFewestSpared = 32;
+
+// Blocks side by side of one class.
+struct Run {
+  int64_t first, count;
+};
+
+template <typename T>
+struct GateClass {
+  std::vector<T> gates;  // [G, N]
+  std::vector<Run> runs;
+};
+
+template <typename T>
+std::vector<GateClass<T>> classesOf(const Tensor& gates) {
+  const int64_t blocks = gates.size(2), rows = gates.numel() / blocks;
+  const Tensor turned = gates.reshape({rows, blocks}).t().contiguous();  // [P, G N]
+  const T* values = turned.data_ptr<T>();
+  std::vector<GateClass<T>> classes;
+  // By their bytes: values that are not numbers have no order.
+  std::map<std::string, size_t> known;
+  for (int64_t p = 0; p < blocks; p++) {
+    const T* own = values + p * rows;
+    const std::string bytes(reinterpret_cast<const char*>(own), rows * sizeof(T));
+    const auto [found, isNew] = known.try_emplace(bytes, classes.size());
+    if (isNew) classes.push_back({std::vector<T>(own, own + rows), {}});
+    auto& runs = classes[found->second].runs;
+    if (!runs.empty() && runs.back().first + runs.back().count == p) {
+      runs.back().count++;
+    } else {
+      runs.push_back({p, 1});
+    }
+  }
+  return classes;
+}
+
+template <typename T>
+int64_t runsOf(const std::vector<GateClass<T>>& classes) {
+  int64_t count = 0;
+  for (const auto& each : classes) count += each.runs.size();
+  return count;
+}
+
+struct Shape {
+  int64_t concepts, problems, blocks, features, sets, outputs;
+
+  Shape(const Tensor& x, const Tensor& gates, const Tensor& weight)
+      : concepts(x.size(0)),
+        problems(x.size(1)),
+        blocks(x.size(2)),
+        features(x.size(3)),
+        sets(gates.size(0)),
+        outputs(weight.size(2)) {}
+};
+
+// to += factor from
+template <typename T>
+CRAB_VECTORISED void addScaled(const T* __restrict from, T factor, T* __restrict to, int64_t count) {
+  for (int64_t i = 0; i < count; i++) to[i] += factor * from[i];
+}
+
+// The inputs of a run in a matrix [N, P F], or its rows in the weights [P F, out].
+Tensor inputsOf(const Tensor& matrix, const Run& run, const Shape& s, int64_t dim) {
+  return matrix.narrow(dim, run.first * s.features, run.count * s.features);
+}
+
+// y (+)= x w, of strided matrices whose rows have no gaps.
+template <typename T>
+void multiply(const Tensor& x, const Tensor& w, Tensor& y, bool add) {
+  if constexpr (std::is_same_v<T, float>) {
+    const ThinShape shape{x.size(0), x.size(1), w.size(1)};
+    if (hasThinProduct(shape)) {
+      return thinProduct(shape, {x.data_ptr<float>(), x.stride(0)}, {w.data_ptr<float>(), w.stride(0)},
+                         {y.data_ptr<float>(), y.stride(0)}, add);
+    }
+  }
+  at::addmm_out(y, y, x, w, add ? 1 : 0);
+}
+
+// `work(concept)` for every concept; products use all threads where there are fewer concepts than threads.
+template <typename Work>
+void eachConcept(const Shape& s, const Work& work) {
+  const auto some = [&](int64_t from, int64_t to) {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    for (int64_t m = from; m < to; m++) work(m);
+  };
+  if (s.concepts < at::get_num_threads()) return some(0, s.concepts);
+  at::parallel_for(0, s.concepts, 1, some);
+}
+
+template <typename T>
+Tensor forwardOf(const Tensor& x, const std::vector<GateClass<T>>& classes, const Tensor& weight, const Tensor& bias,
+                 const Shape& s) {
+  const int64_t rows = s.sets * s.problems;
+  const Tensor result = at::empty({s.concepts, rows, s.outputs}, x.options());
+  eachConcept(s, [&](int64_t m) {
+    const Tensor own = result.select(0, m);
+    own.copy_(bias.select(0, m).expand({rows, s.outputs}));
+    T* y = own.template data_ptr<T>();
+    const Tensor inputs = x.select(0, m).view({s.problems, -1}), weights = weight.select(0, m);
+    Tensor product = at::empty({s.problems, s.outputs}, x.options());
+    for (const auto& each : classes) {
+      for (size_t i = 0; i < each.runs.size(); i++) {
+        multiply<T>(inputsOf(inputs, each.runs[i], s, 1), inputsOf(weights, each.runs[i], s, 0), product, i > 0);
+      }
+      const T* z = product.data_ptr<T>();
+      for (int64_t row = 0; row < rows; row++) {
+        const T gate = each.gates[row];
+        if (gate != T(0)) addScaled<T>(z + row % s.problems * s.outputs, gate, y + row * s.outputs, s.outputs);
+      }
+    }
+  });
+  return result;
+}
+
+struct Needs {
+  bool input, weight;
+};
+
+template <typename T>
+variable_list gradientsOf(const Tensor& x, const std::vector<GateClass<T>>& classes, const Tensor& weight,
+                          const Tensor& gradient, const Shape& s, Needs needs) {
+  const int64_t rows = s.sets * s.problems;
+  Tensor inputGradient, weightGradient;
+  if (needs.input) inputGradient = at::empty_like(x);
+  if (needs.weight) weightGradient = at::empty_like(weight);
+  eachConcept(s, [&](int64_t m) {
+    const T* from = gradient.data_ptr<T>() + m * rows * s.outputs;
+    const Tensor inputs = x.select(0, m).view({s.problems, -1}), weights = weight.select(0, m);
+    const Tensor summed = at::empty({s.problems, s.outputs}, x.options());
+    T* sums = summed.data_ptr<T>();
+    for (const auto& each : classes) {
+      std::fill_n(sums, s.problems * s.outputs, T(0));
+      for (int64_t row = 0; row < rows; row++) {
+        const T gate = each.gates[row];
+        if (gate != T(0)) addScaled<T>(from + row * s.outputs, gate, sums + row % s.problems * s.outputs, s.outputs);
+      }
+      for (const Run& run : each.runs) {
+        if (needs.input) {
+          Tensor to = inputsOf(inputGradient.select(0, m).view({s.problems, -1}), run, s, 1);
+          at::mm_out(to, summed, inputsOf(weights, run, s, 0).t());
+        }
+        if (needs.weight) {
+          Tensor to = inputsOf(weightGradient.select(0, m), run, s, 0);
+          at::mm_out(to, inputsOf(inputs, run, s, 1).t(), summed);
+        }
+      }
+    }
+  });
+  return {inputGradient, Tensor(), weightGradient, gradient.sum(1, true)};
+}
+
+// By libtorch's operators.
+Tensor gateByGate(const Tensor& x, const Tensor& gates, const Tensor& weight, const Tensor& bias) {
+  const Shape s(x, gates, weight);
+  const Tensor factors = gates.to(x.scalar_type()).view({1, s.sets, s.problems, s.blocks, 1});
+  const Tensor gated = x.unsqueeze(1).mul(factors).reshape({s.concepts, s.sets * s.problems, -1});
+  return at::baddbmm(bias, gated, weight);
+}
+
+struct ByClasses : torch::autograd::Function<ByClasses> {
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& gates, const Tensor& weight,
+                        const Tensor& bias) {
+    context->save_for_backward({x, gates, weight, bias});
+    const Shape s(x, gates, weight);
+    if (x.scalar_type() == at::kDouble) return forwardOf(x, classesOf<double>(gates), weight, bias, s);
+    return forwardOf(x, classesOf<float>(gates), weight, bias, s);
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const Tensor &x = saved[0], &gates = saved[1], &weight = saved[2], &bias = saved[3];
+    TORCH_CHECK(!at::GradMode::is_enabled(), "gated_linear has no second derivative");
+    const Needs needs{context->needs_input_grad(0), context->needs_input_grad(2)};
+    const Shape s(x, gates, weight);
+    const Tensor gradient = gradients[0].contiguous();
+    auto result = x.scalar_type() == at::kDouble
+                      ? gradientsOf(x, classesOf<double>(gates), weight, gradient, s, needs)
+                      : gradientsOf(x, classesOf<float>(gates), weight, gradient, s, needs);
+    if (!bias.requires_grad()) result[3] = Tensor();
+    return result;
+  }
+};
+
+bool isPlain(const Tensor& x, at::ScalarType type) {
+  return x.is_cpu() && x.layout() == at::kStrided && x.scalar_type() == type && x.is_contiguous();
+}
+
+bool pays(const Tensor& x, const Tensor& gates) {
+  if (x.numel() == 0) return false;
+  const int64_t runs = gates.scalar_type() == at::kDouble ? runsOf(classesOf<double>(gates))
+                                                          : runsOf(classesOf<float>(gates));
+  return (gates.size(0) - 1) * x.size(2) * x.size(3) >= runs * kFewestSpared;
+}
+
+Tensor gatedLinear(const Tensor& x, const Tensor& gates, const Tensor& weight, const Tensor& bias) {
+  TORCH_CHECK(x.dim() == 4 && gates.dim() == 3 && weight.dim() == 3 && bias.dim() == 3,
+              "expected input [M, N, P, F], gates [G, N, P], weight [M, P F, out] and bias [M, 1, out]");
+  const Shape s(x, gates, weight);
+  TORCH_CHECK(gates.size(1) == s.problems && gates.size(2) == s.blocks, "gates ", gates.sizes(), " beside input ",
+              x.sizes());
+  TORCH_CHECK(weight.size(0) == s.concepts && weight.size(1) == s.blocks * s.features, "weight ", weight.sizes(),
+              " beside input ", x.sizes());
+  TORCH_CHECK(bias.size(0) == s.concepts && bias.size(1) == 1 && bias.size(2) == s.outputs, "bias ", bias.sizes(),
+              " beside weight ", weight.sizes());
+  const auto type = x.scalar_type();
+  const bool known = (type == at::kFloat || type == at::kDouble) && !autocastsOnCpu() && !gates.requires_grad();
+  if (known && isPlain(x, type) && isPlain(gates, type) && isPlain(weight, type) && isPlain(bias, type) &&
+      pays(x, gates)) {
+    return ByClasses::apply(x, gates, weight, bias);
+  }
+  return gateByGate(x, gates, weight, bias);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(crab, library) {
+  library.def("gated_linear(Tensor input, Tensor gates, Tensor weight, Tensor bias) -> Tensor");
+  library.impl("gated_linear", c10::DispatchKey::CompositeImplicitAutograd, TORCH_FN(gatedLinear));
+}
+
+}  // namespace crab
