@@ -1,5 +1,6 @@
 // Collectives inside a graph: a gather and a batch normalisation, with their gradients. Every rank must run
 // the same graph, so that collectives meet in the same order.
+#include "batch_norm_cpu.h"
 #include "process_group.h"
 
 #ifdef CRAB_C10D
@@ -75,49 +76,69 @@ napi_value groupGather(const Napi::CallbackInfo& info) {
 
 // ---- batch normalisation over all ranks ----------------------------------------------------------------
 
-struct Statistics {
-  at::Tensor mean;      // [C]
-  at::Tensor variance;  // [C], eps included
+// On a CPU by the kernels that one process uses, which join their totals over all ranks; with a leaky ReLU.
+class NormOnCpu : public torch::autograd::Function<NormOnCpu> {
+ public:
+  // `x` lies in rows.
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
+                            const at::Tensor& bias, const RunningStatistics& running, const NormSettings& settings,
+                            const c10::intrusive_ptr<Engine>& engine) {
+    const NormResult result = cpuNormForward(x, weight, bias, running, settings, joinedBy(*engine));
+    saveEngine(context, engine);
+    context->save_for_backward({x, weight, bias, result.mean, result.inverseDeviation});
+    context->saved_data["slope"] = settings.slope;
+    return result.y;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    TORCH_CHECK(!at::GradMode::is_enabled(), "batch normalisation over ranks has no second derivative");
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor& x = saved[0];
+    const auto format = x.dim() == 4 ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+    const NormGradients result = cpuNormBackward(x, gradients[0].contiguous(format), saved[1], saved[2],
+                                                 {at::Tensor(), saved[3], saved[4]},
+                                                 context->saved_data["slope"].toDouble(), joinedBy(savedEngine(context)));
+    const at::Tensor none;
+    return {result.input, result.weight, result.bias, none, none, none};
+  }
+
+ private:
+  // One exchange of few values; every rank gets the same sums, bit for bit.
+  static JoinTotals joinedBy(Engine& engine) {
+    return [&engine](std::vector<double>& totals) {
+      const at::Tensor view =
+          at::from_blob(totals.data(), {static_cast<int64_t>(totals.size())}, at::TensorOptions(at::kDouble));
+      allReduceSum(engine, view);
+    };
+  }
 };
 
-// All dimensions but that of the channels.
-std::vector<int64_t> reducedDims(const at::Tensor& x) {
-  std::vector<int64_t> dims;
-  for (int64_t dim = 0; dim < x.dim(); ++dim) {
-    if (dim != 1) dims.push_back(dim);
-  }
-  return dims;
-}
-
-// A value for each channel [C], in the shape that goes with x.
-at::Tensor perChannel(const at::Tensor& values, const at::Tensor& x) {
-  std::vector<int64_t> shape(x.dim(), 1);
-  shape[1] = x.size(1);
-  return values.view(shape);
-}
-
-// On a CPU in two passes: libtorch's own kernel loses digits where the mean is large beside the deviation.
-Statistics localStatistics(const at::Tensor& x, double eps) {
-  if (x.is_cuda()) {
-    const auto [mean, inverse] = at::batch_norm_stats(x, eps);
-    return {mean, inverse.pow(-2)};
-  }
-  const std::vector<int64_t> dims = reducedDims(x);
-  const at::Tensor mean = x.mean(dims);
-  return {mean, (x - perChannel(mean, x)).square_().mean(dims) + eps};
+at::Tensor normOnCpu(const c10::intrusive_ptr<Engine>& engine, const at::Tensor& x, const at::Tensor& weight,
+                     const at::Tensor& bias, const RunningStatistics& running, const NormSettings& settings) {
+  const auto type = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  const at::TensorOptions options = x.options().dtype(type);
+  const at::Tensor scale = weight.defined() ? weight : at::ones({x.size(1)}, options);
+  const at::Tensor shift = bias.defined() ? bias : at::zeros({x.size(1)}, options);
+  if (x.scalar_type() == type && liesInRows(x)) return NormOnCpu::apply(x, scale, shift, running, settings, engine);
+  const at::Tensor last = x.to(type).movedim(1, -1);  // [N, ..., C]
+  const at::Tensor rows = last.reshape({-1, x.size(1)}).contiguous();
+  const at::Tensor y = NormOnCpu::apply(rows, scale, shift, running, settings, engine);
+  return y.view(last.sizes()).movedim(-1, 1).to(x.scalar_type());
 }
 
 // Statistics and number of values of a channel over all ranks; gathered as [ranks, 2 C + 1].
-struct GlobalStatistics : Statistics {
-  at::Tensor counts;  // [ranks], of the statistics' type
-  at::Tensor total;   // one value
+struct GlobalStatistics {
+  at::Tensor mean;      // [C]
+  at::Tensor variance;  // [C], eps included
+  at::Tensor counts;    // [ranks], of the statistics' type
+  at::Tensor total;     // one value
 };
 
 GlobalStatistics globalStatistics(Engine& engine, const at::Tensor& x, double eps) {
   const int64_t channels = x.size(1);
-  const Statistics own = localStatistics(x, eps);
+  const auto [mean, inverse] = at::batch_norm_stats(x, eps);
   const double count = static_cast<double>(x.numel() / channels);
-  const at::Tensor row = at::cat({own.mean, own.variance, at::full({1}, count, own.mean.options())});
+  const at::Tensor row = at::cat({mean, inverse.pow(-2), at::full({1}, count, mean.options())});
   const at::Tensor all = at::stack(allGather(engine, row));
   const at::Tensor means = all.narrow(1, 0, channels);
   const at::Tensor variances = all.narrow(1, channels, channels);
@@ -134,75 +155,72 @@ void updateRunning(const at::Tensor& running, const at::Tensor& value, double mo
   if (running.defined()) running.lerp_(value.to(running.scalar_type()), momentum);
 }
 
-class SyncBatchNorm : public torch::autograd::Function<SyncBatchNorm> {
+// On a GPU by libtorch's own kernels, without the leaky ReLU.
+class NormOnCuda : public torch::autograd::Function<NormOnCuda> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& given, const at::Tensor& weight,
-                            const at::Tensor& bias, const at::Tensor& runningMean,
-                            const at::Tensor& runningVariance, double momentum, double eps,
+                            const at::Tensor& bias, const RunningStatistics& running, const NormSettings& settings,
                             const c10::intrusive_ptr<Engine>& engine) {
     const at::Tensor x = given.contiguous(given.suggest_memory_format());
-    const GlobalStatistics found = globalStatistics(*engine, x, eps);
+    const GlobalStatistics found = globalStatistics(*engine, x, settings.eps);
     const at::Tensor inverse = found.variance.rsqrt();
-    updateRunning(runningMean, found.mean, momentum);
-    const at::Tensor unbiased = (found.variance - eps).clamp_min_(0) * (found.total / (found.total - 1));
-    updateRunning(runningVariance, unbiased, momentum);
+    updateRunning(running.mean, found.mean, settings.momentum);
+    const at::Tensor unbiased = (found.variance - settings.eps).clamp_min_(0) * (found.total / (found.total - 1));
+    updateRunning(running.variance, unbiased, settings.momentum);
     saveEngine(context, engine);
     context->save_for_backward({x, weight, found.mean, inverse, found.counts});
-    if (x.is_cuda()) return at::batch_norm_elemt(x, weight, bias, found.mean, inverse, eps);
-    const at::Tensor scale = weight.defined() ? weight * inverse : inverse;
-    const at::Tensor shift = bias.defined() ? bias - found.mean * scale : -found.mean * scale;
-    return at::addcmul(perChannel(shift, x), x, perChannel(scale, x));
+    return at::batch_norm_elemt(x, weight, bias, found.mean, inverse, settings.eps);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor gradient = gradients[0].contiguous(saved[0].suggest_memory_format());
-    variable_list result = saved[0].is_cuda() ? onCuda(savedEngine(context), gradient, saved)
-                                              : onCpu(savedEngine(context), gradient, saved);
-    if (!saved[1].defined()) result[1] = result[2] = at::Tensor();
-    result.resize(8);
-    return result;
-  }
-
- private:
-  static variable_list onCpu(Engine& engine, const at::Tensor& gradient, const variable_list& saved) {
     const at::Tensor &x = saved[0], &weight = saved[1], &mean = saved[2], &inverse = saved[3];
-    const std::vector<int64_t> dims = reducedDims(x);
-    const at::Tensor centred = x - perChannel(mean, x);
-    const at::Tensor gradWeight = (gradient * centred).sum(dims) * inverse;
-    const at::Tensor gradBias = gradient.sum(dims);
-    const at::Tensor sums = at::stack({gradWeight, gradBias});  // [2, C]
-    allReduceSum(engine, sums);
-    const at::Tensor shares = sums / saved[4].sum();
-    const at::Tensor scale = weight.defined() ? weight * inverse : inverse;
-    const at::Tensor gradX = (gradient * perChannel(scale, x))
-                                 .addcmul_(centred, perChannel(scale * inverse * shares[0], x), -1)
-                                 .sub_(perChannel(scale * shares[1], x));
-    return {gradX, gradWeight, gradBias};
-  }
-
-  static variable_list onCuda(Engine& engine, const at::Tensor& gradient, const variable_list& saved) {
-    const at::Tensor &x = saved[0], &weight = saved[1], &mean = saved[2], &inverse = saved[3];
+    const at::Tensor gradient = gradients[0].contiguous(x.suggest_memory_format());
     auto [sum, sumTimes, gradWeight, gradBias] =
         at::batch_norm_backward_reduce(gradient, x, mean, inverse, weight, true, true, true);
     const at::Tensor sums = at::stack({sum, sumTimes});  // [2, C]
-    allReduceSum(engine, sums);
+    allReduceSum(savedEngine(context), sums);
     const at::Tensor gradX = at::batch_norm_backward_elemt(gradient, x, mean, inverse, weight, sums[0],
                                                            sums[1], saved[4].to(at::kInt));
-    return {gradX, gradWeight, gradBias};
+    if (!weight.defined()) gradWeight = gradBias = at::Tensor();
+    const at::Tensor none;
+    return {gradX, gradWeight, gradBias, none, none, none};
   }
 };
 
+at::Tensor normOnCuda(const c10::intrusive_ptr<Engine>& engine, const at::Tensor& x, const at::Tensor& weight,
+                      const at::Tensor& bias, const RunningStatistics& running, const NormSettings& settings) {
+  const at::Tensor y = NormOnCuda::apply(x, weight, bias, running, settings, engine);
+  if (settings.slope == 1) return y;
+  return settings.slope == 0 ? at::relu(y) : at::leaky_relu(y, settings.slope);
+}
+
+// Kernels of our own trust these.
+void requireChannels(const at::Tensor& x, const std::vector<at::Tensor>& values) {
+  const auto type = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  for (const at::Tensor& each : values) {
+    if (!each.defined()) continue;
+    if (each.dim() != 1 || each.size(0) != x.size(1)) fail("expected weight, bias and statistics [C]");
+    if (each.scalar_type() != type || each.device() != x.device() || !each.is_contiguous()) {
+      fail("weight, bias and statistics must be contiguous, on the input's device, and in f64 if it is, else f32");
+    }
+  }
+  if (values[2].defined() != values[3].defined()) fail("expected both running statistics or none");
+}
+
 // syncBatchNorm(group, x, weight | null, bias | null, runningMean | null, runningVariance | null,
-// momentum, eps): in training
+// momentum, eps, slope): in training; `slope` of a leaky ReLU behind it, 1 for none
 napi_value syncBatchNorm(const Napi::CallbackInfo& info) {
   requireNoAsyncBackward(info.Env(), "a batch normalisation cannot run");
   const auto engine = engineOf(info[0]);
   const at::Tensor& x = tensorOf(info[1]);
   if (x.dim() < 2) fail("expected an input [N, C, ...]");
-  return wrapTensor(info.Env(), SyncBatchNorm::apply(x, optionalTensor(info[2]), optionalTensor(info[3]),
-                                                     optionalTensor(info[4]), optionalTensor(info[5]),
-                                                     number(info[6]), number(info[7]), engine));
+  const at::Tensor weight = optionalTensor(info[2]), bias = optionalTensor(info[3]);
+  const RunningStatistics running{optionalTensor(info[4]), optionalTensor(info[5])};
+  const NormSettings settings{number(info[6]), number(info[7]), number(info[8])};
+  requireChannels(x, {weight, bias, running.mean, running.variance});
+  return wrapTensor(info.Env(), x.is_cuda() ? normOnCuda(engine, x, weight, bias, running, settings)
+                                            : normOnCpu(engine, x, weight, bias, running, settings));
 }
 
 }  // namespace

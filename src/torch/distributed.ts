@@ -242,8 +242,11 @@ export class ProcessGroup {
     await settled('barrier', (addon) => addon.groupBarrier(this.#handle));
   }
 
-  /** Batch normalisation in training with the statistics of all ranks' batches; see nn.BatchNorm2d. */
-  batchNorm(x: Tensor, state: SyncedNorm): Tensor {
+  /**
+   * Batch normalisation in training with the statistics of all ranks' batches; see nn.BatchNorm2d.
+   * @param slope of a leaky ReLU behind it; 1 for none
+   */
+  batchNorm(x: Tensor, state: SyncedNorm, slope = 1): Tensor {
     const optional = (tensor: Tensor | null) =>
       tensor === null ? null : tensorHandle('batchNorm', tensor);
     const { weight, bias, runningMean, runningVar, momentum, eps } = state;
@@ -258,6 +261,7 @@ export class ProcessGroup {
           optional(runningVar),
           momentum,
           eps,
+          slope,
         ),
       ),
     );

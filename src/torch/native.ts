@@ -171,6 +171,7 @@ export interface Native {
     runningVariance: TensorHandle | null,
     momentum: number,
     eps: number,
+    slope: number,
   ): TensorHandle;
   reducerCreate(group: GroupHandle, parameters: TensorHandle[], bucketBytes: number): ReducerHandle;
   reducerBegin(reducer: ReducerHandle): void;

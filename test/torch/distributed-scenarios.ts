@@ -67,23 +67,33 @@ export const SCENARIOS = {
   },
 
   batchNorm: (group: ProcessGroup | null) => {
-    const results = [[3, 4, 5], [3]].map((shape) => {
-      const norm = new nn.BatchNorm2d(3, { dtype: 'f64' });
+    const cases = [
+      { shape: [3, 4, 5], channelsLast: true, slope: null, affine: true },
+      { shape: [3, 4, 5], channelsLast: true, slope: 0.2, affine: true },
+      { shape: [3, 4, 5], channelsLast: false, slope: 0, affine: true },
+      { shape: [3, 4, 5], channelsLast: true, slope: 0.2, affine: false },
+      { shape: [3], channelsLast: false, slope: null, affine: true },
+      { shape: [3], channelsLast: false, slope: 0, affine: true },
+    ];
+    const results = cases.map(({ shape, channelsLast, slope, affine }) => {
+      const norm = new nn.BatchNorm2d(3, { dtype: 'f64', affine });
       noGrad(() => {
         norm.weight?.copy_(tensor([0.5, -1, 2]));
         norm.bias?.copy_(tensor([0.1, 0.2, 0.3]));
       });
       norm.group = group;
       let x = inputsHere(group, shape).mul(3).add(2);
-      if (shape.length === 3) x = x.contiguous('channelsLast');
+      if (channelsLast) x = x.contiguous('channelsLast');
       x.requiresGrad_();
-      const y = norm.forward(norm.forward(x).tanh());
+      const normalize = (values: Tensor): Tensor =>
+        slope === null ? norm.forward(values) : norm.forwardLeakyRelu(values, slope);
+      const y = normalize(normalize(x).tanh());
       y.sigmoid().mul(y).sum().backward();
       return {
         y: y.toNested(),
         gradient: x.grad?.toNested(),
-        weight: norm.weight?.grad?.toArray(),
-        bias: norm.bias?.grad?.toArray(),
+        weight: norm.weight?.grad?.toArray() ?? [0, 0, 0],
+        bias: norm.bias?.grad?.toArray() ?? [0, 0, 0],
         mean: norm.runningMean?.toArray(),
         variance: norm.runningVar?.toArray(),
       };

@@ -73,12 +73,12 @@ export class BatchNorm2d extends Module {
   /** `forward` with a leaky ReLU behind it (slope 0: a ReLU), in one operator where that is possible. */
   forwardLeakyRelu(x: Tensor, slope: number): Tensor {
     const { weight, bias, runningMean, runningVar, eps, momentum } = this;
-    const plain = momentum === null || weight === null || bias === null || this.group !== null;
-    if (!this.training || plain) {
+    if (!this.training || momentum === null || weight === null || bias === null) {
       const y = this.forward(x);
       return slope === 0 ? y.relu_() : leakyRelu(y, slope);
     }
     this.numBatchesTracked?.add_(1);
+    if (this.group !== null) return this.group.batchNorm(x, { ...this, momentum }, slope);
     return batchNormLeakyRelu(x, runningMean, runningVar, weight, bias, { momentum, eps, slope });
   }
 
