@@ -18,7 +18,7 @@ export function Footer() {
           : `Model ${info.name}: ${info.concepts.length} concepts, ${megabytes(info.bytes)}.`}
         {accuracy !== null &&
           ` Chooses right in ${Object.entries(accuracy)
-            .map(([variant, value]) => `${(100 * value).toFixed(1)}% (${variant})`)
+            .map(([variant, value]) => `${(100 * value).toFixed(1)}% (${variant.toUpperCase()})`)
             .join(', ')}.`}
       </p>
     </footer>

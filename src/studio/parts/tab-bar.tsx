@@ -3,20 +3,21 @@ import { change, settings, tab } from '../state/store.js';
 import { TABS, writeSettings, type Tab } from '../state/settings.js';
 import { TabIcon } from './icons.js';
 
-const NAMES: Readonly<Record<Tab, readonly [short: string, rest: string]>> = {
-  play: ['Play', ''],
-  erase: ['Erase', ' anything'],
-  why: ['Why', ''],
-  rules: ['Rule', ' map'],
-  make: ['Make', ''],
-  train: ['Train', ''],
+/** Names, and shorter ones for phones. */
+const NAMES: Readonly<Record<Tab, readonly [name: string, short: string]>> = {
+  play: ['Play', 'Play'],
+  erase: ['Erase anything', 'Erase'],
+  why: ['Why', 'Why'],
+  rules: ['Rule map', 'Rules'],
+  make: ['Make', 'Make'],
+  train: ['Train', 'Train'],
 };
 
 export function TabBar() {
   return (
     <nav class="tabs" aria-label="Views">
       {TABS.map((name) => {
-        const [short, rest] = NAMES[name];
+        const [long, short] = NAMES[name];
         return (
           <a
             key={name}
@@ -30,10 +31,8 @@ export function TabBar() {
             }}
           >
             <TabIcon tab={name} />
-            <span>
-              {short}
-              <span class="wide-only">{rest}</span>
-            </span>
+            <span class="wide-only">{long}</span>
+            <span class="narrow-only">{short}</span>
           </a>
         );
       })}

@@ -45,13 +45,14 @@ function RuleSelect({
   readonly group: RuleGroup;
 }) {
   const options = ruleOptions(findLayout(settings.value.layout), component, group);
+  // What cannot change is not asked for.
+  if (options.length < 2) return null;
   return (
     <label class="field stacked">
       <span>{attributeWords(group)}</span>
       <select
         data-rule={`${component} ${group}`}
         value={String(fixedRule(draft, component, options))}
-        disabled={options.length < 2}
         onChange={(event) => {
           const option = options.at(Number(event.currentTarget.value));
           const isAny = event.currentTarget.value === '-1';
@@ -102,13 +103,13 @@ function StartSelect({
   readonly layout: ComponentLayout;
 }) {
   const values = startValues(layout, name);
+  if (values.length < 2) return null;
   return (
     <label class="field stacked">
       <span>{START_NAMES[name]}</span>
       <select
         data-start={`${component} ${name}`}
         value={String(draft.start[component][name] ?? ANY)}
-        disabled={values.length < 2}
         onChange={(event) => {
           const { value } = event.currentTarget;
           apply(withStart(draft, component, name, value === ANY ? null : Number(value)));

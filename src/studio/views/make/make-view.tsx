@@ -1,4 +1,5 @@
 /** Make: build a matrix from rules and values, or bring pictures, and see what CRAB makes of it. */
+import { findLayout } from '../../../matrix/index.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { choice, matrix, settings } from '../../state/store.js';
 import { Builder } from './builder.js';
@@ -11,8 +12,10 @@ export function MakeView() {
   const answer = choice.value.value?.answer ?? null;
   const isPictures = settings.value.pictures !== '';
   const painted = new Map(answer?.missing.map((at, i) => [at, answer.images[i]]) ?? []);
+  // Two components have a long form: the reading then goes below the matrix.
+  const isShort = isPictures || findLayout(settings.value.layout).components.length === 1;
   return (
-    <div class="columns">
+    <div class={`columns${isShort ? ' short-form' : ''}`}>
       <h1 class="unseen">Make a matrix</h1>
       <section class="stage" aria-label="The matrix">
         {matrix.value.fault !== null && (
@@ -42,8 +45,8 @@ export function MakeView() {
         <h2>{isPictures ? 'Your pictures' : 'Your rules'}</h2>
         {!isPictures && <Builder />}
         <DropZone />
-        <Reading />
       </section>
+      <Reading />
     </div>
   );
 }

@@ -30,7 +30,8 @@ function ScoreLine({ name, kind, share, detail }: Line) {
   );
 }
 
-const counted = ({ right, total }: Tally): string => `${right} of ${total}`;
+const counted = ({ right, total }: Tally): string =>
+  total === 0 ? 'no answers yet' : `${right} of ${total}`;
 
 export function Scoreboard() {
   const { layout, variant } = settings.value;
@@ -62,7 +63,7 @@ export function Scoreboard() {
           detail={
             measured === null
               ? counted(score.model)
-              : `${counted(score.model)}, ${percent(measured)} in tests`
+              : `${counted(score.model)}; ${percent(measured)} in tests`
           }
         />
         <ScoreLine name="People" kind="people" share={people} detail="Zhang et al. 2019" />

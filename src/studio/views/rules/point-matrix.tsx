@@ -30,7 +30,7 @@ export function PointMatrix() {
           disabled={point === 0}
           onClick={() => change({ point: point - 1 })}
         >
-          Before
+          Previous
         </button>
         <button
           type="button"

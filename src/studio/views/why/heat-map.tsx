@@ -45,6 +45,9 @@ function strongest(rows: readonly (readonly number[])[]): number {
   return Math.max(1e-9, all[Math.floor(0.95 * (all.length - 1))]);
 }
 
+/** A long name may go on in the next line behind its stroke. */
+const breakable = (name: string): string => name.replace('/', '/\u200b');
+
 function Row({
   shown,
   info,
@@ -148,7 +151,7 @@ export function HeatMap() {
               <td />
               {info.concepts.map((name, m) => (
                 <th scope="col" key={name} title={`Concept ${m + 1} ${info.aboutConcepts[m]}`}>
-                  <span>{name}</span>
+                  <span>{breakable(name)}</span>
                 </th>
               ))}
               <th scope="col" class="total">
