@@ -13,16 +13,13 @@ import {
   CrabModel,
   crabConfig,
   drawNoise,
-  drawTargets,
   evaluateObjective,
-  targetTensors,
   weightedLoss,
   type CrabConfig,
   type Noise,
   type ObjectiveTerms,
   type ProblemBatch,
 } from '../../src/models/index.js';
-import { Random } from '../../src/matrix/index.js';
 import {
   Generator,
   optim,
@@ -32,6 +29,7 @@ import {
   type Tensor,
 } from '../../src/torch/index.js';
 import { ReferenceCrab } from './reference.js';
+import { drawnTargets } from './targets.js';
 
 const BATCH = 32;
 
@@ -88,7 +86,6 @@ function contenders(config: CrabConfig): Contender[] {
 
 function measure(config: CrabConfig, rounds: number): Row[] {
   const generator = new Generator('cpu', 5);
-  const random = new Random(6);
   const panels = rand([BATCH, 9, 64, 64], { generator });
   const racers = contenders(config).map((each) => ({
     ...each,
@@ -96,9 +93,7 @@ function measure(config: CrabConfig, rounds: number): Row[] {
     samples: [] as Sample[],
   }));
   for (let round = -1; round < rounds; round++) {
-    const targets = targetTensors(
-      drawTargets(config.targets, BATCH, () => random.next() / 2 ** 32),
-    );
+    const targets = drawnTargets(config.targets, BATCH, { seed: 6, step: round + 1 });
     const noise = drawNoise(config.network, BATCH, generator);
     for (const { evaluate, optimizer, samples } of racers) {
       const sample = scope((): Sample => {

@@ -23,7 +23,6 @@ export type { ConfigurationRow } from './crab/presets.js';
 export { CrabModel, type CrabModelOptions } from './crab/model.js';
 export {
   contextOf,
-  drawTargets,
   gatesOf,
   hostTargets,
   PANELS,

@@ -3,14 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   contextOf,
-  drawTargets,
   gatesOf,
   hostTargets,
   predictConcepts,
   targetTensors,
   type CrabModel,
 } from '../../src/models/index.js';
-import { uniformStream } from '../../src/models/mixture/random.js';
 import {
   grad,
   isTorchAvailable,
@@ -25,32 +23,6 @@ import { largestGap, noisePanels, targetsAt, tinyConfig, tinyModel } from './tin
 const positions = fc
   .shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7, 8], { minLength: 1, maxLength: 8 })
   .map((list) => [...list].sort((a, b) => a - b));
-
-test('drawn targets are what the configuration says', () => {
-  const config = { sharedByBatch: false, min: 2, max: 4, setsPerProblem: 3, decoded: 1 };
-  const drawn = drawTargets(config, 200, uniformStream(1));
-  expect([drawn.sets, drawn.problems, drawn.places]).toEqual([3, 200, 4]);
-  const counts = new Set<number>();
-  for (let row = 0; row < 600; row++) {
-    const weights = drawn.weight.subarray(row * 4, row * 4 + 4);
-    const count = weights.reduce((sum, weight) => sum + weight, 0);
-    const targets = new Set(drawn.index.subarray(row * 4, row * 4 + count));
-    expect(targets.size).toBe(count);
-    counts.add(count);
-  }
-  expect([...counts].sort()).toEqual([2, 3, 4]);
-});
-
-test('single targets of one problem differ, and every position comes up', () => {
-  const config = { sharedByBatch: false, min: 1, max: 1, setsPerProblem: 4, decoded: 1 };
-  const { index } = drawTargets(config, 100, uniformStream(2));
-  for (let n = 0; n < 100; n++) {
-    expect(new Set([0, 1, 2, 3].map((s) => index[s * 100 + n])).size).toBe(4);
-  }
-  expect(new Set(index).size).toBe(9);
-  const shared = drawTargets({ ...config, sharedByBatch: true }, 50, uniformStream(3));
-  expect(new Set(shared.index.subarray(0, 50)).size).toBe(1);
-});
 
 test('impossible targets are refused', () => {
   expect(() => hostTargets([[[9]]])).toThrow(/position 9/);

@@ -1,13 +1,7 @@
 /** A CRAB small enough for tests, and random problems for it. */
-import {
-  crabConfig,
-  CrabModel,
-  drawTargets,
-  hostTargets,
-  targetTensors,
-} from '../../src/models/index.js';
+import { drawnTargets } from '../../bench/model/targets.js';
+import { crabConfig, CrabModel, hostTargets, targetTensors } from '../../src/models/index.js';
 import type { CrabConfig, DeepPartial, TargetSets } from '../../src/models/index.js';
-import { uniformStream } from '../../src/models/mixture/random.js';
 import { Generator, rand, type Tensor } from '../../src/torch/index.js';
 
 const TINY: DeepPartial<CrabConfig> = {
@@ -39,7 +33,7 @@ export const targetsAt = (...positions: number[][]): TargetSets =>
   targetTensors(hostTargets([positions]));
 
 export function randomTargets(config: CrabConfig, problems: number, seed = 3): TargetSets {
-  return targetTensors(drawTargets(config.targets, problems, uniformStream(seed)));
+  return drawnTargets(config.targets, problems, { seed });
 }
 
 /** Largest absolute difference of two tensors. */

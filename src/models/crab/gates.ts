@@ -5,7 +5,6 @@
  */
 import { tensor, zeros, type Device, type Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
-import type { TargetsConfig } from './config.js';
 
 export const PANELS = 9;
 
@@ -56,55 +55,6 @@ function requireTargets(positions: readonly number[]): void {
   if (distinct !== positions.length || distinct < 1 || distinct > PANELS - 1) {
     throw new ModelError(`targets: [${positions.join(', ')}] are not 1 to 8 different positions`);
   }
-}
-
-/** A random order of the nine positions. */
-function shuffledPositions(random: () => number): number[] {
-  const order = Array.from({ length: PANELS }, (_, position) => position);
-  for (let i = PANELS - 1; i > 0; i--) {
-    const j = Math.min(i, Math.floor(random() * (i + 1)));
-    [order[i], order[j]] = [order[j], order[i]];
-  }
-  return order;
-}
-
-/**
- * Random targets for a batch, as the configuration says; `random` gives numbers in [0, 1). The sets of
- * one problem start at different positions, so single targets never repeat.
- */
-export function drawTargets(
-  config: TargetsConfig,
-  problems: number,
-  random: () => number,
-): HostTargets {
-  const { min, max, setsPerProblem, sharedByBatch } = config;
-  const ofProblem = (): number[][] => {
-    const order = shuffledPositions(random);
-    return Array.from({ length: setsPerProblem }, (_, s) => {
-      const count = min + Math.min(max - min, Math.floor(random() * (max - min + 1)));
-      return Array.from({ length: count }, (_, place) => order[(s + place) % PANELS]);
-    });
-  };
-  const shared = sharedByBatch ? ofProblem() : null;
-  const drawn = Array.from({ length: problems }, () => shared ?? ofProblem());
-  const sets = Array.from({ length: setsPerProblem }, (_, s) => drawn.map((each) => each[s]));
-  return widened(hostTargets(sets), max);
-}
-
-/** The same targets with room for `places`, so that every batch of a run has the same shape. */
-function widened(targets: HostTargets, places: number): HostTargets {
-  if (targets.places === places) return targets;
-  const rows = targets.sets * targets.problems;
-  const index = new BigInt64Array(rows * places);
-  const weight = new Float32Array(rows * places);
-  for (let row = 0; row < rows; row++) {
-    for (let place = 0; place < places; place++) {
-      const from = row * targets.places + Math.min(place, targets.places - 1);
-      index[row * places + place] = targets.index[from];
-      weight[row * places + place] = place < targets.places ? targets.weight[from] : 0;
-    }
-  }
-  return { ...targets, places, index, weight };
 }
 
 /** Targets as tensors on a device. */
