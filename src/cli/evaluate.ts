@@ -1,12 +1,13 @@
 /** `crab evaluate`: measures a model on problems, prints it, and draws a report of it. */
 import { Option, type Command } from 'commander';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
   checkConfiguration,
   evaluateModel,
   exportRun,
+  freshData,
   METRIC_NAMES,
   openSubject,
   summaryJson,
@@ -26,10 +27,12 @@ import { openProblems, writeFileAtomically } from '../matrix/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';
+import { requireInput, requireOutputFile } from './paths.js';
 
 interface Options {
   model: string;
-  data: string[];
+  data?: string[];
+  count?: number;
   metrics?: string;
   part: Part | 'all';
   problems?: number;
@@ -43,7 +46,9 @@ interface Options {
 const EXAMPLES = `
 The model is a bundle of the zoo by its name, the folder of a bundle, or a run, which is exported to a
 temporary bundle first. The data are a RAVEN folder (its test part), a set file (.npz) or an HDF5 cache;
-several may be given, and selection accuracy is measured on each.
+several may be given: selection accuracy is measured on each, gsa, errors and ari on all of them together
+(a matrix that is in several counts once). Without data, fresh problems are made, those of RAVEN and
+I-RAVEN candidates.
 
 Metrics: sa        selection accuracy on the candidates of the data
          gsa       global selection accuracy: any positions, 1 to 3 missing, 2 to 16 candidates
@@ -54,6 +59,7 @@ Metrics: sa        selection accuracy on the candidates of the data
          all       all of these (the default with --report)
 
 Examples:
+  crab evaluate --model center --report center.html
   crab evaluate --model center --data RAVEN-10000/center_single
   crab evaluate --model center --data center.npz --metrics all --report center.html
   crab evaluate --model runs/center-crab-0 --data center.npz --json`;
@@ -63,7 +69,15 @@ export function addEvaluateCommand(program: Command, signal: AbortSignal): void 
     .command('evaluate')
     .description('measure a model: accuracy, rules, concepts, pictures')
     .requiredOption('--model <model>', 'name or folder of a bundle, or a run')
-    .requiredOption('--data <path...>', 'a RAVEN folder or a set file; several may be given')
+    .option(
+      '--data <path...>',
+      'a RAVEN folder or a set file; several may be given (default: fresh problems)',
+    )
+    .option(
+      '--count <n>',
+      'fresh problems of each variant, where no data are given (default: 2000)',
+      wholeNumber(1, 1_000_000),
+    )
     .option('--metrics <list>', `all, or some of ${METRIC_NAMES.join(',')} (default: sa)`)
     .option('--report <file>', 'write a page with figures, HTML')
     .option('--save <file>', 'write the whole evaluation as JSON')
@@ -146,9 +160,21 @@ async function withSubject<T>(
   }
 }
 
-/** Opens all data; what is open is closed again where one fails. */
-async function openData(options: Options, subject: Subject): Promise<EvaluationData[]> {
+const DEFAULT_COUNT = 2000;
+/** Metrics that look at the data; the others make panels of their own. */
+const ON_DATA: readonly MetricName[] = ['sa', 'gsa', 'errors', 'ari'];
+
+/** Opens all data, or makes fresh ones; what is open is closed again where one fails. */
+async function openData(
+  options: Options,
+  metrics: readonly MetricName[],
+  subject: Subject,
+): Promise<EvaluationData[]> {
   const { configuration, noisy } = subject.solver.manifest;
+  if (options.data === undefined) {
+    if (!metrics.some((metric) => ON_DATA.includes(metric))) return [];
+    return freshData(subject.solver.manifest, options.count ?? DEFAULT_COUNT);
+  }
   const part = options.part === 'all' ? undefined : options.part;
   const opened: EvaluationData[] = [];
   try {
@@ -181,7 +207,7 @@ async function measure(
   const progress = new StageProgress(options.quiet ?? false);
   try {
     return await withSubject(options.model, metrics, progress, signal, async (subject) => {
-      const data = await openData(options, subject);
+      const data = await openData(options, metrics, subject);
       try {
         const evaluation = await evaluateModel(subject, {
           model: options.model,
@@ -206,10 +232,29 @@ async function measure(
   }
 }
 
+/** Everything that can be found wrong before minutes of measuring. */
+async function checkPaths({ model, data = [], report, save, count }: Options): Promise<void> {
+  if (data.length > 0 && count !== undefined) {
+    throw new UsageError('--count is of fresh problems: leave it out, or --data');
+  }
+  for (const each of data) await requireInput('--data', each);
+  const inputs = [
+    { argument: '--model', location: model },
+    ...data.map((location) => ({ argument: '--data', location })),
+  ];
+  await requireOutputFile('--report', report, inputs);
+  await requireOutputFile('--save', save, [
+    ...inputs,
+    ...(report === undefined ? [] : [{ argument: '--report', location: report }]),
+  ]);
+}
+
 async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
   const metrics = readMetrics(options.metrics ?? (options.report === undefined ? 'sa' : 'all'));
+  await checkPaths(options);
   const evaluation = await measure(options, metrics, signal);
   if (options.save !== undefined) {
+    await mkdir(path.dirname(path.resolve(options.save)), { recursive: true });
     await writeFileAtomically(options.save, `${JSON.stringify(evaluation)}\n`);
   }
   process.stdout.write(

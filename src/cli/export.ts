@@ -4,6 +4,7 @@ import { exportRun, type ExportReport } from '../lab/index.js';
 import { WEIGHT_FORMATS, type WeightFormat } from '../models/index.js';
 import type { WhichWeights } from '../training/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
+import { requireInput, requireOutputFolder } from './paths.js';
 import { startProgress, type Progress } from './progress.js';
 
 interface Options {
@@ -80,6 +81,8 @@ function summary({ folder, name, step, bytes, accuracy }: ExportReport): string 
 }
 
 async function runExport(run: string, options: Options, signal: AbortSignal): Promise<void> {
+  await requireInput('RUN', run);
+  await requireOutputFolder('--out', options.out);
   const progress = new StageProgress(options.quiet ?? false);
   try {
     const report = await exportRun({

@@ -1,8 +1,11 @@
 /** `crab grade`: what people answered to items of ours, and what that says about them and the items. */
 import type { Command } from 'commander';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { grade, gradePage, type GradeResult } from '../lab/index.js';
 import { writeFileAtomically } from '../matrix/node.js';
 import { UsageError } from './errors.js';
+import { requireInput, requireOutputFile } from './paths.js';
 import { startProgress } from './progress.js';
 
 interface Options {
@@ -49,6 +52,12 @@ function modelsOf(list: string | undefined): string[] | undefined {
 
 async function run(responses: string, options: Options, signal: AbortSignal): Promise<void> {
   const models = modelsOf(options.model);
+  await requireInput('RESPONSES', responses);
+  await requireInput('--items', options.items);
+  await requireOutputFile('--out', options.out, [
+    { argument: 'RESPONSES', location: responses },
+    { argument: '--items', location: options.items },
+  ]);
   const progress = startProgress(1, 'items', options.quiet);
   try {
     const graded = await grade({
@@ -59,7 +68,10 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
       onProgress: (done, total) => progress.update(done / total),
     });
     progress.stop();
-    if (options.out !== undefined) await writeFileAtomically(options.out, await gradePage(graded));
+    if (options.out !== undefined) {
+      await mkdir(path.dirname(path.resolve(options.out)), { recursive: true });
+      await writeFileAtomically(options.out, await gradePage(graded));
+    }
     const { result } = graded;
     process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : describe(result));
   } finally {

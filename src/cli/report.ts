@@ -4,6 +4,7 @@ import { METRIC_NAMES, reportZoo, summaryJson, summaryText, writeZooCards } from
 import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';
+import { requireInput, requireOutputFolder } from './paths.js';
 
 interface Options {
   zoo?: string | true;
@@ -21,7 +22,9 @@ interface Options {
 
 const EXAMPLES = `
 Writes index.html, which sets the models beside the tables of the paper; a page, the numbers as JSON and
-every figure as SVG and PNG for each model. Without --data the models are measured on fresh problems.
+every figure as SVG and PNG for each model. Without --data the models are measured on fresh problems,
+with --data and --count on both. A folder that holds a report already keeps what was measured under the
+same conditions (the bundle's hash, the data, all counts); what was not is removed and measured again.
 With --docs, also the tables of the documents and a card of each model, README.md in its folder, and one
 of the zoo. With --cards nothing is measured: cards are written from the bundles and what --docs keeps.
 
@@ -41,10 +44,10 @@ export function addReportCommand(program: Command, signal: AbortSignal): void {
     .option('--data <folder...>', 'folders of RAVEN, or of sets (raven_center_single.npz)')
     .option(
       '--count <n>',
-      'fresh problems of each variant (default: 2000)',
+      'fresh problems of each variant (default: 5000, none with --data)',
       wholeNumber(1, 1_000_000),
     )
-    .option('--metrics <list>', `some of ${METRIC_NAMES.join(',')} (default: all)`)
+    .option('--metrics <list>', `all, or some of ${METRIC_NAMES.join(',')} (default: all)`)
     .option(
       '--problems <n>',
       'problems of gsa, errors and ari (default: 2000)',
@@ -64,10 +67,13 @@ export function addReportCommand(program: Command, signal: AbortSignal): void {
 }
 
 function metricsOf(list: string | undefined) {
-  const asked = list?.split(',').map((name) => name.trim().toLowerCase());
+  const asked =
+    list === 'all' ? undefined : list?.split(',').map((name) => name.trim().toLowerCase());
   const unknown = asked?.find((name) => !METRIC_NAMES.some((each) => each === name));
   if (unknown !== undefined) {
-    throw new UsageError(`--metrics ${unknown}: expected some of ${METRIC_NAMES.join(', ')}`);
+    throw new UsageError(
+      `--metrics ${unknown}: expected all, or some of ${METRIC_NAMES.join(', ')}`,
+    );
   }
   return asked === undefined ? undefined : METRIC_NAMES.filter((name) => asked.includes(name));
 }
@@ -89,9 +95,12 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   if (options.zoo === undefined) {
     throw new UsageError('say what to report on: --zoo, or --zoo with a folder of bundles');
   }
-  if (options.out === '') throw new UsageError('--out is empty: name a folder');
   const metrics = metricsOf(options.metrics);
+  if (typeof options.zoo === 'string') await requireInput('--zoo', options.zoo);
+  if (options.docs !== undefined) await requireOutputFolder('--docs', options.docs);
   if (options.cards) return writeCards(options, signal);
+  for (const folder of options.data ?? []) await requireInput('--data', folder);
+  await requireOutputFolder('--out', options.out);
   const progress = new StageProgress(options.quiet ?? false);
   try {
     const { page, evaluations } = await reportZoo({

@@ -1,10 +1,14 @@
 /** `crab solve`: imagines the missing panels of a matrix, chooses a candidate, and says why. */
 import type { Command } from 'commander';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { checkProblemConfiguration } from '../lab/index.js';
 import { encodePng } from '../matrix/index.js';
 import { writeFileAtomically } from '../matrix/node.js';
 import { completedPicture, readProblem, Solver } from '../solver/node.js';
 import type { Answer, Choice, Panel, ProblemInput } from '../solver/node.js';
 import { UsageError } from './errors.js';
+import { requireInput, requireOutputFile } from './paths.js';
 
 interface Options {
   model: string;
@@ -60,10 +64,14 @@ function missingOf(input: ProblemInput, given: readonly number[] | undefined): r
 }
 
 async function solve(location: string, options: Options, signal: AbortSignal): Promise<void> {
+  await requireInput('INPUT', location);
+  await requireOutputFile('--out', options.out, [{ argument: 'INPUT', location }]);
   const input = await readProblem(location);
   const missing = missingOf(input, options.missing);
   const solver = await Solver.load(options.model, { signal });
   try {
+    const { configuration } = solver.manifest;
+    await checkProblemConfiguration(location, input.configurations, configuration);
     const answer = await solver.solve(input.panels, { missing, signal });
     const offered = missing.length === 1 && input.candidates.length > 0;
     const choice = offered ? await solver.choose(answer, input.candidates, { signal }) : null;
@@ -83,6 +91,7 @@ async function writeCompleted(file: string, input: ProblemInput, answer: Answer)
     return place >= 0 ? answer.images[place] : (panel ?? new Float32Array(64 * 64).fill(1));
   });
   const picture = completedPicture(panels, { framed: answer.missing });
+  await mkdir(path.dirname(path.resolve(file)), { recursive: true });
   await writeFileAtomically(file, encodePng(picture));
 }
 

@@ -92,6 +92,32 @@ export async function configurationsOf(
   return told !== undefined && possible.includes(told) ? [told] : possible;
 }
 
+/** What the name of a problem tells: of its folder, or its own as items are called. */
+async function namedProblem(location: string): Promise<Configuration | undefined> {
+  const full = path.resolve(location);
+  const isFolder = (await stat(full)).isDirectory();
+  const item = /^(.+)-\d{5,9}$/.exec(path.basename(full, path.extname(full)))?.[1];
+  const folder = isFolder ? full : path.dirname(full);
+  return (item === undefined ? undefined : named(item)) ?? named(path.basename(folder));
+}
+
+/** Refuses one problem that tells that it is not of a model's configuration. */
+export async function checkProblemConfiguration(
+  location: string,
+  byStructure: readonly Configuration[] | null,
+  configuration: Configuration,
+): Promise<void> {
+  const structural = byStructure ?? [];
+  const told = await namedProblem(location);
+  // As with sets: a name narrows what the structure allows, and where it contradicts, loses.
+  const isPossible = told !== undefined && (structural.length === 0 || structural.includes(told));
+  const possible = isPossible ? [told] : structural;
+  if (possible.length === 0 || possible.includes(configuration)) return;
+  throw new ArgumentError(
+    `${location}: a problem of ${OR.format(possible)}, the model is for ${configuration}`,
+  );
+}
+
 const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** Refuses problems that tell that they are not of a model's configuration. */

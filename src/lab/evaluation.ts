@@ -4,7 +4,7 @@
  * bootstrap over problems, of shares of exactly 0 or 1 by Wilson's formula. Concepts are numbered
  * 1..M, panels 1..9, candidates from 1.
  */
-import type { Configuration, Variant } from '../matrix/index.js';
+import { FormatError, type Configuration, type Variant } from '../matrix/index.js';
 import type { BundleSizes, HistoryCurve } from '../solver/index.js';
 
 export const EVALUATION_FORMAT = 'crab-evaluation';
@@ -21,6 +21,12 @@ export interface Measured {
   readonly high: number;
 }
 
+/** How candidates are called where a person reads. */
+export const VARIANT_NAMES: Readonly<Record<Variant, string>> = {
+  raven: 'RAVEN',
+  'i-raven': 'I-RAVEN',
+};
+
 /** A set of problems that a model was measured on. */
 export interface MeasuredData {
   /** The path as given, or a description of generated problems. */
@@ -28,6 +34,23 @@ export interface MeasuredData {
   /** How the wrong candidates were made, where that is known. */
   readonly variant: Variant | null;
   readonly count: number;
+  /** Of fresh problems of our generator; absent for data that were given. */
+  readonly seed?: number;
+  /** Tells data of other content apart that are called the same. */
+  readonly fingerprint?: string;
+}
+
+/** What else than the data decides about the figures of an evaluation. */
+export interface MeasuringConditions {
+  /** SHA-256 of the bundle's manifest, which holds those of its files; null for a made-up model. */
+  readonly bundle: string | null;
+  readonly metrics: readonly MetricName[];
+  /** Problems of GSA and ARI, and repeats of GSA. */
+  readonly problems: number;
+  readonly repeats: number;
+  /** Panels of each batch of VD; problems of errors and of reading back. */
+  readonly panels: number;
+  readonly pictures: number;
 }
 
 /** Selection accuracy on one set of problems. */
@@ -40,7 +63,7 @@ export interface SelectionResult extends MeasuredData {
 
 /** Problems that a metric was measured on. */
 export interface MeasuredProblems {
-  /** Problems of the data given. */
+  /** Problems of the data, of all sets in turns; a matrix that is in several sets counts once. */
   readonly fromData: number;
   /** Fresh problems of our generator, added where the data had too few. */
   readonly generated: number;
@@ -197,7 +220,9 @@ export interface ModelEvaluation {
   readonly sizes: BundleSizes;
   /** How the model was trained: plain facts. */
   readonly training: Readonly<Record<string, string | number>>;
-  /** The sets of problems given; the first also gives those of GSA, errors and ARI. */
+  /** Absent in evaluations that were saved without. */
+  readonly conditions?: MeasuringConditions;
+  /** The sets of problems; all of them also give those of GSA, errors and ARI. */
   readonly data?: readonly MeasuredData[];
   /** One for each set of problems given. */
   readonly selection: readonly SelectionResult[] | null;
@@ -219,3 +244,21 @@ export const measuredData = ({
   data,
   selection,
 }: Pick<ModelEvaluation, 'data' | 'selection'>): readonly MeasuredData[] => data ?? selection ?? [];
+
+/** An evaluation read from a file, its head checked. */
+export function parseEvaluation(text: string, file: string): ModelEvaluation {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new FormatError(`${file}: not JSON`);
+  }
+  const model = value as Partial<ModelEvaluation> | null;
+  if (model?.format !== EVALUATION_FORMAT || model.version !== EVALUATION_VERSION) {
+    throw new FormatError(`${file}: not an evaluation of version ${EVALUATION_VERSION}`);
+  }
+  if (typeof model.name !== 'string' || typeof model.configuration !== 'string') {
+    throw new FormatError(`${file}: it does not say which model it is of`);
+  }
+  return model as ModelEvaluation;
+}

@@ -3,12 +3,14 @@ export { calibrate, type CalibrationOptions } from './calibration.js';
 export * from './card/index.js';
 export {
   checkConfiguration,
+  checkProblemConfiguration,
   configurationsOf,
   configurationsOfLabels,
 } from './data-configuration.js';
 export { evaluateModel, type EvaluationData, type EvaluationOptions } from './evaluate.js';
 export * from './evaluation.js';
 export { EXAMPLE_SEED, exampleProblems } from './examples.js';
+export { FRESH_SEED, freshData } from './fresh-data.js';
 export { exportRun, type ExportOptions, type ExportReport } from './export-run.js';
 export * from './grade/index.js';
 export * from './metrics/index.js';

@@ -1,7 +1,7 @@
 /** An evaluation in short: the JSON that `crab evaluate --json` prints, and lines for people. */
 import path from 'node:path';
 import type { Variant } from '../matrix/index.js';
-import { measuredData } from './evaluation.js';
+import { measuredData, VARIANT_NAMES } from './evaluation.js';
 import type {
   AriTable,
   Measured,
@@ -13,9 +13,12 @@ import type {
 /** The JSON of `crab evaluate`: what most scripts want on top, details below it; shares are fractions. */
 export interface EvaluationSummary {
   readonly model: string;
-  /** The first set of problems; `selection` has all of them. */
+  /** The first set of problems, null where no metric was measured on one; `sets` has all of them. */
   readonly data: string | null;
   readonly count: number | null;
+  readonly sets: readonly MeasuredData[];
+  /** The bundle's hash and all counts. */
+  readonly conditions?: ModelEvaluation['conditions'];
   readonly sa?: number;
   readonly saL2?: number;
   readonly selection?: ModelEvaluation['selection'];
@@ -29,6 +32,8 @@ export interface EvaluationSummary {
     readonly each: number;
     readonly eachL2: number;
   }[];
+  /** The problems that GSA was measured on. */
+  readonly gsaProblems?: MeasuredProblems & { readonly repeats: number };
   readonly errors?: ModelEvaluation['errors'];
   readonly ari?: ModelEvaluation['ari'];
   readonly vd?: ModelEvaluation['vd'];
@@ -39,11 +44,14 @@ export interface EvaluationSummary {
 export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
   const { selection, gsa, seconds } = evaluation;
   const first = selection?.at(0);
-  const given = measuredData(evaluation).at(0);
+  const sets = measuredData(evaluation);
+  const given = sets.at(0);
   return {
     model: evaluation.model,
     data: given?.data ?? null,
     count: given?.count ?? null,
+    sets,
+    ...(evaluation.conditions === undefined ? {} : { conditions: evaluation.conditions }),
     ...(first === undefined ? {} : { sa: first.sa.value, saL2: first.saL2.value, selection }),
     ...(gsa === null
       ? {}
@@ -58,6 +66,7 @@ export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
             each: point.each.value,
             eachL2: point.eachL2.value,
           })),
+          gsaProblems: { ...gsa.problems, repeats: gsa.repeats },
         }),
     ...(evaluation.errors === null ? {} : { errors: evaluation.errors }),
     ...('ari' in seconds ? { ari: evaluation.ari } : {}),
@@ -79,8 +88,6 @@ const percent = (share: number): string => `${(100 * share).toFixed(2)}%`;
 
 const interval = ({ low, high }: Measured): string =>
   `[${(100 * low).toFixed(2)}, ${(100 * high).toFixed(2)}]`;
-
-const VARIANT_NAMES = { raven: 'RAVEN', 'i-raven': 'I-RAVEN' } as const;
 
 const problemsOf = (count: number): string => (count === 1 ? '1 problem' : `${count} problems`);
 

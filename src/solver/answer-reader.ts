@@ -33,24 +33,36 @@ export class AnswerReader {
     });
   }
 
+  /** Means of the parsed rules alone, [N][M][d_r]. */
+  parsedRules({ ruleMean }: Pick<Reasoning, 'ruleMean'>, count: number): number[][][] {
+    const { concepts } = this.#manifest.sizes;
+    return Array.from({ length: count }, (_, n) =>
+      Array.from({ length: concepts }, (_, m) => this.#ofConcept(ruleMean, n, m)),
+    );
+  }
+
+  /** Values of concept `m` of problem `n` in [N, M, d_r]. */
+  #ofConcept(values: Float32Array, n: number, m: number): number[] {
+    const { concepts, ruleSize } = this.#manifest.sizes;
+    const from = (n * concepts + m) * ruleSize;
+    return Array.from(values.subarray(from, from + ruleSize));
+  }
+
   #rule(
     { ruleMean, ruleDeviation }: Reasoning,
     n: number,
     m: number,
     given: Float32Array | null,
   ): RuleReading {
-    const { sizes, conceptNames } = this.#manifest;
-    const from = (n * sizes.concepts + m) * sizes.ruleSize;
-    const of = (values: Float32Array): number[] =>
-      Array.from(values.subarray(from, from + sizes.ruleSize));
-    const parsed = of(ruleMean);
+    const { conceptNames } = this.#manifest;
+    const parsed = this.#ofConcept(ruleMean, n, m);
     const vector = given === null ? parsed : Array.from(given);
     return {
       concept: m + 1,
       name: conceptNames[m]?.name ?? null,
       vector,
       parsed,
-      deviation: of(ruleDeviation),
+      deviation: this.#ofConcept(ruleDeviation, n, m),
       imposed: given !== null,
       categories: this.#classifiers?.[m].classify(vector).probabilities ?? null,
     };

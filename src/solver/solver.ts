@@ -150,20 +150,30 @@ export class SolverCore {
     options: Pick<SolveOptions, 'signal'> = {},
   ): Promise<Answer[]> {
     this.#require(options.signal);
-    const { width } = this.#layout;
     const checked = questions.map((question) => checkQuestion(question, this.manifest));
-    const encoded = new Float32Array(questions.length * PANELS * width);
-    questions.forEach(({ concepts }, n) => {
-      if (concepts.length !== PANELS) {
-        throw new ArgumentError(`concepts of ${concepts.length} panels: expected nine`);
-      }
-      concepts.forEach((means, i) => {
-        if (checked[n].missing.includes(i + 1)) return;
-        encoded.set(this.#layout.row(means), (n * PANELS + i) * width);
-      });
-    });
+    const encoded = this.#nine(
+      questions.map(({ concepts }) => concepts),
+      checked,
+    );
     const reasoning = await this.#reason(checked, encoded, options.signal);
     return this.#reader.read(checked, encoded, reasoning);
+  }
+
+  /**
+   * Rules parsed from whole matrices, q(r|z), of which nothing is missing: means [n][M][d_r] from the
+   * concepts of all nine panels of each.
+   */
+  async parseRules(
+    matrices: readonly (readonly ConceptMeans[])[],
+    options: Cancellable = {},
+  ): Promise<number[][][]> {
+    this.#require(options.signal);
+    const whole: CheckedQuestion[] = matrices.map(() => ({
+      missing: [],
+      imposed: Array.from({ length: this.#layout.concepts }, () => null),
+    }));
+    const reasoning = await this.#reason(whole, this.#nine(matrices, whole), options.signal);
+    return this.#reader.parsedRules(reasoning, matrices.length);
   }
 
   /** Several answers, from random rules and concepts as likely as the model finds them. */
@@ -254,6 +264,25 @@ export class SolverCore {
     if (isConceptMeans(each)) return each;
     const [means] = await this.encode([each], options);
     return means;
+  }
+
+  /** Concepts already encoded as [N, 9, M, d_z], zeros at missing panels. */
+  #nine(
+    matrices: readonly (readonly ConceptMeans[])[],
+    checked: readonly CheckedQuestion[],
+  ): Float32Array {
+    const { width } = this.#layout;
+    const encoded = new Float32Array(matrices.length * PANELS * width);
+    matrices.forEach((concepts, n) => {
+      if (concepts.length !== PANELS) {
+        throw new ArgumentError(`concepts of ${concepts.length} panels: expected nine`);
+      }
+      concepts.forEach((means, i) => {
+        if (checked[n].missing.includes(i + 1)) return;
+        encoded.set(this.#layout.row(means), (n * PANELS + i) * width);
+      });
+    });
+    return encoded;
   }
 
   /** Concepts of all present panels, zeros at missing ones: [N, 9, M, d_z]. */

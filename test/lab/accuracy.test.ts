@@ -110,7 +110,7 @@ describe('selection accuracy', () => {
 
 const study = (parts: MadeUp, count = 200): Promise<StudiedProblems> => {
   const thinker = madeUpThinker(parts);
-  return studyProblems(thinker, new PanelEncoder(thinker), null, { count, seed: 3 });
+  return studyProblems(thinker, new PanelEncoder(thinker), [], { count, seed: 3 });
 };
 
 const gsaOf = async (
@@ -236,15 +236,31 @@ describe('problems studied', () => {
     const data = generatedSource({ ...request, seed: 77 }, 10);
     const thinker = madeUpThinker();
     const encoder = new PanelEncoder(thinker);
-    const studied = await studyProblems(thinker, encoder, data, { count: 25, seed: 3 });
+    const studied = await studyProblems(thinker, encoder, [data], { count: 25, seed: 3 });
     expect(studied.problems).toEqual({ fromData: 10, generated: 15, seed: 3 });
     const { panel } = await data.read(0, 10);
     expect(Buffer.compare(studied.pictures.subarray(0, panel.length), panel)).toBe(0);
     const fresh = await generatedSource({ ...request, seed: 3 }, 15).read(0, 15);
     expect(Buffer.compare(studied.pictures.subarray(panel.length), fresh.panel)).toBe(0);
     expect(studied.labels).toHaveLength(25);
-    const few = await studyProblems(thinker, encoder, data, { count: 4, seed: 3 });
+    const few = await studyProblems(thinker, encoder, [data], { count: 4, seed: 3 });
     expect(few.problems).toEqual({ fromData: 4, generated: 0, seed: 3 });
+  });
+
+  test('are of all the data in turns, a matrix that is in several once', async () => {
+    const thinker = madeUpThinker();
+    const encoder = new PanelEncoder(thinker);
+    const one = generatedSource({ ...request, seed: 77 }, 40);
+    const same = generatedSource({ ...request, variant: 'i-raven', seed: 77 }, 40);
+    const other = generatedSource({ ...request, seed: 78 }, 50);
+    const all = await studyProblems(thinker, encoder, [one, same, other], { count: 95, seed: 3 });
+    expect(all.problems).toEqual({ fromData: 90, generated: 5, seed: 3 });
+    const some = await studyProblems(thinker, encoder, [one, other], { count: 60, seed: 3 });
+    expect(some.problems).toEqual({ fromData: 60, generated: 0, seed: 3 });
+    const matrices = some.keys.map((keys) => keys.join());
+    expect(new Set(matrices).size).toBe(60);
+    const second = await encoder.encode((await other.read(0, 1)).panel);
+    expect(matrices).toContain(second.keys.join());
   });
 
   test('encode every different picture once', async () => {

@@ -326,7 +326,7 @@ describe('cards in a folder', () => {
     const { manifest } = await openBundle(folderSource(path.join(zoo, 'center')));
     const { name, sizes, training } = manifest;
     const evaluation = { ...exampleEvaluation('center'), name, sizes, training };
-    await writeMeasured(path.join(docs, 'measured'), evaluation);
+    await writeMeasured(path.join(docs, 'measured'), [evaluation]);
     const files = [card('center'), card('up-down'), path.join(zoo, CARD_FILE)];
     expect(await writeZooCards({ zoo, docs })).toEqual(files);
     expect(await writeZooCards({ zoo, docs })).toEqual([]);

@@ -12,11 +12,15 @@ import {
   evaluateModel,
   exportRun,
   generatedSource,
+  globalSelectionAccuracy,
   METRIC_NAMES,
   openSubject,
+  PanelEncoder,
+  studyProblems,
   summaryText,
   variantOf,
   type ModelEvaluation,
+  type Subject,
 } from '../../src/lab/index.js';
 import {
   CONFIGURATIONS,
@@ -89,12 +93,53 @@ describe('an evaluation', () => {
     }
   };
 
+  test('threads give the same GSA as none', async () => {
+    const subject = await openSubject(file('bundle'));
+    try {
+      const encoder = new PanelEncoder(subject.solver);
+      const studied = await studyProblems(subject.solver, encoder, [], { count: 150, seed: 4 });
+      const here = await globalSelectionAccuracy(subject, studied, { repeats: 1, workers: 0 });
+      const there = await globalSelectionAccuracy(subject, studied, { repeats: 1, workers: 2 });
+      expect(there).toEqual(here);
+      await expect(
+        globalSelectionAccuracy(subject, studied, { workers: 1, signal: AbortSignal.abort() }),
+      ).rejects.toThrow(/abort/i);
+    } finally {
+      await subject.dispose();
+    }
+  });
+
+  test('the error of the part that failed is told, whichever it is', async () => {
+    const subject = await openSubject(file('bundle'));
+    const failing = (part: 'decode' | 'solveConcepts'): Subject => ({
+      ...subject,
+      bundle: undefined,
+      solver: {
+        manifest: subject.solver.manifest,
+        encode: (panels, options) => subject.solver.encode(panels, options),
+        decode: (concepts, options) => subject.solver.decode(concepts, options),
+        solveConcepts: (questions, options) => subject.solver.solveConcepts(questions, options),
+        [part]: () => Promise.reject(new Error(`no ${part}`)),
+      },
+    });
+    try {
+      for (const part of ['decode', 'solveConcepts'] as const) {
+        const metrics = ['gsa', 'errors'] as const;
+        await expect(
+          evaluateModel(failing(part), { model: 'x', data: [], metrics, ...SMALL }),
+        ).rejects.toThrow(`no ${part}`);
+      }
+    } finally {
+      await subject.dispose();
+    }
+  });
+
   test('has everything, and is the same every time', async () => {
     const stages: string[] = [];
     const first = await evaluate(undefined, stages);
-    expect(stages).toEqual(['sa', 'encoding', 'gsa', 'errors', 'ari', 'vd', 'readback']);
+    expect(stages).toEqual(['encoding', 'sa', 'errors', 'ari', 'vd', 'readback', 'gsa']);
     expect(first.selection).toMatchObject([{ data: 'twelve', variant: 'raven', count: 12 }]);
-    expect(first.data).toEqual([{ data: 'twelve', variant: 'raven', count: 12 }]);
+    expect(first.data).toMatchObject([{ data: 'twelve', variant: 'raven', count: 12 }]);
     expect(summaryText(first)).toMatch(/^twelve, RAVEN candidates, 12 problems: SA /);
     expect(summaryText({ ...first, selection: null })).toMatch(
       /^Data: twelve, RAVEN candidates, 12 problems\nGSA, /,
@@ -113,7 +158,7 @@ describe('an evaluation', () => {
     expect(first.vd?.decline).toHaveLength(first.sizes.concepts);
     expect(first.readback?.problems).toBe(6);
     expect(first.examples).toHaveLength(6);
-    expect(Object.keys(first.seconds)).toEqual([...METRIC_NAMES]);
+    expect(Object.keys(first.seconds).sort()).toEqual([...METRIC_NAMES].sort());
     const { seconds: _, ...values } = first;
     const { seconds: __, ...again } = await evaluate();
     expect(again).toEqual(values);

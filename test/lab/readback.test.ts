@@ -224,7 +224,7 @@ describe('errors in pixels', () => {
     };
     const thinker = madeUpThinker(parts);
     const encoder = new PanelEncoder(thinker);
-    const studied = await studyProblems(thinker, encoder, null, { count: 40, seed: 4 });
+    const studied = await studyProblems(thinker, encoder, [], { count: 40, seed: 4 });
     const found = await pixelErrors(thinker, studied, { problems: 33 });
     expect(found.problems).toEqual({ fromData: 0, generated: 33, seed: 4 });
     expect(found.reconstruction.meanSquared.value).toBeCloseTo(0.01, 6);

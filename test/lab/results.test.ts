@@ -1,5 +1,5 @@
 /** Results in documents: what stands there is what was measured. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import {
   EVALUATION_FORMAT,
   EVALUATION_VERSION,
   measuredOf,
+  METRIC_NAMES,
   readMeasured,
   renderResults,
   RESULT_SECTIONS,
@@ -138,12 +139,15 @@ describe('sections', () => {
     expect(renderResults(out, all)).toBe(out);
   });
 
-  test.each([...RESULT_SECTIONS])('%s is a table as wide as its head', (name) => {
-    const lines = rendered(name).split('\n');
-    const cells = lines.map((line) => line.split('|').length);
-    expect(lines.length).toBeGreaterThan(2);
-    expect(new Set(cells).size).toBe(1);
-  });
+  test.each(RESULT_SECTIONS.filter((name) => name !== 'command'))(
+    '%s is a table as wide as its head',
+    (name) => {
+      const lines = rendered(name).split('\n');
+      const cells = lines.map((line) => line.split('|').length);
+      expect(lines.length).toBeGreaterThan(2);
+      expect(new Set(cells).size).toBe(1);
+    },
+  );
 
   test('of selection take the result on most problems, and average over the seven', () => {
     const lines = rendered('selection').split('\n');
@@ -157,8 +161,29 @@ describe('sections', () => {
       `| ours, own distance | – / – | 90.0 / 70.0 | 90.0 / 70.0 |${' – / – |'.repeat(5)}`,
     );
     expect(rendered('selection-detail').split('\n')[3]).toBe(
-      '| Center | more.npz | 5,000 | 90.0 [89.0, 91.0] | 80.0 [79.0, 81.0] |',
+      '| Center | more.npz, RAVEN | 5,000 | 90.0 [89.0, 91.0] | 80.0 [79.0, 81.0] |',
     );
+  });
+
+  test('tell the command that measures the same again', () => {
+    expect(rendered('command')).toContain('an earlier version');
+    const conditions = {
+      bundle: 'ab',
+      metrics: [...METRIC_NAMES],
+      problems: 2000,
+      repeats: 3,
+      panels: 1024,
+      pictures: 500,
+    };
+    const [model] = all;
+    const selection = model.selection?.map((each, i) => (i === 1 ? { ...each, seed: 7 } : each));
+    const measured = { ...model, conditions, selection: selection ?? null };
+    expect(rendered('command', [measured])).toBe(
+      'Measured by `crab report --zoo --docs docs --count 5000 --data SETS --repeats 3`.',
+    );
+    // Fresh problems and given data are two tables.
+    expect(rendered('selection', [measured]).split('\n')[2]).toContain('| – / – | 90.0 / – |');
+    expect(rendered('selection-given', [measured]).split('\n')[2]).toContain('| 0.0 / 70.0 |');
   });
 
   test('of rules stand beside the paper', () => {
@@ -190,8 +215,10 @@ describe('measured files', () => {
     const docs = scratchFolder();
     const folder = path.join(docs, 'measured');
     mkdirSync(folder);
-    const file = await writeMeasured(folder, evaluationOf('up-down', 0.25));
-    expect(path.basename(file)).toBe('up-down.json');
+    const file = path.join(folder, 'up-down.json');
+    await writeMeasured(folder, [evaluationOf('center', 0.5)]);
+    await writeMeasured(folder, [evaluationOf('up-down', 0.25)]);
+    expect(readdirSync(folder)).toEqual(['up-down.json']);
     expect(readFileSync(file, 'utf8')).not.toMatch(/somewhere|seconds/);
     const [model] = await readMeasured(folder);
     expect(model).toEqual(measuredOf(evaluationOf('up-down', 0.25)));

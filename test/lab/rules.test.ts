@@ -279,7 +279,7 @@ test('rule agreement uses rules of whole matrices and of contexts', async () => 
   const ruleMap: RuleMap = { prior: [MIXTURE, MIXTURE], source, truth: [], snapshots: [] };
   const thinker = madeUpThinker({ rules: () => CORNERS.slice(0, 2) });
   const encoder = new PanelEncoder(thinker);
-  const studied = await studyProblems(thinker, encoder, null, { count: 60, seed: 9 });
+  const studied = await studyProblems(thinker, encoder, [], { count: 60, seed: 9 });
   const [type] = attributeColumns(layoutOf('center'));
   let asked = 0;
   const subject = {

@@ -4,6 +4,7 @@
  */
 import { VARIANTS, type Configuration, type Variant } from '../../matrix/index.js';
 import type { BundleManifest } from '../../solver/index.js';
+import { manifestHash } from '../conditions.js';
 import type { Measured } from '../evaluation.js';
 import { PAPER_ACCURACY, PAPER_CONFIGURATIONS } from '../report/paper.js';
 import type { MeasuredModel } from '../results/index.js';
@@ -23,22 +24,20 @@ export interface AccuracyRow {
 /** A share, with its interval where one was measured. */
 export type Share = Pick<Measured, 'value'> & Partial<Measured>;
 
-export const VARIANT_NAMES: Readonly<Record<Variant, string>> = {
-  raven: 'RAVEN',
-  'i-raven': 'I-RAVEN',
-};
-
 /**
  * Whether a measurement is of this model. A bundle that was exported anew from another run leaves the
  * measurement of the one before beside it until somebody measures again.
  */
 export function isMeasurementOf(measured: MeasuredModel, manifest: BundleManifest): boolean {
+  const told = measured.conditions?.bundle;
+  if (typeof told === 'string') return told === manifestHash(manifest);
+  // Measurements from before bundles were told by their hash.
   const { name, sizes, training } = manifest;
-  const told = ({ concepts, conceptSize, ruleSize }: typeof sizes): string =>
+  const shape = ({ concepts, conceptSize, ruleSize }: typeof sizes): string =>
     [concepts, conceptSize, ruleSize].join();
   return (
     measured.name === name &&
-    told(measured.sizes) === told(sizes) &&
+    shape(measured.sizes) === shape(sizes) &&
     shortenedTraining(measured.training) === shortenedTraining(training)
   );
 }

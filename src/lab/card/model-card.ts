@@ -3,6 +3,7 @@
  * and what it is weak at. Everything in it is from the bundle and from measurements; nothing is typed in.
  */
 import { layoutName, paperName, type Configuration } from '../../matrix/index.js';
+import { VARIANT_NAMES } from '../evaluation.js';
 import type { BundleManifest, HistoryCurve } from '../../solver/index.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { PAPER_ARI } from '../report/paper.js';
@@ -11,7 +12,6 @@ import {
   accuracyRows,
   isMeasurementOf,
   paperAccuracy,
-  VARIANT_NAMES,
   type AccuracyRow,
   type Share,
 } from './accuracy.js';

@@ -4,7 +4,6 @@
  * the model's own distance. Of candidates equally near the first counts as chosen.
  */
 import {
-  batches,
   CANDIDATES,
   MATRIX_PANELS,
   SMALL_PIXELS,
@@ -17,10 +16,10 @@ import type { SelectionResult } from '../evaluation.js';
 import type { Subject } from '../subject.js';
 import { Bootstrap } from './bootstrap.js';
 import { Chooser, nearest, type Chosen } from './chooser.js';
+import { inTurns } from './in-turns.js';
 import { PanelEncoder } from './panel-encoder.js';
 
 export interface AccuracyOptions {
-  readonly variant?: Variant | null;
   /** Panels encoded before need not be encoded again. */
   readonly encoder?: PanelEncoder;
   readonly signal?: AbortSignal;
@@ -61,29 +60,51 @@ export async function chooseBatch(
 export async function selectionAccuracy(
   subject: Pick<Subject, 'solver' | 'statistics'>,
   source: ProblemSource,
-  options: AccuracyOptions = {},
+  options: AccuracyOptions & { readonly variant?: Variant | null } = {},
 ): Promise<SelectionResult> {
-  const { signal, onProgress, variant = null } = options;
+  const { variant = null } = options;
+  const [result] = await selectionAccuracies(subject, [{ source, variant }], options);
+  return result;
+}
+
+/** SA on each of several sources, read in turns. */
+export async function selectionAccuracies(
+  subject: Pick<Subject, 'solver' | 'statistics'>,
+  data: readonly { readonly source: ProblemSource; readonly variant?: Variant | null }[],
+  options: AccuracyOptions = {},
+): Promise<SelectionResult[]> {
+  const { signal, onProgress } = options;
   const encoder = options.encoder ?? new PanelEncoder(subject.solver);
   const chooser = new Chooser(subject.solver, subject.statistics, encoder);
-  const right = { own: new Uint8Array(source.count), l2: new Uint8Array(source.count) };
+  const sources = data.map(({ source }) => source);
+  const total = sources.reduce((sum, { count }) => sum + count, 0);
+  const right = sources.map(({ count }) => ({
+    own: new Uint8Array(count),
+    l2: new Uint8Array(count),
+    done: 0,
+  }));
   let done = 0;
-  for await (const batch of batches(source, SLICE)) {
+  for await (const { source, batch } of inTurns(sources, SLICE)) {
     signal?.throwIfAborted();
     const chosen = await chooser.choose(batch, signal);
+    const tally = right[source];
     batch.answer.forEach((answer, n) => {
-      right.own[done + n] = Number(chosen.own[n] === answer);
-      right.l2[done + n] = Number(chosen.l2[n] === answer);
+      tally.own[tally.done + n] = Number(chosen.own[n] === answer);
+      tally.l2[tally.done + n] = Number(chosen.l2[n] === answer);
     });
+    tally.done += batch.count;
     done += batch.count;
-    onProgress?.(done, source.count);
+    onProgress?.(done, total);
   }
-  const bootstrap = new Bootstrap(done);
-  return {
-    data: source.name,
-    variant,
-    count: done,
-    sa: bootstrap.share(right.own),
-    saL2: bootstrap.share(right.l2),
-  };
+  return data.map(({ source, variant = null }, i) => {
+    const { own, l2, done: count } = right[i];
+    const bootstrap = new Bootstrap(count);
+    return {
+      data: source.name,
+      variant,
+      count,
+      sa: bootstrap.share(own),
+      saL2: bootstrap.share(l2),
+    };
+  });
 }

@@ -1,6 +1,6 @@
 /** The page of one model: what was measured on it, in the order a reader asks. */
 import { paperName, type Variant } from '../../matrix/index.js';
-import { measuredData } from '../evaluation.js';
+import { measuredData, VARIANT_NAMES } from '../evaluation.js';
 import type { AriTable, Measured, ModelEvaluation, PixelError } from '../evaluation.js';
 import {
   figureMarkup,
@@ -25,7 +25,7 @@ export const modelTitle = ({ configuration, noisy }: ModelEvaluation): string =>
   `${paperName(configuration)}${noisy ? ' with noise' : ''}`;
 
 const variantTitle = (variant: Variant | null): string =>
-  variant === null ? 'unknown' : variant === 'raven' ? 'RAVEN' : 'I-RAVEN';
+  variant === null ? 'unknown' : VARIANT_NAMES[variant];
 
 function headlinesOf(evaluation: ModelEvaluation): Markup {
   const { selection, gsa, ari, readback } = evaluation;

@@ -1,6 +1,6 @@
 /** The page of a whole zoo: its models beside the systems of the paper. */
 import { CONFIGURATIONS, paperName, type Configuration, type Variant } from '../../matrix/index.js';
-import { measuredData } from '../evaluation.js';
+import { measuredData, VARIANT_NAMES } from '../evaluation.js';
 import type { AttributeGroup, ModelEvaluation, SelectionResult } from '../evaluation.js';
 import {
   accuracyFigure,
@@ -24,8 +24,6 @@ import { modelTitle } from './model-page.js';
 import { percent, percentInterval, problemsText, whole } from './numbers.js';
 import { pageText } from './page.js';
 import { PAPER_ACCURACY, PAPER_ARI, PAPER_CONFIGURATIONS } from './paper.js';
-
-const VARIANT_NAMES = { raven: 'RAVEN', 'i-raven': 'I-RAVEN' } as const;
 
 /** Which of the two accuracies. */
 type Distance = 'sa' | 'saL2';
@@ -138,7 +136,7 @@ function accuracyFigures(models: ReadonlyMap<Configuration, ModelEvaluation>): R
       { name: 'Transformer, without labels', values: paperSeries('Transformer', variant) },
       { name: 'people', values: paperSeries('Human', variant) },
     ]),
-    caption: `Selection accuracy on ${variant === 'raven' ? 'RAVEN' : 'I-RAVEN'} candidates. Bars through our marks: 95% intervals. Dashed: chance. People and the systems of the paper as it prints them.`,
+    caption: `Selection accuracy on ${VARIANT_NAMES[variant]} candidates. Bars through our marks: 95% intervals. Dashed: chance. People and the systems of the paper as it prints them.`,
   }));
 }
 
@@ -307,7 +305,7 @@ function headlinesOf(evaluations: readonly ModelEvaluation[]): Markup {
     return [
       {
         value: percent(mean(results.map(({ sa }) => sa.value))),
-        meaning: `of ${variant === 'raven' ? 'RAVEN' : 'I-RAVEN'} solved`,
+        meaning: `of ${VARIANT_NAMES[variant]} solved`,
         detail: `mean of ${results.length} configurations, ${whole(count)} problems`,
       },
     ];

@@ -1,25 +1,27 @@
 /** Evaluates all bundles of a zoo and writes their pages, figures and numbers into one folder. */
-import { mkdir, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
   ArgumentError,
   CONFIGURATIONS,
   layoutName,
   layoutOf,
-  VARIANTS,
   type ConfigurationLayout,
 } from '../../matrix/index.js';
-import { openProblems, openSet, writeFileAtomically } from '../../matrix/node.js';
+import { openProblems, openSet } from '../../matrix/node.js';
 import { listZoo, zooFolder, type BundleManifest } from '../../solver/node.js';
 import { writeZooCards } from '../card/index.js';
+import { conditionsOf, describeData, isMadeUnder } from '../conditions.js';
+import { checkConfiguration } from '../data-configuration.js';
 import { evaluateModel, type EvaluationData } from '../evaluate.js';
 import type { MetricName, ModelEvaluation } from '../evaluation.js';
-import { generatedSource } from '../metrics/generated-source.js';
+import { freshData } from '../fresh-data.js';
 import { updateResults, writeMeasured } from '../results/index.js';
-import { openSubject } from '../subject.js';
+import { openSubject, type OpenedSubject } from '../subject.js';
 import { variantOf } from '../summary.js';
 import { allFigures } from './model-figures.js';
 import { modelPage } from './model-page.js';
+import { ReportFolder } from './report-folder.js';
 import { drawModel, writeFigures } from './report.js';
 import { zooPage } from './zoo-page.js';
 
@@ -28,9 +30,9 @@ export interface ZooOptions {
   readonly zoo?: string;
   /** Folder to write. */
   readonly out: string;
-  /** Folders of RAVEN or of sets; fresh problems where absent. */
+  /** Folders of RAVEN or of sets. */
   readonly data?: readonly string[];
-  /** Fresh problems of each variant, 2,000 unless told. */
+  /** Fresh problems of each variant: 5,000 without data, and with data only where told. */
   readonly count?: number;
   readonly metrics?: readonly MetricName[];
   /** Problems of GSA and ARI; repeats of GSA. */
@@ -50,8 +52,7 @@ export interface ZooReport {
   readonly evaluations: readonly ModelEvaluation[];
 }
 
-const DEFAULT_COUNT = 2000;
-const DATA_SEED = 7_700_000_017;
+const DEFAULT_COUNT = 5000;
 
 /** Sets of a folder that are of one layout: `raven_center_single.npz`, `center.npz`. */
 async function setsOf(folder: string, layout: ConfigurationLayout): Promise<string[]> {
@@ -71,20 +72,28 @@ async function givenData(
   const data: EvaluationData[] = [];
   try {
     for (const folder of folders) {
-      if (!(await stat(folder)).isDirectory()) {
+      const found = await stat(folder).catch(() => null);
+      if (found === null) throw new ArgumentError(`--data ${folder}: no such folder`);
+      if (!found.isDirectory()) {
         throw new ArgumentError(`--data ${folder}: expected a folder of RAVEN or of sets`);
       }
       const sets = await setsOf(folder, layout);
       for (const file of sets) {
+        const source = await openSet(file);
         data.push({
-          source: await openSet(file),
+          source,
           name: path.join(path.basename(path.resolve(folder)), path.basename(file)),
           variant: variantOf(file),
         });
+        await checkConfiguration(file, source, configuration);
       }
       if (sets.length > 0) continue;
       const source = await openProblems(folder, { configuration, noisy, part: 'test' });
       data.push({ source, name: folder, variant: variantOf(folder) });
+      if (source.count === 0) {
+        throw new ArgumentError(`--data ${folder}: no problems of ${configuration} for testing`);
+      }
+      await checkConfiguration(folder, source, configuration);
     }
   } catch (error) {
     for (const { source } of data) await source.close();
@@ -93,42 +102,25 @@ async function givenData(
   return data;
 }
 
-function freshData({ configuration, noisy }: BundleManifest, count: number): EvaluationData[] {
-  return VARIANTS.map((variant) => {
-    const source = generatedSource({ configuration, noisy, variant, seed: DATA_SEED }, count);
-    return { source, name: `fresh problems of our generator, seed ${DATA_SEED}`, variant };
-  });
+/** Given data, and fresh problems where there are none or a count of them is asked for. */
+async function dataFor(options: ZooOptions, manifest: BundleManifest): Promise<EvaluationData[]> {
+  const folders = options.data ?? [];
+  const given = await givenData(folders, manifest);
+  const fresh = folders.length === 0 || options.count !== undefined;
+  return fresh ? [...freshData(manifest, options.count ?? DEFAULT_COUNT), ...given] : given;
 }
 
-/** Evaluates one bundle and writes its page, its figures and its numbers. */
-async function reportOne(location: string, options: ZooOptions): Promise<ModelEvaluation> {
-  const { out, signal, onProgress } = options;
-  const subject = await openSubject(location, { signal });
-  const { manifest } = subject.solver;
-  const tell = (stage: string, share: number): void =>
-    onProgress?.(`${manifest.name}: ${stage}`, share);
+/** Opens one bundle with its data, uses them, and closes them again. */
+async function withModel<T>(
+  location: string,
+  options: ZooOptions,
+  use: (subject: OpenedSubject, data: readonly EvaluationData[]) => Promise<T>,
+): Promise<T> {
+  const subject = await openSubject(location, { signal: options.signal });
   try {
-    const data =
-      options.data === undefined || options.data.length === 0
-        ? freshData(manifest, options.count ?? DEFAULT_COUNT)
-        : await givenData(options.data, manifest);
+    const data = await dataFor(options, subject.solver.manifest);
     try {
-      const evaluation = await evaluateModel(subject, {
-        model: manifest.name,
-        data,
-        metrics: options.metrics,
-        problems: options.problems,
-        repeats: options.repeats,
-        signal,
-        onProgress: tell,
-      });
-      tell('report', 0);
-      const figures = await drawModel(evaluation, { model: subject.solver, signal });
-      const file = (ending: string): string => path.join(out, `${manifest.name}.${ending}`);
-      await writeFileAtomically(file('html'), modelPage(evaluation, figures));
-      await writeFileAtomically(file('json'), `${JSON.stringify(evaluation)}\n`);
-      await writeFigures(allFigures(figures), path.join(out, 'figures', manifest.name), signal);
-      return evaluation;
+      return await use(subject, data);
     } finally {
       for (const { source } of data) await source.close();
     }
@@ -137,11 +129,77 @@ async function reportOne(location: string, options: ZooOptions): Promise<ModelEv
   }
 }
 
+/** What is known of a model before anything is measured. */
+interface Planned {
+  readonly location: string;
+  readonly name: string;
+  /** Its evaluation, where the folder has one that was made under the same conditions. */
+  readonly saved: ModelEvaluation | null;
+}
+
+/** Opens every bundle and all data once, so that what is wrong with them is told at the beginning. */
+async function plan(
+  locations: readonly string[],
+  folder: ReportFolder,
+  options: ZooOptions,
+): Promise<Planned[]> {
+  const planned = new Map<string, Planned>();
+  for (const location of locations) {
+    options.signal?.throwIfAborted();
+    const one = await withModel(location, options, async ({ bundle, solver }, data) => {
+      const { name } = solver.manifest;
+      const found = await folder.saved(name);
+      const conditions = conditionsOf(bundle, options);
+      const matches = found !== null && isMadeUnder(found, conditions, await describeData(data));
+      return { location, name, saved: matches ? found : null };
+    });
+    const other = planned.get(one.name);
+    if (other !== undefined) {
+      throw new ArgumentError(
+        `--zoo: the bundles ${other.location} and ${location} are both called ${one.name}`,
+      );
+    }
+    planned.set(one.name, one);
+  }
+  return [...planned.values()];
+}
+
+/** Evaluates one bundle, unless that was done, and writes its page, its figures and its numbers. */
+async function reportOne(
+  { location, name, saved }: Planned,
+  folder: ReportFolder,
+  options: ZooOptions,
+): Promise<ModelEvaluation> {
+  const { signal, onProgress, metrics, problems, repeats } = options;
+  const tell = (stage: string, share: number): void => onProgress?.(`${name}: ${stage}`, share);
+  return withModel(location, options, async (subject, data) => {
+    const evaluation =
+      saved ??
+      (await evaluateModel(subject, {
+        model: name,
+        data,
+        metrics,
+        problems,
+        repeats,
+        signal,
+        onProgress: tell,
+      }));
+    tell('report', 0);
+    const figures = await drawModel(evaluation, { model: subject.solver, signal });
+    const all = allFigures(figures);
+    await folder.writeModel(evaluation, modelPage(evaluation, figures));
+    await writeFigures(all, folder.figuresOf(name), signal);
+    await folder.keepFigures(
+      name,
+      all.map(({ id }) => id),
+    );
+    return evaluation;
+  });
+}
+
 /** Keeps what was measured beside the documents and fills their tables from it. */
 async function writeResults(docs: string, evaluations: readonly ModelEvaluation[]): Promise<void> {
-  const folder = path.join(docs, 'measured');
-  await mkdir(folder, { recursive: true });
-  for (const evaluation of evaluations) await writeMeasured(folder, evaluation);
+  await writeMeasured(path.join(docs, 'measured'), evaluations);
   await updateResults(docs);
 }
 
@@ -162,15 +220,21 @@ export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
   if (options.docs !== undefined && !(await isFile(path.join(options.docs, 'results.md')))) {
     throw new ArgumentError(`--docs ${options.docs}: no results.md in this folder`);
   }
-  await mkdir(options.out, { recursive: true });
+  const folder = new ReportFolder(options.out);
+  await folder.check();
+  const planned = await plan(
+    names.map((name) => path.join(zoo, name)),
+    folder,
+    options,
+  );
+  await folder.keepOnly(planned.flatMap(({ name, saved }) => (saved === null ? [] : [name])));
   const evaluations: ModelEvaluation[] = [];
-  for (const name of names) {
+  for (const one of planned) {
     options.signal?.throwIfAborted();
-    evaluations.push(await reportOne(path.join(zoo, name), options));
+    evaluations.push(await reportOne(one, folder, options));
   }
   evaluations.sort((a, b) => order(a) - order(b));
-  const page = path.join(options.out, 'index.html');
-  await writeFileAtomically(page, zooPage(evaluations));
+  const page = await folder.writeIndex(zooPage(evaluations));
   if (options.docs !== undefined) {
     await writeResults(options.docs, evaluations);
     await writeZooCards({ zoo, docs: options.docs, signal: options.signal });

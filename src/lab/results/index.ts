@@ -7,12 +7,11 @@ import path from 'node:path';
 import { FormatError } from '../../matrix/index.js';
 import { writeFileAtomically } from '../../matrix/node.js';
 import { readMeasured, type MeasuredModel } from './measured.js';
-import { SECTIONS } from './tables.js';
+import { NOT_MEASURED, SECTIONS } from './tables.js';
 
 export { measuredOf, readMeasured, writeMeasured, type MeasuredModel } from './measured.js';
 
 const MARK = /<!-- (measured:[a-z0-9-]+|\/measured) -->/g;
-const NOT_YET = 'Not measured yet.';
 
 /** Names of the sections that can be written. */
 export const RESULT_SECTIONS: readonly string[] = Object.keys(SECTIONS);
@@ -24,7 +23,7 @@ function section(name: string, models: readonly MeasuredModel[]): string {
       `<!-- measured:${name} -->: expected one of ${RESULT_SECTIONS.join(', ')}`,
     );
   }
-  return models.length === 0 ? NOT_YET : render(models);
+  return models.length === 0 ? NOT_MEASURED : render(models);
 }
 
 /** A document with its marked sections written anew. */

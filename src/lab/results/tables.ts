@@ -1,5 +1,7 @@
 /** Tables of results in Markdown, from measured models; the paper's rows stand beside ours. */
 import { ALL_LAYOUTS, layoutName, paperName, type Variant } from '../../matrix/index.js';
+import { DEFAULT_COUNTS } from '../conditions.js';
+import { METRIC_NAMES, VARIANT_NAMES } from '../evaluation.js';
 import type { AriTable, Measured, SelectionResult } from '../evaluation.js';
 import { PAPER_ACCURACY, PAPER_ARI, PAPER_CONFIGURATIONS } from '../report/paper.js';
 import type { MeasuredModel } from './measured.js';
@@ -7,8 +9,10 @@ import type { MeasuredModel } from './measured.js';
 type Cell = string | number;
 
 const NOTHING = '–';
+export const NOT_MEASURED = 'Not measured yet.';
 
 function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  if (rows.length === 0) return NOT_MEASURED;
   const line = (cells: readonly Cell[]): string => `| ${cells.join(' | ')} |`;
   const rule = `|---|${'---:|'.repeat(head.length - 1)}`;
   return [line(head), rule, ...rows.map(line)].join('\n');
@@ -35,10 +39,24 @@ export function inOrder(models: readonly MeasuredModel[]): MeasuredModel[] {
   return [...models].sort((a, b) => place(a) - place(b));
 }
 
+/** Which results a table is of: those on fresh problems, or on data that were given. */
+type Which = (result: SelectionResult) => boolean;
+
+const isFresh: Which = ({ seed }) => seed !== undefined;
+const isGiven: Which = (result) => !isFresh(result);
+
+/** Fresh problems where a model was measured on some, else what it was measured on. */
+const freshOrGiven = (models: readonly (MeasuredModel | undefined)[]): Which =>
+  models.some((model) => model?.selection?.some(isFresh)) ? isFresh : isGiven;
+
 /** The result on most problems of a variant. */
-function largest(model: MeasuredModel | undefined, variant: Variant): SelectionResult | undefined {
+function largest(
+  model: MeasuredModel | undefined,
+  variant: Variant,
+  which: Which,
+): SelectionResult | undefined {
   return [...(model?.selection ?? [])]
-    .filter((each) => each.variant === variant)
+    .filter((each) => each.variant === variant && which(each))
     .sort((a, b) => b.count - a.count)[0];
 }
 
@@ -50,11 +68,12 @@ const noiseFree = (models: readonly MeasuredModel[]) =>
 function accuracyRow(
   name: string,
   models: readonly (MeasuredModel | undefined)[],
+  which: Which,
   value: (result: SelectionResult) => number,
 ): Cell[] {
   const shares = models.map((model) =>
     (['raven', 'i-raven'] as const).map((variant) => {
-      const result = largest(model, variant);
+      const result = largest(model, variant, which);
       return result === undefined ? null : value(result);
     }),
   );
@@ -69,25 +88,52 @@ function accuracyRow(
 const printed = (cell: string): string => cell.replaceAll('*', '').replace('/', ' / ');
 
 /** SA beside the paper's row of CRAB; percent, RAVEN / I-RAVEN. */
-export function selectionTable(models: readonly MeasuredModel[]): string {
+function selectionTable(
+  models: readonly MeasuredModel[],
+  which = freshOrGiven(noiseFree(models)),
+): string {
   const columns = noiseFree(models);
   const paper = PAPER_ACCURACY.find(({ name }) => name === 'CRAB');
   return table(
     ['percent, RAVEN / I-RAVEN', 'average', ...PAPER_CONFIGURATIONS.map(paperName)],
     [
-      accuracyRow('ours, own distance', columns, ({ sa }) => sa.value),
-      accuracyRow('ours, plain L2', columns, ({ saL2 }) => saL2.value),
+      accuracyRow('ours, own distance', columns, which, ({ sa }) => sa.value),
+      accuracyRow('ours, plain L2', columns, which, ({ saL2 }) => saL2.value),
       ['the paper', ...(paper?.cells ?? []).map(printed)],
     ],
   );
 }
 
+/** The same on data that were given beside fresh problems. */
+function givenTable(models: readonly MeasuredModel[]): string {
+  const isMeasured = models.some(({ selection }) => selection?.some(isGiven));
+  return isMeasured ? selectionTable(models, isGiven) : NOT_MEASURED;
+}
+
+/** The command that measures all of this again. */
+function commandText(models: readonly MeasuredModel[]): string {
+  const [first] = models;
+  const { conditions, selection } = first;
+  if (conditions === undefined) return 'Measured by an earlier version of `crab report --zoo`.';
+  const fresh = selection?.find(isFresh);
+  const { metrics, problems, repeats } = conditions;
+  const words = [
+    'crab report --zoo --docs docs',
+    ...(fresh === undefined ? [] : [`--count ${fresh.count}`]),
+    ...(selection?.some(isGiven) ? ['--data SETS'] : []),
+    ...(metrics.length === METRIC_NAMES.length ? [] : [`--metrics ${metrics.join(',')}`]),
+    ...(problems === DEFAULT_COUNTS.problems ? [] : [`--problems ${problems}`]),
+    ...(repeats === DEFAULT_COUNTS.repeats ? [] : [`--repeats ${repeats}`]),
+  ];
+  return `Measured by \`${words.join(' ')}\`.`;
+}
+
 /** Every measured SA with its interval. */
-export function selectionDetailTable(models: readonly MeasuredModel[]): string {
+function selectionDetailTable(models: readonly MeasuredModel[]): string {
   const rows = inOrder(models).flatMap((model) =>
-    (model.selection ?? []).map(({ data, count, sa, saL2 }) => [
+    (model.selection ?? []).map(({ data, variant, count, sa, saL2 }) => [
       nameOf(model),
-      data,
+      variant === null ? data : `${data}, ${VARIANT_NAMES[variant]}`,
       count.toLocaleString('en-US'),
       withInterval(sa),
       withInterval(saL2),
@@ -123,7 +169,7 @@ const groupsOf = ({ byGroup }: AriTable) => [
 ];
 
 /** ARI beside the paper's table. */
-export function ariTableText(models: readonly MeasuredModel[]): string {
+function ariTableText(models: readonly MeasuredModel[]): string {
   const rows = inOrder(models).flatMap((model) => {
     if (model.ari === null) return [];
     const { matrix, authors, context } = model.ari;
@@ -161,7 +207,7 @@ export function ariTableText(models: readonly MeasuredModel[]): string {
 }
 
 /** What each concept is. */
-export function conceptsTable(models: readonly MeasuredModel[]): string {
+function conceptsTable(models: readonly MeasuredModel[]): string {
   const rows = inOrder(models).flatMap((model) =>
     model.vd === null
       ? []
@@ -176,7 +222,7 @@ export function conceptsTable(models: readonly MeasuredModel[]): string {
 }
 
 /** Whether imagined panels obey the rules. */
-export function readbackTable(models: readonly MeasuredModel[]): string {
+function readbackTable(models: readonly MeasuredModel[]): string {
   const rows = inOrder(models).flatMap((model) =>
     model.readback === null
       ? []
@@ -195,7 +241,7 @@ export function readbackTable(models: readonly MeasuredModel[]): string {
 }
 
 /** Errors in pixels. */
-export function errorsTable(models: readonly MeasuredModel[]): string {
+function errorsTable(models: readonly MeasuredModel[]): string {
   const rows = inOrder(models).flatMap((model) =>
     model.errors === null
       ? []
@@ -215,7 +261,9 @@ export function errorsTable(models: readonly MeasuredModel[]): string {
 
 /** Sections by name. */
 export const SECTIONS: Readonly<Record<string, (models: readonly MeasuredModel[]) => string>> = {
-  selection: selectionTable,
+  command: commandText,
+  selection: (models) => selectionTable(models),
+  'selection-given': givenTable,
   'selection-detail': selectionDetailTable,
   gsa: (models) => gsaTable(models, ({ accuracy }) => accuracy),
   'gsa-l2': (models) => gsaTable(models, ({ accuracyL2 }) => accuracyL2),

@@ -7,6 +7,7 @@ import {
   decodeRavenNpz,
   FormatError,
   IMAGE_PIXELS,
+  type Configuration,
 } from '../../matrix/index.js';
 import { readSmallFile } from '../../matrix/node.js';
 import { readMatrixPicture } from '../matrix-picture.js';
@@ -20,6 +21,8 @@ export interface ProblemInput {
   readonly candidates: readonly Panel[];
   /** The right candidate, counted from 0, where the file says it. */
   readonly answer: number | null;
+  /** The configurations it can be of by its structure; null where pictures are all there is. */
+  readonly configurations: readonly Configuration[] | null;
 }
 
 const LARGEST_FILE = 64 << 20;
@@ -27,7 +30,7 @@ const CONTEXT = 8;
 
 async function readRaven(file: string): Promise<ProblemInput> {
   const bytes = await readSmallFile(file, LARGEST_FILE);
-  const { images, target } = await decodeRavenNpz(bytes, file);
+  const { images, target, layouts } = await decodeRavenNpz(bytes, file);
   const panel = (i: number): Panel =>
     imageToPanel(images.subarray(i * IMAGE_PIXELS, (i + 1) * IMAGE_PIXELS));
   return {
@@ -35,6 +38,7 @@ async function readRaven(file: string): Promise<ProblemInput> {
     missing: [9],
     candidates: Array.from({ length: CONTEXT }, (_, i) => panel(CONTEXT + i)),
     answer: target,
+    configurations: [...new Set(layouts.map(({ configuration }) => configuration))],
   };
 }
 
@@ -51,7 +55,7 @@ async function naming<T>(file: string, read: () => T | Promise<T>): Promise<T> {
 function readPicture(file: string): Promise<ProblemInput> {
   return naming(file, async () => {
     const picture = decodePng(await readSmallFile(file, LARGEST_FILE));
-    return { ...readMatrixPicture(picture), answer: null };
+    return { ...readMatrixPicture(picture), answer: null, configurations: null };
   });
 }
 
@@ -74,7 +78,13 @@ async function readFolder(folder: string): Promise<ProblemInput> {
     }),
   );
   if (panels.length === 8) panels.push(null);
-  return { panels, missing: names.length === 8 ? [9] : [], candidates: [], answer: null };
+  return {
+    panels,
+    missing: names.length === 8 ? [9] : [],
+    candidates: [],
+    answer: null,
+    configurations: null,
+  };
 }
 
 /** Reads a problem by what it is. */

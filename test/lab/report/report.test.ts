@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,11 +15,24 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { evaluateModel } from '../../../src/lab/evaluate.js';
 import type { ModelEvaluation } from '../../../src/lab/evaluation.js';
-import { generatedSource, openSubject, reportZoo, writeReport } from '../../../src/lab/index.js';
+import {
+  generatedSource,
+  openSubject,
+  reportZoo,
+  writeReport,
+  type ZooOptions,
+  type ZooReport,
+} from '../../../src/lab/index.js';
 import { extremes, mainDirection } from '../../../src/lab/report/extremes.js';
 import { attributeOf, ruleMapsData, rulePriorsData } from '../../../src/lab/report/rule-data.js';
 import { zooPage } from '../../../src/lab/report/zoo-page.js';
-import { CONFIGURATIONS, Random } from '../../../src/matrix/index.js';
+import {
+  CONFIGURATIONS,
+  encodeSet,
+  problemToBatch,
+  Random,
+  sampleProblem,
+} from '../../../src/matrix/index.js';
 import { writeBundle, type Solver } from '../../../src/solver/node.js';
 import { CHROMIUM, launch, lookAt } from './browser.js';
 import { exampleBundle, exampleEvaluation, exampleSolver } from './example-model.js';
@@ -152,6 +174,77 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     const saved = JSON.parse(readFileSync(at('out', 'center.json'), 'utf8')) as ModelEvaluation;
     expect(saved).toEqual(JSON.parse(JSON.stringify(evaluations[0])));
   }, 180_000);
+});
+
+describe('the folder of a report', () => {
+  const small = { count: 4, problems: 32, repeats: 1 } as const;
+  const report = (zoo: string, more: Partial<ZooOptions> = {}): Promise<ZooReport> =>
+    reportZoo({ zoo: at(zoo), out: at('kept'), metrics: ['sa'], ...small, ...more });
+  const changed = (file: string): number => statSync(at('kept', file)).mtimeMs;
+  const secondsOf = ({ evaluations }: ZooReport) => evaluations.map(({ seconds }) => seconds);
+
+  test('holds one consistent set, whatever was written there before', async () => {
+    const first = await report('zoo', { metrics: ['sa', 'gsa'] });
+    writeFileSync(at('kept', 'notes.json'), '{"mine":true}');
+    expect(readdirSync(at('kept', 'figures', 'center'))).toContain('gsa.svg');
+
+    // The same again is not measured again: even the times it took are those of before.
+    const again = await report('zoo', { metrics: ['sa', 'gsa'] });
+    expect(secondsOf(again)).toEqual(secondsOf(first));
+    const measured = changed('center.json');
+
+    // Other settings: nothing of before is left.
+    const other = await report('zoo', { metrics: ['sa'] });
+    expect(other.evaluations.every(({ gsa }) => gsa === null)).toBe(true);
+    expect(changed('center.json')).toBeGreaterThan(measured);
+    expect(readdirSync(at('kept', 'figures', 'center'))).not.toContain('gsa.svg');
+
+    // Another model of the same name is another model; one that is gone leaves nothing.
+    const { manifest, files } = exampleBundle('center');
+    await writeBundle(
+      at('other-zoo', 'center'),
+      { ...manifest, sigmaZ: 2 * manifest.sigmaZ },
+      files,
+    );
+    const replaced = await report('other-zoo');
+    expect(replaced.evaluations[0].conditions?.bundle).not.toBe(
+      other.evaluations[0].conditions?.bundle,
+    );
+    expect(readdirSync(at('kept')).sort()).toEqual([
+      'center.html',
+      'center.json',
+      'figures',
+      'index.html',
+      'notes.json',
+    ]);
+    expect(readdirSync(at('kept', 'figures'))).toEqual(['center']);
+  }, 120_000);
+
+  test('is refused where it is something else, before anything is changed', async () => {
+    mkdirSync(at('site'));
+    writeFileSync(at('site', 'index.html'), '<p>my page</p>');
+    await expect(report('zoo', { out: at('site') })).rejects.toThrow(/no report of ours/);
+    expect(readdirSync(at('site'))).toEqual(['index.html']);
+  });
+
+  test('two bundles of one name are refused', async () => {
+    const { manifest, files } = exampleBundle('center');
+    for (const name of ['a', 'b']) await writeBundle(at('twins', name), manifest, files);
+    await expect(report('twins', { out: at('never') })).rejects.toThrow(/both called center/);
+    expect(existsSync(at('never'))).toBe(false);
+  });
+
+  test('data of another configuration are refused', async () => {
+    mkdirSync(at('sets'));
+    for (const name of ['center', 'up-down']) {
+      const problem = sampleProblem({ configuration: 'grid-2x2', seed: 2, index: 3 });
+      writeFileSync(at('sets', `${name}.npz`), encodeSet(problemToBatch(problem)));
+    }
+    await expect(report('zoo', { data: [at('sets')], out: at('never') })).rejects.toThrow(
+      /--data .*center\.npz: the data are of .*, the model is for center/,
+    );
+    expect(existsSync(at('never'))).toBe(false);
+  });
 });
 
 describe('the page of a zoo', () => {

@@ -1,0 +1,95 @@
+/**
+ * Paths that people name, looked at before any work begins: inputs must be there, outputs must be
+ * possible. Nothing is created or changed. Errors name the argument: what the system refuses is a
+ * failure (exit 1), a folder in place of a file and the like wrong use (exit 2).
+ */
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { sentenceOf, UsageError } from './errors.js';
+
+/** An argument as messages call it, `--data` or `RESPONSES`, and what was given for it. */
+export interface NamedPath {
+  readonly argument: string;
+  readonly location: string;
+}
+
+const isAbsent = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** The system's refusal of a path, with the argument it was given for. */
+const refused = ({ argument }: NamedPath, cause: unknown): Error =>
+  new Error(`${argument} ${sentenceOf(cause)}`, { cause });
+
+/** Refuses an input that is not there or cannot be read. */
+export async function requireInput(argument: string, location: string): Promise<void> {
+  try {
+    await access(location, constants.R_OK);
+  } catch (error) {
+    throw refused({ argument, location }, error);
+  }
+}
+
+/** The nearest folder above a path that exists, which what is missing can be made in. */
+async function nearestFolder(named: NamedPath): Promise<string> {
+  let folder = path.dirname(path.resolve(named.location));
+  for (;;) {
+    try {
+      if ((await stat(folder)).isDirectory()) return folder;
+      throw new UsageError(
+        `${named.argument} ${named.location}: ${folder} is a file, a folder was expected`,
+      );
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      if (!isAbsent(error)) throw refused(named, error);
+      folder = path.dirname(folder);
+    }
+  }
+}
+
+const kindOf = async (named: NamedPath): Promise<'file' | 'folder' | null> => {
+  try {
+    return (await stat(named.location)).isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw refused(named, error);
+  }
+};
+
+async function requireWritable(folder: string, { argument, location }: NamedPath): Promise<void> {
+  await access(folder, constants.W_OK | constants.X_OK).catch((cause: unknown) => {
+    throw new Error(`${argument} ${location}: nothing can be written to ${folder}`, { cause });
+  });
+}
+
+/** Refuses a file that cannot be written, or that is one of the inputs. */
+export async function requireOutputFile(
+  argument: string,
+  location: string | undefined,
+  inputs: readonly NamedPath[] = [],
+): Promise<void> {
+  if (location === undefined) return;
+  const named = { argument, location };
+  if (location === '') throw new UsageError(`${argument} is empty: name a file`);
+  if (/[\\/]$/.test(location) || (await kindOf(named)) === 'folder') {
+    throw new UsageError(`${argument} ${location}: this is a folder, a file was expected`);
+  }
+  const same = inputs.find((input) => path.resolve(input.location) === path.resolve(location));
+  if (same !== undefined) {
+    throw new UsageError(
+      `${argument} ${location}: this is also ${same.argument}; name another file`,
+    );
+  }
+  await requireWritable(await nearestFolder(named), named);
+}
+
+/** Refuses a folder that cannot be made or written to. */
+export async function requireOutputFolder(argument: string, location: string): Promise<void> {
+  const named = { argument, location };
+  if (location === '') throw new UsageError(`${argument} is empty: name a folder`);
+  const kind = await kindOf(named);
+  if (kind === 'file') {
+    throw new UsageError(`${argument} ${location}: this is a file, a folder was expected`);
+  }
+  await requireWritable(kind === 'folder' ? location : await nearestFolder(named), named);
+}

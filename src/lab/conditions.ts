@@ -1,0 +1,90 @@
+/**
+ * Under what conditions a model was measured: which bundle, by its hash; how many problems, by which
+ * seeds; which data, by a fingerprint of their content. Two measurements under equal conditions are the
+ * same measurement, and only then may one stand for the other.
+ */
+import { createHash } from 'node:crypto';
+import type { Bundle, BundleManifest } from '../solver/index.js';
+import type { EvaluationData } from './evaluate.js';
+import { METRIC_NAMES } from './evaluation.js';
+import type {
+  MeasuredData,
+  MeasuringConditions,
+  MetricName,
+  ModelEvaluation,
+} from './evaluation.js';
+
+/** Counts that can be chosen. */
+export interface ChosenCounts {
+  /** All unless told. */
+  readonly metrics?: readonly MetricName[];
+  /** Problems of GSA and ARI; fresh ones are added where the data has fewer. */
+  readonly problems?: number;
+  readonly repeats?: number;
+  /** Panels of each batch of VD; problems of errors and of reading back. */
+  readonly panels?: number;
+  readonly pictures?: number;
+}
+
+export const DEFAULT_COUNTS = { problems: 2000, repeats: 5, panels: 1024, pictures: 500 } as const;
+/** Problems at each end of the data that a fingerprint looks at. */
+const LOOKED_AT = 16;
+
+/** The hash that tells bundles apart: a manifest holds those of all its files. */
+export const manifestHash = (manifest: BundleManifest): string =>
+  createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
+
+export const conditionsOf = (
+  bundle: Bundle | undefined,
+  { metrics, problems, repeats, panels, pictures }: ChosenCounts,
+): MeasuringConditions => ({
+  bundle: bundle === undefined ? null : manifestHash(bundle.manifest),
+  metrics: METRIC_NAMES.filter((name) => metrics?.includes(name) ?? true),
+  problems: problems ?? DEFAULT_COUNTS.problems,
+  repeats: repeats ?? DEFAULT_COUNTS.repeats,
+  panels: panels ?? DEFAULT_COUNTS.panels,
+  pictures: pictures ?? DEFAULT_COUNTS.pictures,
+});
+
+async function fingerprint({ source }: EvaluationData): Promise<string> {
+  const hash = createHash('sha256').update(String(source.count));
+  const some = Math.min(LOOKED_AT, source.count);
+  for (const first of new Set([0, source.count - some])) {
+    const { panel, selection, answer } = await source.read(first, some);
+    hash.update(panel).update(selection).update(answer.join());
+  }
+  return hash.digest('hex').slice(0, 32);
+}
+
+/** What the data are, for results and for comparing. */
+export async function describeData(data: readonly EvaluationData[]): Promise<MeasuredData[]> {
+  const described: MeasuredData[] = [];
+  for (const each of data) {
+    const { source, name = source.name, variant = null, seed } = each;
+    described.push({
+      data: name,
+      variant,
+      count: source.count,
+      ...(seed === undefined ? {} : { seed }),
+      fingerprint: await fingerprint(each),
+    });
+  }
+  return described;
+}
+
+/** Whether an evaluation was made under these conditions, of these data. */
+export function isMadeUnder(
+  evaluation: Pick<ModelEvaluation, 'conditions' | 'data'>,
+  conditions: MeasuringConditions,
+  data: readonly MeasuredData[],
+): boolean {
+  const told = (own: unknown, sets: readonly MeasuredData[] | undefined): string =>
+    JSON.stringify([
+      own,
+      sets?.map(({ variant, count, fingerprint: print }) => [variant, count, print]),
+    ]);
+  return (
+    conditions.bundle !== null &&
+    told(evaluation.conditions, evaluation.data) === told(conditions, data)
+  );
+}

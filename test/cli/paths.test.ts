@@ -1,0 +1,107 @@
+/** Paths are looked at before any work: what is refused names the argument, and nothing is changed. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/errors.js';
+import { requireInput, requireOutputFile, requireOutputFolder } from '../../src/cli/paths.js';
+import { buildProgram } from '../../src/cli/program.js';
+import { scratchFolder } from './run-crab.js';
+
+const folder = scratchFolder();
+const at = (...names: string[]): string => path.join(folder, ...names);
+
+beforeAll(() => {
+  mkdirSync(at('folder'));
+  writeFileSync(at('file.csv'), 'mine');
+});
+
+/** What a command fails with, and its exit code. */
+async function failure(...args: string[]): Promise<{ message: string; code: number }> {
+  const program = buildProgram(new AbortController().signal);
+  for (const command of program.commands) command.configureOutput({ writeErr: () => {} });
+  try {
+    await program.parseAsync(['node', 'crab', ...args]);
+  } catch (error) {
+    return { message: (error as Error).message, code: exitCodeOf(error) };
+  }
+  throw new Error('it did not fail');
+}
+
+describe('outputs', () => {
+  test('may be new, in new folders, or written over', async () => {
+    await requireOutputFile('--out', at('new', 'deep', 'x.html'));
+    await requireOutputFile('--out', at('file.csv'));
+    await requireOutputFile('--out', undefined);
+    await requireOutputFolder('--out', at('new', 'deep'));
+    await requireOutputFolder('--out', at('folder'));
+    expect(readdirSync(folder).sort()).toEqual(['file.csv', 'folder']);
+  });
+
+  test.each([
+    [
+      'a folder',
+      () => requireOutputFile('--out', at('folder')),
+      /^--out .*folder: this is a folder/,
+    ],
+    ['a folder to be', () => requireOutputFile('--out', at('x') + path.sep), /this is a folder/],
+    ['nothing', () => requireOutputFile('--out', ''), /^--out is empty/],
+    ['below a file', () => requireOutputFile('--out', at('file.csv', 'x')), /file\.csv is a file/],
+    [
+      'an input',
+      () =>
+        requireOutputFile('--out', at('folder', '..', 'file.csv'), [
+          { argument: 'RESPONSES', location: at('file.csv') },
+        ]),
+      /this is also RESPONSES/,
+    ],
+    ['a file', () => requireOutputFolder('--out', at('file.csv')), /this is a file/],
+  ])('%s is wrong use', async (_, check, message) => {
+    const error: unknown = await check().catch((thrown: unknown) => thrown);
+    expect((error as Error).message).toMatch(message);
+    expect(exitCodeOf(error)).toBe(2);
+  });
+
+  test('an input that is not there is a failure that names the argument', async () => {
+    const error: unknown = await requireInput('--data', at('none')).catch((e: unknown) => e);
+    expect((error as Error).message).toBe(`--data ${at('none')}: no such file or folder`);
+    expect(exitCodeOf(error)).toBe(1);
+  });
+});
+
+describe('commands', () => {
+  const model = ['--model', 'center'];
+  test.each([
+    [['evaluate', ...model, '--report', 'FOLDER'], 2, /^--report .*this is a folder/],
+    [['evaluate', ...model, '--save', 'FOLDER'], 2, /^--save .*this is a folder/],
+    [
+      ['evaluate', ...model, '--report', 'x.html', '--save', 'x.html'],
+      2,
+      /^--save x\.html: this is also --report/,
+    ],
+    [['evaluate', ...model, '--data', 'NONE'], 1, /^--data .*no such file/],
+    [['evaluate', ...model, '--data', 'FILE', '--count', '5'], 2, /^--count/],
+    [['evaluate', '--model', 'nothing'], 2, /^--model nothing: neither a folder/],
+    [['report', '--zoo', '--out', 'FILE'], 2, /^--out .*this is a file/],
+    [['report', '--zoo', 'NONE'], 1, /^--zoo .*no such file/],
+    [['report', '--zoo', '--data', 'NONE'], 1, /^--data .*no such file/],
+    [['report', '--zoo', '--docs', 'FOLDER'], 2, /^--docs .*no results\.md/],
+    [['grade', 'FILE', '--items', 'FOLDER', '--out', 'FILE'], 2, /^--out .*also RESPONSES/],
+    [['grade', 'NONE', '--items', 'FOLDER'], 1, /^RESPONSES .*no such file/],
+    [['grade', 'FILE', '--items', 'NONE'], 1, /^--items .*no such file/],
+    [['solve', 'NONE', ...model], 1, /^INPUT .*no such file/],
+    [['solve', 'FILE', ...model, '--out', 'FILE'], 2, /^--out .*also INPUT/],
+    [['export', 'NONE', '--out', 'x'], 1, /^RUN .*no such file/],
+    [['export', 'FOLDER', '--out', 'FILE'], 2, /^--out .*this is a file/],
+  ])('%j', async (args, code, message) => {
+    const named: Record<string, string> = {
+      FOLDER: at('folder'),
+      FILE: at('file.csv'),
+      NONE: at('none'),
+    };
+    const failed = await failure(...args.map((arg) => named[arg] ?? arg));
+    expect(failed.message).toMatch(message);
+    expect(failed.code).toBe(code);
+    expect(readdirSync(folder).sort()).toEqual(['file.csv', 'folder']);
+    expect(readFileSync(at('file.csv'), 'utf8')).toBe('mine');
+  });
+});
