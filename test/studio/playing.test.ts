@@ -205,6 +205,42 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     }
   });
 
+  test('on the rule map a finger on the dot drags the rule, elsewhere it scrolls', async () => {
+    const context = await fresh(SMALL);
+    const { page } = await openPage(context);
+    await goTo(page, host.url, 'tab=rules&config=center&seed=3');
+    const dot = page.locator('.plane-handle');
+    await dot.waitFor();
+    await page.evaluate(
+      "document.querySelector('.plane').scrollIntoView({ block: 'center', behavior: 'instant' })",
+    );
+    const session = await context.newCDPSession(page);
+    const swipe = async (x: number, y: number, dx: number, dy: number): Promise<void> => {
+      const touch = (type: 'touchStart' | 'touchMove', share: number) =>
+        session.send('Input.dispatchTouchEvent', {
+          type,
+          touchPoints: [{ x: x + share * dx, y: y + share * dy }],
+        });
+      await touch('touchStart', 0);
+      for (let step = 1; step <= 8; step++) await touch('touchMove', step / 8);
+      await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    };
+    const centreOf = async (selector: string): Promise<[number, number]> => {
+      const box = await page.locator(selector).boundingBox();
+      if (box === null) throw new Error(`${selector} is not to be seen`);
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    };
+    const [middle, height] = await centreOf('.plane');
+    const isLow = (await centreOf('.plane-handle'))[1] > height;
+    const before = await page.evaluate<number>('scrollY');
+    await swipe(middle, isLow ? height - 60 : height + 120, 0, -60);
+    await eventually(() => page.evaluate<number>('scrollY')).not.toBe(before);
+    expect(page.url()).not.toContain('rule=');
+    const [x, y] = await centreOf('.plane-handle');
+    await swipe(x, y, x > middle ? -50 : 50, isLow ? -40 : 40);
+    await eventually(() => page.url()).toContain('rule=');
+  });
+
   test('without a network the Train tab says so, and finds the server again', async () => {
     const { page, errors } = await openPage(await fresh(UNASSISTED));
     await page.route('**/api/training', (route) => route.abort());

@@ -151,7 +151,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
       expect(Math.abs(shown - shares[i])).toBeLessThan(0.02 + 1e-3 * Math.abs(shares[i]));
     });
     await page.getByLabel('Plain L2').check();
-    expect(page.url()).toContain('distance=l2');
+    await eventually(() => page.url()).toContain('distance=l2');
     await cells.nth(2 * concepts + 1).hover();
     const swapped = page.locator('[data-testid=difference] canvas').nth(1);
     const [means] = await solver.encode([candidates[2]]);
@@ -219,6 +219,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     await page.mouse.click(...at(points[17][0], points[17][1]));
     const point = page.locator('[data-testid=point]');
     await eventually(() => point.locator('img').count()).toBe(9);
+    await eventually(() => page.url()).toContain('point=');
     const chosen = Number(/point=(\d+)/.exec(page.url())?.[1]);
     const near = Math.hypot(points[chosen][0] - points[17][0], points[chosen][1] - points[17][1]);
     expect(near).toBeLessThan(0.02);
@@ -259,7 +260,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     await page.locator('.moments input').focus();
     await page.keyboard.press('ArrowLeft');
     expect(await page.locator('.moments').innerText()).toContain('100 steps');
-    expect(page.url()).toContain('moment=0');
+    await eventually(() => page.url()).toContain('moment=0');
     await page.locator('[data-testid=plane]').focus();
     await page.keyboard.press('ArrowRight');
     await eventually(() => page.url()).toMatch(/rule=1%2C/);

@@ -22,6 +22,18 @@ function readingsOf(rules: readonly RuleView[]): ReadonlyMap<string, Reading> {
   return best;
 }
 
+/** A rule whose sign stays in the line of its word. */
+export function RuleName({ rule }: { readonly rule: string }) {
+  const [, before, signed] = /^(.*?)(\S+ [+−]\d?)$/.exec(rule) ?? [];
+  if (signed === undefined) return <>{rule}</>;
+  return (
+    <>
+      {before}
+      <span class="unbroken">{signed}</span>
+    </>
+  );
+}
+
 type Line = Pick<TrueRule, 'key' | 'subject'> & {
   readonly truth: TrueRule | null;
   readonly reading: Reading | null;
@@ -56,8 +68,8 @@ function Read({
   if (reading === null) return <span class="aside">no concept tells of it alone</span>;
   return (
     <>
-      {reading.words.rule}
-      <span class="aside">by {info.concepts[reading.concept - 1]}</span>
+      <RuleName rule={reading.words.rule} />
+      <span class="aside">by {info.concepts[reading.concept - 1].replace('/', '/\u200b')}</span>
     </>
   );
 }
@@ -93,11 +105,11 @@ export function RuleTable({
         <tbody>
           {lines.map((line) => (
             <tr key={line.key} data-attribute={line.subject}>
-              <th scope="row">{line.subject}</th>
+              <th scope="row">{line.subject.replace('/', '/\u200b')}</th>
               {line.truth !== null && (
                 <td>
-                  {line.truth.rule}
-                  <span class="aside">{line.truth.meaning}</span>
+                  <RuleName rule={line.truth.rule} />
+                  <span class="aside meaning">{line.truth.meaning}</span>
                 </td>
               )}
               <td>

@@ -52,21 +52,29 @@ function writeAddress(): void {
   if (hash !== location.hash) history.replaceState(history.state, '', hash);
 }
 
-/** The address follows at once, and while something is dragged in steps: browsers refuse more. */
-const ADDRESS_MILLISECONDS = 250;
-let addressWritten = -Infinity;
+/**
+ * The address follows at once, but while something is dragged only now and then: browsers refuse more
+ * than about a hundred changes in half a minute.
+ */
+const ADDRESS_BURST = 20;
+const ADDRESS_MILLISECONDS = 500;
+let addressChanges = ADDRESS_BURST;
+let addressCounted = performance.now();
 let addressTimer: ReturnType<typeof setTimeout> | null = null;
 effect(() => {
   void settings.value;
   if (addressTimer !== null) return;
+  const now = performance.now();
+  const regained = (now - addressCounted) / ADDRESS_MILLISECONDS;
+  addressChanges = Math.min(ADDRESS_BURST, addressChanges + regained);
+  addressCounted = now;
   const write = (): void => {
     addressTimer = null;
-    addressWritten = performance.now();
+    addressChanges--;
     writeAddress();
   };
-  const wait = addressWritten + ADDRESS_MILLISECONDS - performance.now();
-  if (wait <= 0) write();
-  else addressTimer = setTimeout(write, wait);
+  if (addressChanges >= 1) write();
+  else addressTimer = setTimeout(write, ADDRESS_MILLISECONDS);
 });
 const followAddress = (): void => {
   if (location.hash !== writeSettings(settings.peek()))

@@ -97,6 +97,11 @@ export function Verdict() {
           {Math.round(value.answer.milliseconds)} ms.
         </p>
       )}
+      {value !== null && shown.rules.some(({ attribute }) => attribute === 'Number') && (
+        <p class="hint">
+          The rule here says how many, not where: CRAB’s panel may blur several right places.
+        </p>
+      )}
       {fault !== null && <p class="fault">{fault}</p>}
       {shown.rules.length > 0 && (
         <details>

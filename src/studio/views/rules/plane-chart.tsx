@@ -134,7 +134,9 @@ export function PlaneChart({
   onRule,
 }: PlaneChartProps) {
   const overlay = useRef<SVGSVGElement>(null);
-  const press = useRef<{ readonly start: Place; moved: boolean } | null>(null);
+  const press = useRef<{ readonly start: Place; readonly drags: boolean; moved: boolean } | null>(
+    null,
+  );
   const scales = scalesOf(plane);
   const placeOf = (event: PointerEvent): Place => {
     const box = overlay.current?.getBoundingClientRect();
@@ -151,7 +153,7 @@ export function PlaneChart({
     const at = placeOf(event);
     const { start } = press.current;
     if (Math.hypot(at[0] - start[0], at[1] - start[1]) > CLICK_PIXELS) press.current.moved = true;
-    if (press.current.moved) impose(at);
+    if (press.current.moved && press.current.drags) impose(at);
   };
   const release = (event: PointerEvent): void => {
     const at = placeOf(event);
@@ -175,9 +177,24 @@ export function PlaneChart({
       within(y + step[1] * KEY_STEP * (plane.y[1] - plane.y[0]), plane.y),
     );
   };
+  const begin = (event: PointerEvent): void => {
+    const place = event.currentTarget as HTMLElement;
+    const isHandle = event.target instanceof HTMLElement && event.target.matches('.plane-handle');
+    // A finger anywhere else scrolls the page; a mouse may drag from wherever it is.
+    const drags = event.pointerType !== 'touch' || isHandle;
+    if (drags) place.setPointerCapture(event.pointerId);
+    press.current = { start: placeOf(event), drags, moved: false };
+  };
   const chosen = point >= 0 && 2 * point < points.length;
+  const handle = rule === null ? null : scales.toChart(clamped(rule.vector, plane));
   return (
-    <div class="plane">
+    <div
+      class="plane"
+      onPointerDown={begin}
+      onPointerMove={move}
+      onPointerUp={release}
+      onPointerCancel={() => (press.current = null)}
+    >
       <Base plane={plane} points={points} />
       <svg
         ref={overlay}
@@ -188,13 +205,6 @@ export function PlaneChart({
         aria-roledescription="rule map; arrow keys move the rule"
         tabindex={0}
         data-testid="plane"
-        onPointerDown={(event) => {
-          overlay.current?.setPointerCapture(event.pointerId);
-          press.current = { start: placeOf(event), moved: false };
-        }}
-        onPointerMove={move}
-        onPointerUp={release}
-        onPointerCancel={() => (press.current = null)}
         onKeyDown={onKey}
       >
         {chosen && (
@@ -203,13 +213,16 @@ export function PlaneChart({
         {rule?.imposed === true && (
           <Mark kind="parsed" at={scales.toChart(clamped(rule.parsed, plane))} />
         )}
-        {rule !== null && (
-          <Mark
-            kind={rule.imposed ? 'imposed' : 'own'}
-            at={scales.toChart(clamped(rule.vector, plane))}
-          />
+        {rule !== null && handle !== null && (
+          <Mark kind={rule.imposed ? 'imposed' : 'own'} at={handle} />
         )}
       </svg>
+      {handle !== null && (
+        <div
+          class="plane-handle"
+          style={{ left: `${(100 * handle[0]) / SIDE}%`, top: `${(100 * handle[1]) / SIDE}%` }}
+        />
+      )}
       {preview !== null && (
         <div class="plane-preview">
           <Pixels values={preview} label="the imagined panel" />

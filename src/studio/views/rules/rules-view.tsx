@@ -2,6 +2,7 @@
 import type { ModelInfo, PlaneView, RuleWords } from '../../engine/protocol.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { lookOf } from '../../parts/rule-looks.js';
+import { RuleName } from '../../parts/rule-table.js';
 import { useAsync } from '../../parts/use-async.js';
 import { change, concept, matrix, planeOf, ready, ruled, settings } from '../../state/store.js';
 import { Moments } from './moments.js';
@@ -74,9 +75,9 @@ function Map({ info }: { readonly info: ModelInfo }) {
 
 /** How many of the known matrices around agree, and which of the learned categories it is. */
 function categoryText({ share, category, probability }: RuleWords): string {
-  const around = `so had ${Math.round(100 * share)}% of the matrices around it`;
-  if (category === null) return around;
-  return `${around}; CRAB’s own category ${category + 1} (${Math.round(100 * probability)}%)`;
+  const around = `Called after ${Math.round(100 * share)}% of the known matrices around it`;
+  if (category === null) return `${around}.`;
+  return `${around}; category ${category + 1} of CRAB’s own (${Math.round(100 * probability)}% sure).`;
 }
 
 function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
@@ -105,15 +106,19 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
           `${name}: its rules tell of no single attribute.`
         ) : (
           <>
-            {rule.words.subject}: <strong>{rule.words.rule}</strong>
-            <span class="aside">
-              {rule.words.meaning}; {categoryText(rule.words)}
-            </span>
+            {rule.words.subject}:{' '}
+            <strong>
+              <RuleName rule={rule.words.rule} />
+            </strong>
             {truth !== undefined && (
-              <span class="aside">
-                The matrix itself follows: <strong>{truth.rule}</strong>
+              <span>
+                {'; in truth '}
+                <strong>
+                  <RuleName rule={truth.rule} />
+                </strong>
               </span>
             )}
+            <span class="aside">{categoryText(rule.words)}</span>
           </>
         )}
       </p>

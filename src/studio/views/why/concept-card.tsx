@@ -4,6 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { newestOnly } from '../../engine/newest-only.js';
 import type { MatrixSpec, ModelInfo, RuleView } from '../../engine/protocol.js';
 import { Blank, Pixels } from '../../parts/panel.js';
+import { RuleName } from '../../parts/rule-table.js';
 import { useAsync } from '../../parts/use-async.js';
 import { change, choice, engine, planeOf, settings, spec } from '../../state/store.js';
 import { MiniMap } from './mini-map.js';
@@ -24,7 +25,9 @@ function RuleSentence({
   return (
     <p class="rule-words">
       {isOwn ? 'Read here: ' : `Its rule tells of ${words.subject.toLowerCase()}: `}
-      <strong>{words.rule}</strong>
+      <strong>
+        <RuleName rule={words.rule} />
+      </strong>
       {words.share < 0.8 && ', or one close to it'}
     </p>
   );

@@ -71,15 +71,15 @@ function Row({
   return (
     <tr class={isChosen ? 'chosen' : ''}>
       <th scope="row">
-        <span class="thumb">
-          <Drawing panel={shown.candidates[candidate]} />
-        </span>
-        <span>
+        <div class="row-head">
+          <span class="thumb">
+            <Drawing panel={shown.candidates[candidate]} />
+          </span>
           <span class="unseen">Candidate </span>
           {candidate + 1}
           {isChosen && <span class="tag crab">CRAB</span>}
           {shown.target === candidate && <span class="tag you">answer</span>}
-        </span>
+        </div>
       </th>
       {shares.map((share, m) => {
         const heat = Math.min(1, Math.max(0, share / scale));
