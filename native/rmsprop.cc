@@ -6,6 +6,7 @@
 // The kernel takes f32 and f64 on a CPU where parameter, gradient and average lie alike and without gaps;
 // everything else goes through libtorch's operators.
 #include "handles.h"
+#include "vectorised.h"
 
 #include <ATen/Parallel.h>
 #include <torch/library.h>
@@ -13,15 +14,8 @@
 #include <algorithm>
 #include <cmath>
 
-// The loops below compiled for what the processor has; the features are named, because a processor newer than
-// the compiler is none of the architectures it knows.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define CRAB_VECTORISED \
-  __attribute__((target_clones("default", "avx2", "avx512f"), optimize("O3", "no-trapping-math")))
-#define CRAB_AVX
+#ifdef CRAB_VECTORISES
 #include <immintrin.h>
-#else
-#define CRAB_VECTORISED
 #endif
 
 namespace crab {
@@ -43,7 +37,7 @@ void squareRootsPlain(const T* x, T* roots, int64_t count) {
 }
 
 // A compiler that must keep errno, as ours must, calls sqrt for one value at a time.
-#ifdef CRAB_AVX
+#ifdef CRAB_VECTORISES
 __attribute__((target("avx"))) void squareRootsWide(const float* x, float* roots, int64_t count) {
   int64_t i = 0;
   for (; i + 8 <= count; i += 8) _mm256_storeu_ps(roots + i, _mm256_sqrt_ps(_mm256_loadu_ps(x + i)));
@@ -59,7 +53,7 @@ __attribute__((target("avx"))) void squareRootsWide(const double* x, double* roo
 
 template <typename T>
 void squareRoots(const T* x, T* roots, int64_t count) {
-#ifdef CRAB_AVX
+#ifdef CRAB_VECTORISES
   static const bool wide = __builtin_cpu_supports("avx");
   if (wide) return squareRootsWide(x, roots, count);
 #endif

@@ -3,18 +3,19 @@
 // weights come next, a panel being narrower than their rows, so they are fetched ahead by hand.
 #include "thin_product.h"
 
+#include "vectorised.h"
+
 #include <ATen/Parallel.h>
 
 #include <algorithm>
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define CRAB_THIN_PRODUCT
+#ifdef CRAB_VECTORISES
 #include <immintrin.h>
 #endif
 
 namespace crab {
 
-#ifdef CRAB_THIN_PRODUCT
+#ifdef CRAB_VECTORISES
 
 namespace {
 
