@@ -13,7 +13,8 @@ export interface AccuracySeries {
   readonly intervals?: ReadonlyMap<string, readonly [number, number]>;
 }
 
-const ROW = 30;
+const ROW = 44;
+const LANE = 7;
 const HEAD = 26;
 const ROOM = 6;
 
@@ -23,7 +24,7 @@ interface Mark {
   readonly series: number;
 }
 
-/** x: share of problems solved; rows: configurations; one mark a system. */
+/** x: share of problems solved; rows: configurations, one lane a system in each. */
 export function accuracyFigure(
   configurations: readonly string[],
   series: readonly AccuracySeries[],
@@ -40,6 +41,8 @@ export function accuracyFigure(
     })),
   );
   const left = 14 + Math.max(...configurations.map((name) => textWidth(name)));
+  // Systems lie below each other within a row: equal values would hide each other.
+  const lane = (i: number): number => (i - (series.length - 1) / 2) * LANE;
   const shade = ({ series: i }: { series: number }): string => seriesColour(i);
   const drawing = chart({
     width: 640,
@@ -54,22 +57,36 @@ export function accuracyFigure(
     symbol: { type: 'ordinal', domain: SERIES_SHAPES, range: SERIES_SHAPES },
     marks: [
       gridX(6),
+      Plot.ruleY(configurations.slice(1), {
+        y: (name: string) => name,
+        dy: -ROW / 2,
+        stroke: colour('grid'),
+      }),
       Plot.ruleX([1 / 8], { stroke: colour('muted'), strokeDasharray: '2,3' }),
-      Plot.ruleY(bars, {
-        y: 'configuration',
-        x1: 'low',
-        x2: 'high',
-        stroke: shade,
-        strokeWidth: 2,
-      }),
-      Plot.dot(marks, {
-        x: 'value',
-        y: 'configuration',
-        symbol: ({ series: i }: Mark) => seriesShape(i),
-        fill: shade,
-        r: 4.5,
-        fillOpacity: 0.9,
-      }),
+      ...series.flatMap((_, i) => [
+        Plot.ruleY(
+          bars.filter((bar) => bar.series === i),
+          {
+            y: 'configuration',
+            x1: 'low',
+            x2: 'high',
+            dy: lane(i),
+            stroke: shade,
+            strokeWidth: 2,
+          },
+        ),
+        Plot.dot(
+          marks.filter((mark) => mark.series === i),
+          {
+            x: 'value',
+            y: 'configuration',
+            dy: lane(i),
+            symbol: seriesShape(i),
+            fill: shade,
+            r: 4,
+          },
+        ),
+      ]),
     ],
   });
   const key = legend(

@@ -56,11 +56,9 @@ interface Cell {
 const brief = (value: number): string =>
   Math.abs(value) >= 99.5 ? value.toFixed(0) : value.toFixed(Math.abs(value) >= 9.95 ? 0 : 1);
 
-/** Names made different, since several concepts may be called the same. */
+/** Concepts by number and name, since several may be called the same. */
 const rowNames = (concepts: readonly string[]): string[] =>
-  concepts.map((name, m) =>
-    concepts.filter((other) => other === name).length > 1 ? `${name} (${m + 1})` : name,
-  );
+  concepts.map((name, m) => (name === `concept ${m + 1}` ? name : `${m + 1} ${name}`));
 
 function cellsOf({ candidates, concepts }: SelectionExample): Cell[] {
   const rows = rowNames(concepts);

@@ -4,7 +4,7 @@
  */
 import { encodePng, escapeXml, SMALL_SIZE, type Picture } from '../../matrix/index.js';
 import type { Panel } from '../../solver/index.js';
-import { colour, FONT_FAMILY, FONT_SIZE } from './theme.js';
+import { colour, FIGURE_SCALE, FONT_FAMILY, FONT_SIZE } from './theme.js';
 
 /** Some SVG elements in a box of this size, its corner at 0, 0. */
 export interface Drawing {
@@ -110,7 +110,7 @@ export function matrixDrawing(
   panels: readonly Panel[],
   options: { readonly cell: number; readonly framed?: readonly number[]; readonly stroke?: string },
 ): Drawing {
-  const { cell, framed = [], stroke = colour('warm') } = options;
+  const { cell, framed = [], stroke = colour('series-1') } = options;
   const gap = Math.max(2, cell * 0.08);
   const step = cell + gap;
   const place = (i: number): string => {
@@ -205,8 +205,9 @@ export const padded = (drawing: Drawing, room: number): Drawing => ({
 /** A figure as a complete SVG document, colours as CSS variables of the page (see `theme.ts`). */
 export function toSvg({ width, height, body, label }: Figure): string {
   const [w, h] = [Math.ceil(width), Math.ceil(height)];
+  const [shownWidth, shownHeight] = [Math.round(w * FIGURE_SCALE), Math.round(h * FIGURE_SCALE)];
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}" ` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${shownWidth}" height="${shownHeight}" viewBox="0 0 ${w} ${h}" ` +
     `role="img" aria-label="${escapeXml(label)}" font-family="${FONT_FAMILY}" ` +
     `font-size="${FONT_SIZE}" fill="${colour('ink')}">${body}</svg>`
   );

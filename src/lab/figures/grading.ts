@@ -25,9 +25,20 @@ function barsOf({ scores, items }: ScoresData): { from: number; to: number; coun
   });
 }
 
+/** Whole numbers from 0 that are at most about so many: nobody answers half an item. */
+function wholeTicks(last: number, most: number): number[] {
+  const steps = [1, 2, 5].flatMap((step) => [step, 10 * step, 100 * step, 1000 * step]);
+  const step =
+    steps.sort((a, b) => a - b).find((each) => last / each <= most) ?? Math.ceil(last / most);
+  return Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => i * step);
+}
+
 /** x: right answers; y: respondents. */
 export function scoresFigure(data: ScoresData): Figure {
   const { items, scores, model } = data;
+  const bars = barsOf(data);
+  const highest = Math.max(1, ...bars.map(({ count }) => count));
+  const counts = wholeTicks(highest, 5);
   const drawing = chart({
     width: 620,
     height: 210,
@@ -37,13 +48,13 @@ export function scoresFigure(data: ScoresData): Figure {
     x: {
       domain: [-0.5, items + 0.5],
       label: 'right answers',
-      ticks: Math.min(items, 12),
+      ticks: wholeTicks(items, 12),
       tickFormat: 'd',
     },
-    y: { label: 'respondents', ticks: 4, tickFormat: 'd' },
+    y: { domain: [0, highest], label: 'respondents', ticks: counts, tickFormat: 'd' },
     marks: [
-      gridY(4),
-      Plot.rect(barsOf(data), {
+      Plot.gridY(counts, { stroke: colour('grid'), strokeOpacity: 1 }),
+      Plot.rect(bars, {
         x1: 'from',
         x2: 'to',
         y1: 0,
@@ -61,7 +72,9 @@ export function scoresFigure(data: ScoresData): Figure {
               x: (score: number) => score,
               frameAnchor: 'top',
               dy: -10,
-              text: () => 'the model',
+              text: (score: number) => `the model: ${score.toFixed(1).replace('.0', '')}`,
+              // Near the right end the text would leave the chart.
+              textAnchor: model > 0.8 * items ? 'end' : 'middle',
               fill: colour('series-2'),
               fontSize: SMALL_FONT_SIZE,
             }),
@@ -86,6 +99,29 @@ export const DOUBTFUL = 0.2;
 /** Items with names on the map: more would cover each other. */
 const MOST_NAMES = 12;
 
+const MAP_WIDTH = 720;
+const MAP_HEIGHT = 320;
+const MAP_MARGINS = { marginLeft: 44, marginRight: 120, marginTop: 22, marginBottom: 38 } as const;
+const LINE = 13;
+
+/** Names to the right of their points, moved apart so that none lies over another. */
+function besidePoints(named: readonly ItemPoint[], floor: number) {
+  const height = MAP_HEIGHT - MAP_MARGINS.marginTop - MAP_MARGINS.marginBottom;
+  const unit = (LINE / height) * (1 - floor);
+  const shift = 14 / (MAP_WIDTH - MAP_MARGINS.marginLeft - MAP_MARGINS.marginRight);
+  const sorted = [...named].sort((a, b) => b.discrimination - a.discrimination);
+  const heights = sorted.map(({ discrimination }) => discrimination);
+  // Down from the highest, then up again where that went below the chart.
+  for (let i = 1; i < heights.length; i++) {
+    heights[i] = Math.min(heights[i], heights[i - 1] - unit);
+  }
+  for (let i = heights.length - 1; i >= 0; i--) {
+    const least = i === heights.length - 1 ? floor : heights[i + 1] + unit;
+    heights[i] = Math.max(heights[i], least);
+  }
+  return sorted.map((point, i) => ({ ...point, x: point.difficulty + shift, y: heights[i] }));
+}
+
 /** x: share of right answers; y: discrimination; doubtful items are named. */
 export function itemMapFigure(points: readonly ItemPoint[]): Figure {
   const doubtful = points.filter(({ discrimination }) => discrimination < DOUBTFUL);
@@ -93,15 +129,14 @@ export function itemMapFigure(points: readonly ItemPoint[]): Figure {
     .sort((a, b) => a.discrimination - b.discrimination)
     .slice(0, MOST_NAMES);
   const lowest = Math.min(0, ...points.map(({ discrimination }) => discrimination));
+  const floor = Math.floor(10 * lowest) / 10;
+  const labels = besidePoints(named, floor);
   const drawing = chart({
-    width: 620,
-    height: 300,
-    marginLeft: 44,
-    marginBottom: 38,
-    marginTop: 22,
-    marginRight: 24,
+    width: MAP_WIDTH,
+    height: MAP_HEIGHT,
+    ...MAP_MARGINS,
     x: { domain: [0, 1], label: 'share of right answers', tickFormat: '.0%', ticks: 6 },
-    y: { domain: [Math.floor(10 * lowest) / 10, 1], label: 'discrimination', ticks: 6 },
+    y: { domain: [floor, 1], label: 'discrimination', ticks: 6 },
     color: { type: 'identity' },
     marks: [
       gridX(6),
@@ -115,13 +150,24 @@ export function itemMapFigure(points: readonly ItemPoint[]): Figure {
           point.discrimination < DOUBTFUL ? colour('series-2') : colour('series-1'),
         fillOpacity: 0.8,
       }),
-      Plot.text(named, {
-        x: 'difficulty',
-        y: 'discrimination',
+      Plot.link(labels, {
+        x1: 'difficulty',
+        y1: 'discrimination',
+        x2: 'x',
+        y2: 'y',
+        stroke: colour('muted'),
+        strokeWidth: 0.8,
+      }),
+      Plot.text(labels, {
+        x: 'x',
+        y: 'y',
         text: 'id',
-        dy: -10,
+        textAnchor: 'start',
+        dx: 3,
         fontSize: SMALL_FONT_SIZE,
         fill: colour('muted'),
+        stroke: colour('paper'),
+        strokeWidth: 3,
       }),
     ],
   });

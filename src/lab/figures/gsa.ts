@@ -79,20 +79,16 @@ function gsaChart(series: readonly GsaSeries[], targets: number, floor: number):
         stroke: colour('muted'),
         strokeDasharray: '2,3',
       }),
-      Plot.ruleX(marks, {
-        x: 'candidates',
-        y1: 'low',
-        y2: 'high',
-        stroke: shade,
-        strokeWidth: 1.2,
-      }),
-      Plot.line(marks, { x: 'candidates', y: 'value', z: 'series', stroke: shade }),
-      Plot.dot(marks, {
-        x: 'candidates',
-        y: 'value',
-        fill: shade,
-        symbol: (mark: Mark) => seriesShape(mark.series),
-        r: 3,
+      ...series.flatMap((_, i) => {
+        const own = marks.filter((mark) => mark.series === i);
+        // Beside each other: where all is right, curves would hide each other.
+        const dx = (i - (series.length - 1) / 2) * Math.min(4, 20 / series.length);
+        const place = { x: 'candidates', dx } as const;
+        return [
+          Plot.ruleX(own, { ...place, y1: 'low', y2: 'high', stroke: shade, strokeWidth: 1.2 }),
+          Plot.line(own, { ...place, y: 'value', stroke: shade }),
+          Plot.dot(own, { ...place, y: 'value', fill: shade, symbol: seriesShape(i), r: 3 }),
+        ];
       }),
     ],
   });

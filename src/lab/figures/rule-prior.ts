@@ -16,6 +16,7 @@ import {
   type Drawing,
   type Figure,
 } from './drawing.js';
+import { placeLetters, type Place } from './letters.js';
 import { domainOf, type Point } from './rule-maps.js';
 import { ruleColour, ruleLegend, ruleSymbol, ruleTitle, type TrueRule } from './rules.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
@@ -45,6 +46,7 @@ export interface RulePriorData {
 }
 
 const MAP = 330;
+const MARGINS = { marginLeft: 48, marginRight: 8, marginTop: 20, marginBottom: 36 } as const;
 const CELL = 24;
 const ROOM = 6;
 /** How far below its peak the log density is still drawn. */
@@ -54,6 +56,26 @@ const LEVELS = 8;
 export const clusterLetter = (i: number): string => String.fromCharCode(65 + (i % 26));
 
 const percent = (share: number): string => `${Math.round(100 * share)}%`;
+
+type Ends = readonly [number, number];
+
+/** The middles of clusters, and where their letters go: beside them, not over the points. */
+function lettersOf(means: readonly Point[], points: readonly Point[], x: Ends, y: Ends) {
+  const width = MAP - MARGINS.marginLeft - MARGINS.marginRight;
+  const height = MAP - MARGINS.marginTop - MARGINS.marginBottom;
+  const toPixels = ([px, py]: Point): Place => ({
+    x: ((px - x[0]) / (x[1] - x[0])) * width,
+    y: ((y[1] - py) / (y[1] - y[0])) * height,
+  });
+  const places = placeLetters(means.map(toPixels), points.map(toPixels), { width, height });
+  return places.map((place, i) => ({
+    meanX: means[i][0],
+    meanY: means[i][1],
+    x: x[0] + (place.x / width) * (x[1] - x[0]),
+    y: y[1] - (place.y / height) * (y[1] - y[0]),
+    letter: clusterLetter(i),
+  }));
+}
 
 function densityMap({ mixture, points, truth, clusters }: RulePriorData): Drawing {
   const classifier = new RuleClassifier(mixture);
@@ -67,17 +89,16 @@ function densityMap({ mixture, points, truth, clusters }: RulePriorData): Drawin
     (_, i) => peak - DEPTH * (1 - (i + 0.5) / LEVELS),
   );
   const marks = points.map(([x, y], n) => ({ x, y, rule: truth[n] }));
-  const letters = clusters.map(({ component }, i) => {
-    const [x, y] = pointOf(mixture, component);
-    return { x, y, letter: clusterLetter(i) };
-  });
+  const letters = lettersOf(
+    clusters.map(({ component }) => pointOf(mixture, component)),
+    points,
+    xDomain,
+    yDomain,
+  );
   return chart({
     width: MAP,
     height: MAP,
-    marginLeft: 48,
-    marginRight: 8,
-    marginTop: 20,
-    marginBottom: 36,
+    ...MARGINS,
     x: { domain: xDomain, label: 'r₁', clamp: true, ticks: 5 },
     y: { domain: yDomain, label: 'r₂', clamp: true, ticks: 5 },
     color: { type: 'identity' },
@@ -106,6 +127,22 @@ function densityMap({ mixture, points, truth, clusters }: RulePriorData): Drawin
         fill: (mark: { rule: TrueRule }) => ruleColour(mark.rule),
         symbol: (mark: { rule: TrueRule }) => ruleSymbol(mark.rule),
         fillOpacity: 0.8,
+      }),
+      Plot.link(letters, {
+        x1: 'meanX',
+        y1: 'meanY',
+        x2: 'x',
+        y2: 'y',
+        stroke: colour('ink'),
+        strokeWidth: 1.2,
+      }),
+      Plot.dot(letters, {
+        x: 'meanX',
+        y: 'meanY',
+        r: 3.4,
+        fill: colour('paper'),
+        stroke: colour('ink'),
+        strokeWidth: 1.4,
       }),
       Plot.text(letters, {
         x: 'x',

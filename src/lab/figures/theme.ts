@@ -71,7 +71,9 @@ export const seriesColour = (n: number): string => colour(`series-${(n % 8) + 1}
 
 export const FONT_FAMILY = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif";
 export const FONT_SIZE = 11;
-export const SMALL_FONT_SIZE = 9.5;
+export const SMALL_FONT_SIZE = 9.6;
+/** Pixels for each unit of a figure: its smallest letters are 12 pixels high on a page. */
+export const FIGURE_SCALE = 1.25;
 
 /** The palette as CSS declarations. */
 export const paletteCss = (theme: Theme): string =>

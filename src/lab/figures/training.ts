@@ -15,9 +15,11 @@ const isAccuracy = ({ name }: HistoryCurve): boolean => /^(sa|gsa)\b/.test(name)
 
 const curveTitle = (name: string): string =>
   name
+    .replace(/^sa i-raven\b/, 'SA on I-RAVEN')
+    .replace(/^sa raven\b/, 'SA on RAVEN')
     .replace(/^sa\b/, 'SA')
     .replace(/^gsa\b/, 'GSA')
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`)
     .replace(/^([a-z])/, (letter) => letter.toUpperCase());
 
 const pointsOf = (curve: HistoryCurve): { step: number; value: number }[] =>

@@ -241,6 +241,7 @@ export function gradeTable(
     alpha,
     standardError: measurable ? deviation * Math.sqrt(Math.max(0, 1 - alpha.value)) : null,
     ...attributeGrades(table),
+    withoutPictures: table.items.filter(({ pictures }) => pictures === null).length,
     model: model === undefined ? null : modelGrade(table, scores, model.chosen, model.names),
   };
 }

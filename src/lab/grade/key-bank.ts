@@ -3,6 +3,7 @@ import {
   answerRow,
   findLayout,
   FormatError,
+  itemName,
   sampleProblem,
   VARIANTS,
   type Problem,
@@ -28,13 +29,41 @@ function remade(fields: ReadonlyMap<string, string>, row: readonly string[]): Pr
     : undefined;
 }
 
-function keyItem(header: readonly string[], { fields: row, line }: CsvRow, file: string): TestItem {
-  const fields = new Map(header.map((column, i) => [column, row[i] ?? '']));
-  const id = fields.get('item') ?? '';
+/** Refuses a line whose columns say different things about the answer. */
+function checkAnswer(fields: ReadonlyMap<string, string>, file: string, line: number): number {
   const answer = Number(fields.get('answer'));
   if (!Number.isInteger(answer) || answer < 1 || answer > 8) {
     throw new FormatError(`${file}, line ${line}: the answer is not 1 to 8`);
   }
+  const marked = Array.from({ length: 8 }, (_, i) => i + 1).filter(
+    (candidate) => fields.get(`candidate_${candidate}`)?.toLowerCase() === 'answer',
+  );
+  if (marked.length > 0 && !(marked.length === 1 && marked[0] === answer)) {
+    throw new FormatError(
+      `${file}, line ${line}: the answer is ${answer}, but candidate ${marked.join(' and ')} is said to be it`,
+    );
+  }
+  return answer;
+}
+
+/** Refuses a line whose name is not that of its configuration and index. */
+function checkName(fields: ReadonlyMap<string, string>, file: string, line: number): void {
+  const [item, configuration, index] = ['item', 'configuration', 'index'].map(
+    (column) => fields.get(column) ?? '',
+  );
+  if (configuration === '' || !/^\d{1,9}$/.test(index)) return;
+  const expected = itemName(findLayout(configuration), Number(index));
+  if (itemKey(item) === expected) return;
+  throw new FormatError(
+    `${file}, line ${line}: item ${item} is said to be number ${index} of ${configuration}, which is called ${expected}`,
+  );
+}
+
+function keyItem(header: readonly string[], { fields: row, line }: CsvRow, file: string): TestItem {
+  const fields = new Map(header.map((column, i) => [column, row[i] ?? '']));
+  const id = fields.get('item') ?? '';
+  const answer = checkAnswer(fields, file, line);
+  checkName(fields, file, line);
   const problem = remade(fields, row);
   if (problem !== undefined) return drawnItem(id, problem);
   const texts = Array.from({ length: 8 }, (_, i) => fields.get(`candidate_${i + 1}`) ?? '');
@@ -50,6 +79,42 @@ function keyItem(header: readonly string[], { fields: row, line }: CsvRow, file:
   };
 }
 
+/** Lines by what they call their item; two that call different items the same are refused. */
+function linesByItem(
+  rows: readonly CsvRow[],
+  column: number,
+  file: string,
+): ReadonlyMap<string, CsvRow> {
+  const lines = new Map<string, CsvRow>();
+  for (const row of rows) {
+    const key = itemKey(row.fields[column] ?? '');
+    const earlier = lines.get(key);
+    if (earlier !== undefined && earlier.fields.join('\n') !== row.fields.join('\n')) {
+      throw new FormatError(
+        `${file}, line ${row.line}: ${row.fields[column]} is another item in line ${earlier.line}; give the key of one test`,
+      );
+    }
+    lines.set(key, row);
+  }
+  return lines;
+}
+
+/** Refuses items of one configuration from two seeds: their names do not tell which is meant. */
+function checkSeeds(header: readonly string[], rows: readonly CsvRow[], file: string): void {
+  const [configuration, seed] = ['configuration', 'seed'].map((column) => header.indexOf(column));
+  if (configuration < 0 || seed < 0) return;
+  const first = new Map<string, CsvRow>();
+  for (const row of rows) {
+    const layout = row.fields[configuration] ?? '';
+    const earlier = first.get(layout) ?? row;
+    first.set(layout, earlier);
+    if (earlier.fields[seed] === row.fields[seed]) continue;
+    throw new FormatError(
+      `${file}, line ${row.line}: an item of ${layout} from seed ${row.fields[seed]}, while line ${earlier.line} has seed ${earlier.fields[seed]}; give each test its own key`,
+    );
+  }
+}
+
 /** Items of an answer file. */
 export async function keyBank(file: string): Promise<ItemBank> {
   const text = decodeText(await readSmallFile(file, MOST_BYTES));
@@ -60,7 +125,8 @@ export async function keyBank(file: string): Promise<ItemBank> {
       `${file} is not an answer file of crab generate: it lacks item or answer`,
     );
   }
-  const lines = new Map(rows.map((row) => [itemKey(row.fields[header.indexOf('item')]), row]));
+  const lines = linesByItem(rows, header.indexOf('item'), file);
+  checkSeeds(header, rows, file);
   return {
     name: file,
     sample: rows[0]?.fields[header.indexOf('item')] ?? '',

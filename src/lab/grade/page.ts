@@ -63,6 +63,12 @@ function scoresSection(result: GradeResult): Section {
       cells: [name, right, answered, percent(share)],
     }));
   const scaled = model === null ? null : model.share * items.length;
+  const line =
+    model === null
+      ? ''
+      : model.answered === items.length
+        ? ` The line: the score of the model (${model.names.join(', ')}).`
+        : ` The line: the score the model (${model.names.join(', ')}) would have on all items at its share of right answers on the ${model.answered} it can answer.`;
   const error =
     standardError === null
       ? ''
@@ -78,7 +84,7 @@ function scoresSection(result: GradeResult): Section {
           items: items.length,
           model: scaled,
         }),
-        caption: `How many respondents had how many right answers. Choices left out count as wrong.${error}`,
+        caption: `How many respondents had how many right answers. Choices left out count as wrong.${line}${error}`,
       }),
       markup`<details><summary>Every respondent</summary>`,
       table(
@@ -162,12 +168,16 @@ function attributesSection({ attributes, wrongChoices }: GradeResult): Section {
   return { id: 'attributes-section', title: 'What wrong choices get wrong', content };
 }
 
-function choicesSection({ result, pictures }: PicturedGrade): Section | null {
+function choicesSection({ result, pictures }: PicturedGrade): Section {
   const shown = result.items.flatMap((item) => {
     const found = pictures.get(item.id);
     return found === undefined ? [] : [{ item, ...found }];
   });
-  if (shown.length === 0) return null;
+  const { withoutPictures } = result;
+  const lacking =
+    withoutPictures === 0
+      ? []
+      : markup`<p>Not shown: ${withoutPictures} of ${result.items.length} items, whose seed makes other items than the key describes. That is so where they were made with --rules, or where the key was changed.</p>`;
   const figures = shown.slice(0, MOST_PICTURED).map(({ item, context, candidates }) =>
     figureMarkup({
       id: `item-${item.id}`,
@@ -190,6 +200,7 @@ function choicesSection({ result, pictures }: PicturedGrade): Section | null {
     content: [
       markup`<p>Below each candidate: the share of people who took it, and what it gets wrong. The answer is green${result.model === null ? '' : '; a dot marks what the model took'}.</p>`,
       figures,
+      lacking,
       rest > 0
         ? markup`<p>${rest} further items are in the table above and in the JSON report.</p>`
         : [],
@@ -208,7 +219,6 @@ function reliabilitySection({ alpha, standardError }: GradeResult): Section {
 /** The whole page. */
 export function gradePage(graded: PicturedGrade): string {
   const { result } = graded;
-  const choices = choicesSection(graded);
   return pageText({
     title: 'Test report',
     lead: `${path.basename(result.responses)}: what people answered, how the items performed, and what wrong choices get wrong.`,
@@ -218,7 +228,7 @@ export function gradePage(graded: PicturedGrade): string {
       itemsSection(result),
       attributesSection(result),
       reliabilitySection(result),
-      ...(choices === null ? [] : [choices]),
+      choicesSection(graded),
     ],
     footer: 'Written by crab grade.',
   });

@@ -80,7 +80,15 @@ export async function recipesIn(root: string): Promise<Map<string, readonly [Rec
     const prefix = layoutName(recipe.layout);
     for (const file of await readdir(folder)) {
       const match = /^(.+)-(\d{5,9})\.(?:png|svg)$/.exec(file);
-      if (match?.[1] === prefix) items.set(itemKey(file), [recipe, Number(match[2])]);
+      if (match?.[1] !== prefix) continue;
+      const key = itemKey(file);
+      const other = items.get(key)?.[0];
+      if (other !== undefined && JSON.stringify(other.request) !== JSON.stringify(recipe.request)) {
+        throw new FormatError(
+          `--items ${root}: ${key} is in two folders that were made differently (seeds ${other.request.seed} and ${recipe.request.seed}); name one of them`,
+        );
+      }
+      items.set(key, [recipe, Number(match[2])]);
     }
   }
   return items;

@@ -79,6 +79,8 @@ export interface GradeResult {
   readonly standardError: number | null;
   readonly attributes: readonly AttributeGrade[];
   readonly wrongChoices: number;
+  /** Items whose pictures cannot be made again from what `--items` tells. */
+  readonly withoutPictures: number;
   readonly model: ModelGrade | null;
 }
 

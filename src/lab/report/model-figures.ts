@@ -36,7 +36,7 @@ export const allFigures = (figures: ModelFigures): readonly ReportFigure[] =>
 function selectionCaption(example: SelectionExample, first: boolean): string {
   const { answer, chosen, candidates, concepts, distance } = example;
   const by = distance === 'calibrated' ? 'the calibrated distance' : 'the squared L2 distance';
-  const explained = `The imagined panel is framed. Below each candidate: the share of every concept in ${by} from it; dark cells are why a candidate is excluded. The lines below say what the candidate truly gets wrong.`;
+  const explained = `The imagined panel is framed. Below each candidate: the part that every concept (its number and name) has in ${by} from the imagined panel; dark cells are why a candidate is excluded. Below these: how probable the model finds it, and what it truly gets wrong.`;
   const how = first ? explained : 'Another problem, read in the same way.';
   if (answer === chosen) return how;
   const shares = candidates[answer].shares;
@@ -54,7 +54,7 @@ function priorCaption(data: RulePriorData, first: boolean): string {
     )
     .join(', ');
   const explained = first
-    ? ' Contours: log density of the prior that was fitted to the parsed rules, without labels. Points: rules parsed from problems of validation, coloured by the true rule. Letters: clusters, with the problems nearest to their middle.'
+    ? ' Contours: log density of the prior that was fitted to the parsed rules, without labels. Points: rules parsed from problems of validation, coloured by the true rule. Letters: clusters, a line leads to the middle of each (ring); beside the map, the problems nearest to it.'
     : '';
   return `Concept ${concept} (${name})${compared}.${explained} Most frequent true rule in each: ${found || 'no cluster holds enough problems'}.`;
 }
@@ -71,12 +71,16 @@ function conceptFigures(evaluation: ModelEvaluation, pictures: ModelPictures): R
   const right =
     vd === null
       ? ''
-      : ' Right: by how much the variance of the concept declines when an attribute is held fixed; near 1 means that the concept is this attribute.';
+      : ' Right: variance decline, by how much the variance of the concept declines when an attribute is held fixed; near 1 means that the concept is this attribute.';
+  const named =
+    vd === null
+      ? ''
+      : ' A concept is called after the attribute with the largest decline; "mixed" where none stands out, "unused" where the concept hardly varies.';
   return [
     {
       id: 'concepts-interpolation',
       figure: conceptsFigure({ attributes: vd?.attributes.map(({ name }) => name) ?? [], rows }),
-      caption: `One row for each concept. Left: what the decoder draws while only this concept moves, between two values far apart; a row that stays the same is a concept the model does not use.${right}`,
+      caption: `One row for each concept. Left: what the decoder draws while only this concept moves, between two values far apart; a row that stays the same is a concept the model does not use.${right}${named}`,
     },
   ];
 }
@@ -135,7 +139,7 @@ const trainingFigures = (history: readonly HistoryCurve[]): ReportFigure[] =>
           id: 'training-curves',
           figure: trainingFigure(history),
           caption:
-            'Over steps of training: accuracy on problems of validation above, the terms of the objective below, each on a scale of its own.',
+            'Over steps of training. Above: accuracy on problems of validation, SA choosing panel 9, GSA panels at any position. Below: the objective (loss) and its terms, each on a scale of its own: how well panels are drawn (reconstruction), how far concepts and rules told from the context are from those told from whole matrices (the two regularizers), and how well rules fit the mixture that stands for global rules (rule prior).',
         },
       ]
     : [];

@@ -14,7 +14,7 @@ import {
   type Section,
 } from './markup.js';
 import type { ModelFigures } from './model-figures.js';
-import { numberInterval, percent, percentInterval, problemsText, whole } from './numbers.js';
+import { percent, percentInterval, problemsText, smallInterval, whole } from './numbers.js';
 import { pageText } from './page.js';
 import { conceptNames } from './rule-data.js';
 
@@ -85,7 +85,7 @@ function selectionSection({ selection }: ModelEvaluation, shown: ModelFigures): 
 }
 
 const errorRow = (title: string, { meanSquared, meanAbsolute }: PixelError) => ({
-  cells: [title, numberInterval(meanSquared), numberInterval(meanAbsolute)],
+  cells: [title, smallInterval(meanSquared), smallInterval(meanAbsolute)],
 });
 
 function errorsTable({ errors }: ModelEvaluation): Content {

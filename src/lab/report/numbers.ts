@@ -13,6 +13,10 @@ export const percentInterval = ({ value, low, high }: Measured): Markup =>
 export const numberInterval = ({ value, low, high }: Measured, digits = 4): Markup =>
   markup`${value.toFixed(digits)} <span class="interval">[${low.toFixed(digits)}, ${high.toFixed(digits)}]</span>`;
 
+/** As many decimals as two digits of a small number need. */
+export const smallInterval = (measured: Measured): Markup =>
+  numberInterval(measured, Math.max(4, 1 - Math.floor(Math.log10(Math.max(1e-9, measured.value)))));
+
 /** How many problems, and where from. */
 export function problemsText({ fromData, generated, seed }: MeasuredProblems): string {
   const fresh = `${whole(generated)} fresh ones (seed ${seed})`;

@@ -7,7 +7,7 @@ const STYLE = `
 @media (prefers-color-scheme: dark) { :root { ${paletteCss('dark')} --page: #0d1014; --card: #14181d; --line: #2a323b; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--figure-ink); font: 16px/1.55 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }
-main { max-width: 1000px; margin: 0 auto; padding: 40px 20px 72px; }
+main { max-width: 1150px; margin: 0 auto; padding: 40px 20px 72px; }
 header p { color: var(--figure-muted); margin: 6px 0 0; max-width: 70ch; }
 h1 { font-size: 2rem; line-height: 1.2; margin: 0; letter-spacing: -0.015em; }
 h2 { font-size: 1.3rem; margin: 0 0 12px; letter-spacing: -0.01em; }

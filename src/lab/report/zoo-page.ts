@@ -251,7 +251,7 @@ function modelsTable(evaluations: readonly ModelEvaluation[]): Markup {
       { title: 'model' },
       { title: 'RAVEN', numeric: true },
       { title: 'I-RAVEN', numeric: true },
-      { title: 'imagined panels obey', numeric: true },
+      { title: 'obey the rules', numeric: true },
       { title: 'ARI', numeric: true },
       { title: 'concepts named', numeric: true },
     ],
@@ -321,7 +321,7 @@ export function zooPage(evaluations: readonly ModelEvaluation[]): string {
       id: 'models',
       title: 'Models',
       content: [
-        markup`<p>Each model has a page of its own with everything measured on it and what it imagines.</p>`,
+        markup`<p>Each model has a page of its own with everything measured on it and what it imagines. RAVEN and I-RAVEN: selection accuracy on these candidates, with 95% intervals. Obey the rules: imagined panels that, read back, follow the rules of their problem. ARI: agreement of the rules found with the true ones, 1 at best. Concepts named: those that stand for one attribute.</p>`,
         modelsTable(evaluations),
         dataTable(evaluations),
         accuracyFigures(models).map(figureMarkup),

@@ -26,6 +26,8 @@ import {
   type Point,
   type SelectionExample,
 } from '../../../src/lab/figures/index.js';
+import { placeLetters } from '../../../src/lab/figures/letters.js';
+import { FIGURE_SCALE, SMALL_FONT_SIZE } from '../../../src/lab/figures/theme.js';
 import { exampleEvaluation } from '../report/example-model.js';
 
 const random = new Random(1);
@@ -202,8 +204,8 @@ describe.each(Object.entries(FIGURES))('the figure of %s', (_, draw) => {
   test('shows something as PNG, of its own size', async () => {
     const picture = decodePng(await rasterize(svg, { scale: 1 }));
     expect([picture.width, picture.height]).toEqual([
-      Math.ceil(figure.width),
-      Math.ceil(figure.height),
+      Math.round(FIGURE_SCALE * Math.ceil(figure.width)),
+      Math.round(FIGURE_SCALE * Math.ceil(figure.height)),
     ]);
     const dark = picture.data.filter((value) => value < 0.6).length / picture.data.length;
     expect(dark).toBeGreaterThan(0.003);
@@ -230,8 +232,47 @@ describe('what figures say', () => {
     expect(wrong).toContain('3 answer');
   });
 
+  test('the smallest letters are 12 pixels high on a page', () => {
+    expect(SMALL_FONT_SIZE * FIGURE_SCALE).toBeGreaterThanOrEqual(12);
+  });
+
+  test('letters lie clear of points and of each other', () => {
+    const random = new Random(4);
+    const anchors = [
+      { x: 100, y: 100 },
+      { x: 108, y: 104 },
+      { x: 4, y: 196 },
+    ];
+    const points = Array.from({ length: 120 }, () => ({
+      x: 80 + random.below(45),
+      y: 85 + random.below(35),
+    }));
+    const placed = placeLetters(anchors, points, { width: 200, height: 200 });
+    for (const [i, at] of placed.entries()) {
+      const near = (other: { x: number; y: number }): boolean =>
+        Math.abs(other.x - at.x) < 8 && Math.abs(other.y - at.y) < 8;
+      expect(points.filter(near)).toEqual([]);
+      expect(placed.filter((other, k) => k !== i && near(other))).toEqual([]);
+      expect(Math.min(at.x, at.y, 200 - at.x, 200 - at.y)).toBeGreaterThan(8);
+    }
+  });
+
+  test('scores have whole numbers on both axes, each once, and the model its number', () => {
+    for (const [items, scores] of [
+      [3, [1, 2, 2]],
+      [40, [1, 20, 20, 35]],
+    ] as const) {
+      const said = texts(scoresFigure({ scores, items, model: 2.5 }));
+      const ticks = said.filter((text) => /^[\d.]+$/.test(text));
+      expect(ticks.every((text) => /^\d+$/.test(text))).toBe(true);
+      expect(ticks.length).toBeGreaterThan(4);
+      expect(new Set(ticks).size).toBeGreaterThanOrEqual(ticks.length / 2);
+      expect(said).toContain('the model: 2.5');
+    }
+  });
+
   test('imagined panels are framed where they are missing, and nowhere else', () => {
-    const stroke = 'var(--figure-warm)';
+    const stroke = 'var(--figure-series-1)';
     const framed = elementsOf(
       toSvg(
         arbitraryPositionsFigure([

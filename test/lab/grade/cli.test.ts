@@ -1,9 +1,9 @@
 /** `crab grade` as a person runs it, and its page as a person sees it. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseCsv } from '../../../src/lab/grade/csv.js';
-import type { GradeResult } from '../../../src/lab/index.js';
+import { grade, type GradeResult } from '../../../src/lab/index.js';
 import { crab, scratchFolder } from '../../cli/run-crab.js';
 import { CHROMIUM, launch, lookAt } from '../report/browser.js';
 
@@ -117,6 +117,47 @@ describe('crab grade', () => {
     expect(outcome.code).toBe(code);
     expect(outcome.stderr).toMatch(message);
     expect(outcome.stdout).toBe('');
+  });
+
+  test.each([
+    [
+      'two keys in one file',
+      (key: string) => `${key}${key.split('\n')[1].replace(',3,0,', ',4,0,')}\n`,
+      /line 8: grid-2x2-00000 is another item in line 2/,
+    ],
+    [
+      'a changed seed',
+      (key: string) => key.replace(/^(grid-2x2-00002,.*?),3,2,/m, '$1,4,2,'),
+      /line 4: an item of grid-2x2 from seed 4, while line 2 has seed 3/,
+    ],
+    [
+      'a changed answer',
+      (key: string) =>
+        key.replace(/,3,1,(\d),/, (_, right: string) => `,3,1,${(Number(right) % 8) + 1},`),
+      /line 3: the answer is \d, but candidate \d is said to be it/,
+    ],
+    [
+      'a changed name',
+      (key: string) => key.replace('grid-2x2,raven,3,1,', 'grid-2x2,raven,3,7,'),
+      /line 3: item grid-2x2-00001 is said to be number 7 .*called grid-2x2-00007/,
+    ],
+  ])('%s is refused', async (_, change, message) => {
+    writeFileSync(at('changed.csv'), change(readFileSync(at('key.csv'), 'utf8')));
+    await expect(
+      grade({ responses: at('responses.csv'), items: at('changed.csv') }),
+    ).rejects.toThrow(message);
+  });
+
+  test('two folders of one name and two seeds are refused', async () => {
+    for (const seed of [1, 2]) {
+      mkdirSync(at(`two/${seed}`), { recursive: true });
+      const recipe = { format: 'png', configuration: 'grid-2x2', variant: 'raven', seed };
+      writeFileSync(at(`two/${seed}/generate.json`), JSON.stringify(recipe));
+      writeFileSync(at(`two/${seed}/grid-2x2-00000.png`), '');
+    }
+    await expect(grade({ responses: at('responses.csv'), items: at('two') })).rejects.toThrow(
+      /grid-2x2-00000 is in two folders .*seeds 1 and 2/,
+    );
   });
 
   test('a failure writes no page', async () => {
