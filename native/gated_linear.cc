@@ -189,7 +189,7 @@ variable_list gradientsOf(const Tensor& x, const std::vector<GateClass<T>>& clas
 // By libtorch's operators.
 Tensor gateByGate(const Tensor& x, const Tensor& gates, const Tensor& weight, const Tensor& bias) {
   const Shape s(x, gates, weight);
-  const Tensor factors = gates.to(x.scalar_type()).view({1, s.sets, s.problems, s.blocks, 1});
+  const Tensor factors = gates.to(x.scalar_type()).reshape({1, s.sets, s.problems, s.blocks, 1});
   const Tensor gated = x.unsqueeze(1).mul(factors).reshape({s.concepts, s.sets * s.problems, -1});
   return at::baddbmm(bias, gated, weight);
 }
