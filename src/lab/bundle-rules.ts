@@ -1,5 +1,5 @@
 /**
- * `rules.json` of a bundle: the rule prior, and rules parsed from fixed problems. Those of moments of
+ * `rules.json` of a bundle: the rule prior (bundle-prior), and rules parsed from fixed problems. Those of moments of
  * training are the run's snapshots; the last are parsed again by the bundle's own networks, so that the
  * map shows the model that is deployed, compacted or not, best weights or latest.
  */
@@ -14,14 +14,18 @@ import {
 import type { MixtureData } from '../models/index.js';
 import type { RuleMap } from '../solver/index.js';
 import type { RulesSnapshot } from '../training/index.js';
+import { refittedPrior } from './bundle-prior.js';
 import { PanelEncoder } from './metrics/panel-encoder.js';
 import type { Rules, Subject } from './subject.js';
 
 /** Snapshots of training that are kept beside the last one. */
-const MOST_MOMENTS = 6;
+const MOST_MOMENTS = 4;
 /** For runs without snapshots. */
 const DEFAULT_PROBLEMS = 400;
 const DEFAULT_SEED = 7_500_000_007;
+/** The prior is fitted to other problems than the map shows. */
+const PRIOR_PROBLEMS = 2048;
+const PRIOR_SEED = 7_700_000_011;
 const SLICE = 32;
 
 type Source = RuleMap['source'];
@@ -54,7 +58,7 @@ export async function parseSourceRules(
   return { rules, truth };
 }
 
-/** Snapshots of the same problems from before a step, oldest first, at most six, evenly chosen. */
+/** Snapshots of the same problems from before a step, oldest first, at most four, evenly chosen. */
 function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): RulesSnapshot[] {
   const earlier = snapshots.filter((snapshot) => snapshot.step < step);
   if (earlier.length <= MOST_MOMENTS) return earlier;
@@ -68,6 +72,12 @@ const place = (value: number): number => Math.round(1000 * value) / 1000;
 const roundedRules = (rules: RulesSnapshot['rules']): number[][][] =>
   rules.map((ofProblem) => ofProblem.map((rule) => rule.map(place)));
 
+export interface BundleRulesOptions {
+  readonly signal?: AbortSignal;
+  /** Problems the prior is fitted to. */
+  readonly fitted?: number;
+}
+
 /** The bytes of `rules.json`. */
 export async function bundleRules(
   subject: Pick<Subject, 'solver' | 'parseRules'>,
@@ -76,7 +86,7 @@ export async function bundleRules(
     readonly prior: readonly MixtureData[] | null;
     readonly snapshots: readonly RulesSnapshot[];
   },
-  signal?: AbortSignal,
+  { signal, fitted = PRIOR_PROBLEMS }: BundleRulesOptions = {},
 ): Promise<Uint8Array> {
   const { configuration, noisy } = subject.solver.manifest;
   const newest = trained.snapshots.at(-1);
@@ -86,8 +96,15 @@ export async function bundleRules(
   const same = trained.snapshots.filter(
     (each) => each.source.seed === source.seed && each.rules.length === count,
   );
+  const prior =
+    trained.prior === null
+      ? null
+      : refittedPrior(
+          (await parseSourceRules(subject, { ...source, seed: PRIOR_SEED }, fitted, signal)).rules,
+          trained.prior,
+        );
   const map = {
-    prior: trained.prior,
+    prior,
     source: { configuration: source.configuration, noisy: source.noisy, seed: source.seed },
     truth: last.truth,
     snapshots: [

@@ -191,7 +191,11 @@ function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions)
       onProgress: (share) => onProgress?.('concepts', share),
     });
     const snapshots = await run.rules();
-    const rules = await bundleRules(subject, { ...weights, snapshots }, signal);
+    const rules = await bundleRules(
+      subject,
+      { ...weights, snapshots },
+      { signal, fitted: options.problems },
+    );
     return { statistics, rules, conceptNames: bundleNames(decline.names) };
   };
 }

@@ -31,7 +31,13 @@ export {
   type TargetSets,
 } from './crab/gates.js';
 export type { Gaussian } from './crab/rule-parser.js';
-export { fitMixtures, logRulePrior, mixturesOf, RulePrior } from './crab/rule-prior.js';
+export {
+  fitMixtures,
+  logRulePrior,
+  mixtureData,
+  mixturesOf,
+  RulePrior,
+} from './crab/rule-prior.js';
 export type { MixtureData, PriorTensors } from './crab/rule-prior.js';
 export { drawNoise, evaluateObjective, lossWeightsAt, weightedLoss } from './crab/objective.js';
 export type {

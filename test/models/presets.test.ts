@@ -69,10 +69,12 @@ describe('presets', () => {
   });
 
   test('crab changes the training and the relation networks, small the other networks too', () => {
-    const released = crabConfig('released', 'grid-2x2');
-    const crab = crabConfig('crab', 'grid-2x2');
+    const released = crabConfig('released', 'left-right');
+    const crab = crabConfig('crab', 'left-right');
     const relation = { pairFeatures: 16, relationHidden: [256, 128] };
     expect(crab.network).toEqual({ ...released.network, ...relation });
+    const narrow = crabConfig('crab', 'grid-2x2').network;
+    expect([narrow.encoder.at(-1), narrow.targetHidden]).toEqual([256, [96, 96, 96]]);
     expect(crab.targets).toMatchObject({ min: 1, max: 3, setsPerProblem: 4, decoded: 1 });
     expect(crab.rulePrior).toMatchObject({ learner: 'em', refitEvery: 12, density: 'mixture' });
     const { algorithm, batchSize, learningRate } = crab.optimizer;
@@ -81,7 +83,7 @@ describe('presets', () => {
     expect(rates).toEqual([1e-4, 1e-3, 1e-3, 1e-5]);
     expect(valueAt(crab.objective.priorWeight, 300, 1000)).toBe(0);
     expect(valueAt(crab.objective.priorWeight, 600, 1000)).toBe(1e-5);
-    const small = crabConfig('small', 'grid-2x2');
+    const small = crabConfig('small', 'left-right');
     expect(small.network).toMatchObject({ ...relation, conceptSize: 16, pairHidden: [64, 64] });
     expect(small.optimizer).toEqual({ ...crab.optimizer, batchSize: 64 });
   });

@@ -29,10 +29,9 @@ export interface CompactOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-/** Bytes for each concept, and for encoder and decoder, that the default aims at, and the most it aims at. */
-const AIM_PER_CONCEPT = 590_000;
-const AIM_OF_THE_REST = 1_900_000;
-const LARGEST_AIM = 6_700_000;
+/** What the default aims at, as a share of the weights at one byte each, and the most bytes it aims at. */
+const USUAL_SHARE = 0.62;
+const LARGEST_AIM = 6_200_000;
 const DEFAULT_LIMIT = 7_000_000;
 const DEFAULT_PROBLEMS = 384;
 /** Shares of variance that a relation network may lose: no layer needs the first, and beyond the second
@@ -185,11 +184,11 @@ export async function compactNetworks(
   networks: CrabNetworks,
   options: CompactOptions,
 ): Promise<CrabNetworks> {
-  const wanted = AIM_OF_THE_REST + AIM_PER_CONCEPT * networks.concepts.length;
-  const usual = Math.min(wanted, LARGEST_AIM);
+  const layers = namedLayers(networks);
+  const whole = [...layers.values()].reduce((sum, layer) => sum + bytesAt(layer, 0), 0);
+  const usual = Math.min(USUAL_SHARE * whole, LARGEST_AIM);
   const { aim = usual, limit = DEFAULT_LIMIT, problems = DEFAULT_PROBLEMS } = options;
   const { smallest = DEFAULT_SMALLEST } = options;
-  const layers = namedLayers(networks);
   const large = new Set(
     [...layers].filter(([name, layer]) => isLarge(name, layer, smallest)).map(([n]) => n),
   );

@@ -148,17 +148,7 @@ export class RulePrior {
 
   /** For checkpoints and bundles. */
   toJSON(): MixtureData[] {
-    const { dimension: d } = this;
-    const rows = (values: Float64Array): number[][] =>
-      Array.from({ length: values.length / d }, (_, i) => [...values.subarray(i * d, (i + 1) * d)]);
-    return this.#mixtures.map(({ weights, means, covariances }) => {
-      const flat = rows(covariances);
-      return {
-        weights: [...weights],
-        means: rows(means),
-        covariances: Array.from(weights, (_, k) => flat.slice(k * d, (k + 1) * d)),
-      };
-    });
+    return this.#mixtures.map(mixtureData);
   }
 
   dispose(): void {
@@ -189,7 +179,24 @@ export class RulePrior {
   }
 }
 
-/** Mixtures from the data of `toJSON`, of which nothing is trusted. */
+/** A mixture as plain data. */
+export function mixtureData({
+  dimension: d,
+  weights,
+  means,
+  covariances,
+}: GaussianMixture): MixtureData {
+  const rows = (values: Float64Array): number[][] =>
+    Array.from({ length: values.length / d }, (_, i) => [...values.subarray(i * d, (i + 1) * d)]);
+  const flat = rows(covariances);
+  return {
+    weights: [...weights],
+    means: rows(means),
+    covariances: Array.from(weights, (_, k) => flat.slice(k * d, (k + 1) * d)),
+  };
+}
+
+/** Mixtures from the data of `mixtureData`, of which nothing is trusted. */
 export function mixturesOf(data: readonly MixtureData[]): GaussianMixture[] {
   return data.map(({ weights, means, covariances }) => {
     const components = weights.length;
