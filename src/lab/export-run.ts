@@ -17,6 +17,7 @@ import type {
 import { memoryBundle, writeBundle } from '../solver/node.js';
 import {
   openRun,
+  trainingFacts,
   type MetricsLine,
   type OpenedRun,
   type StoredWeights,
@@ -96,8 +97,7 @@ const formatOf = ({ format, compact }: ExportOptions): WeightFormat =>
   format ?? (compact ? 'int8' : 'f32');
 
 function draftOf(run: OpenedRun, step: number, seconds: number, options: ExportOptions): Draft {
-  const { model, seed, device, precision, software, data } = run.config;
-  const { network, objective, optimizer, preset, configuration, noisy } = model;
+  const { network, objective, configuration, noisy } = run.config.model;
   const { concepts, conceptSize, ruleSize } = network;
   return {
     name: layoutName({ configuration, noisy }),
@@ -109,17 +109,7 @@ function draftOf(run: OpenedRun, step: number, seconds: number, options: ExportO
     sigmaZ: objective.sigmaZ,
     conceptNames: Array.from({ length: concepts }, () => null),
     accuracy: null,
-    training: {
-      preset,
-      steps: step,
-      seconds,
-      batch: optimizer.batchSize,
-      seed,
-      device,
-      precision,
-      data: data.kind,
-      ...software,
-    },
+    training: trainingFacts(run.config, step, seconds),
   };
 }
 

@@ -20,6 +20,7 @@ export type {
 } from './crab/config.js';
 export { crabConfig, CRAB_ROWS, PAPER_ROWS, RELEASED_ROWS, SMALL_ROWS } from './crab/presets.js';
 export type { ConfigurationRow } from './crab/presets.js';
+export { overridesOf } from './crab/overrides.js';
 export { CrabModel, type CrabModelOptions } from './crab/model.js';
 export {
   contextOf,

@@ -8,6 +8,7 @@ export {
   TrainingError,
   WorkerError,
 } from './errors.js';
+export { trainingFacts, type TrainingFacts } from './facts.js';
 export type { Best } from './loop-state.js';
 export type {
   CheckpointEvent,

@@ -125,6 +125,37 @@ describe('a card without measurements', () => {
     expect(small).toContain('a set of one missing panel is drawn.');
   });
 
+  test('prints the whole command where the facts tell it', () => {
+    const training = {
+      ...TRAINING,
+      overrides: '{"objective":{"sigmaZ":0.7},"optimizer":{"batchSize":64}}',
+      pool: 5000,
+      refresh: 12.5,
+      runSteps: 1200,
+      validateEvery: 100,
+      precision: 'f32',
+      deterministic: 'yes',
+    };
+    const card = renderModelCard(manifestOf('center', { sigmaZ: 0.7, training }), null, []);
+    expect(card).toContain(
+      `crab train --config center --preset crab --overrides '${training.overrides}' --device cuda ` +
+        '--precision f32 --deterministic --steps 1200 --seed 3 --pool 5000 --refresh 12.5 ' +
+        '--validate-every 100 --out RUN\n',
+    );
+    expect(card).not.toContain('are not in there');
+    expect(card).toContain('preset `crab`, with changes. Adam in batches of 64 problems');
+  });
+
+  test.each(['nothing', '{"network":{"color":1}}', `{"preset":"it's"}`, '[1]'])(
+    'prints no overrides that make no configuration: %s',
+    (overrides) => {
+      const training = { ...TRAINING, overrides };
+      const card = renderModelCard(manifestOf('center', { training }), null, []);
+      expect(card).not.toContain("--overrides '");
+      expect(card).toContain('with changes that the bundle does not tell');
+    },
+  );
+
   test('claims no recipe that the sizes contradict', () => {
     const card = renderModelCard(manifestOf('center', { sigmaZ: 0.7 }), null, []);
     expect(card).toContain('preset `crab`, with changes that the bundle does not tell.');

@@ -5,6 +5,7 @@ import { CONFIGURATIONS } from '../../src/matrix/index.js';
 import {
   constant,
   crabConfig,
+  overridesOf,
   parseCrabConfig,
   PRESETS,
   risingTo,
@@ -18,6 +19,23 @@ describe('presets', () => {
         const config = crabConfig(preset, configuration);
         expect(parseCrabConfig(JSON.parse(JSON.stringify(config)))).toEqual(config);
       }
+    }
+  });
+
+  test('overrides are told again as they were given', () => {
+    const overrides = {
+      network: { concepts: 5, relationHidden: [64] },
+      objective: { priorWeight: constant(1e-4) },
+      targets: { sharedByBatch: true },
+    };
+    for (const preset of PRESETS) {
+      expect(overridesOf(crabConfig(preset, 'up-down'))).toEqual({});
+      const config = crabConfig(preset, 'grid-2x2', { noisy: true, overrides });
+      const told = JSON.parse(JSON.stringify(overridesOf(config))) as typeof overrides;
+      expect(crabConfig(preset, 'grid-2x2', { noisy: true, overrides: told })).toEqual(config);
+      // What the preset has anyway is no change.
+      expect(told.network).toEqual(overrides.network);
+      expect('configuration' in told).toBe(false);
     }
   });
 

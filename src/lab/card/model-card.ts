@@ -25,7 +25,7 @@ import {
   whole,
   type Cell,
 } from './markdown.js';
-import { commandsOf, trainingItems } from './training-facts.js';
+import { commandsOf, tellsAll, trainingItems } from './training-facts.js';
 import { weaknessItems } from './weaknesses.js';
 
 export interface CardOptions {
@@ -41,8 +41,9 @@ export const CARD_NOTE =
 const PUBLISHED_GPU = 'one NVIDIA H200';
 const SOME_GPU = 'one CUDA GPU';
 
-const COMMANDS_TOLD =
-  'The commands that train such a model and make its bundle. A bundle keeps the name of the preset and the sizes it gives; other changes to it (`--overrides`) and the size of the pool of problems (`--pool`) are not in there.';
+const COMMANDS_TOLD = 'The commands that train such a model and make its bundle.';
+const NOT_TOLD =
+  'A bundle keeps the name of the preset and the sizes it gives; other changes to it (`--overrides`) and the size of the pool of problems (`--pool`) are not in there.';
 
 const SHOWS: Readonly<Record<Configuration, string>> = {
   center: 'one figure in the middle of every panel',
@@ -180,7 +181,7 @@ export function renderModelCard(
     ...(known === null ? [] : ariSection(known)),
     '## Training',
     bullets(trainingItems(manifest, history, gpu)),
-    COMMANDS_TOLD,
+    tellsAll(manifest) ? COMMANDS_TOLD : `${COMMANDS_TOLD} ${NOT_TOLD}`,
     ['```sh', ...commandsOf(manifest, history), '```'].join('\n'),
     '## Known weaknesses',
     bullets(weaknessItems(manifest, known, rows)),

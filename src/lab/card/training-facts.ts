@@ -1,12 +1,13 @@
 /**
- * How a model was trained, in words: from the facts in its manifest, its curves, and its preset. A bundle
- * does not store the whole configuration of its run, so the preset is described only where the sizes in
- * the manifest are those it gives; a model trained with changes to it says no more than is known.
+ * How a model was trained, in words: from the facts in its manifest, its curves, and its preset with the
+ * changes that the facts tell. Older bundles do not tell them, so a preset is described only where the sizes
+ * in the manifest are those it gives; of other models no more is said than is known.
  */
 import {
   crabConfig,
   PRESETS,
   type CrabConfig,
+  type DeepPartial,
   type PresetName,
   type Schedule,
 } from '../../models/index.js';
@@ -14,6 +15,7 @@ import type { BundleManifest, HistoryCurve } from '../../solver/index.js';
 import { escaped, whole } from './markdown.js';
 
 type Training = BundleManifest['training'];
+type Overrides = DeepPartial<CrabConfig>;
 
 /** Facts as text, in one order, with the digits that files of measurements keep. */
 export function shortenedTraining(training: Training): string {
@@ -79,10 +81,29 @@ export function recipeWords({ objective, optimizer, rulePrior, targets }: CrabCo
 const isPreset = (name: unknown): name is PresetName =>
   (PRESETS as readonly unknown[]).includes(name);
 
-/** The preset's configuration, where what is known of the bundle agrees with it. */
-function presetConfig({ training, configuration, noisy, sizes, sigmaZ }: BundleManifest) {
+/** The changes to the preset that the facts tell; null where these are no such changes. */
+function overridesOf({ training, configuration, noisy }: BundleManifest): Overrides | null {
+  if (training.overrides === undefined) return {};
   if (!isPreset(training.preset)) return null;
-  const config = crabConfig(training.preset, configuration, { noisy });
+  try {
+    const overrides = JSON.parse(String(training.overrides)) as Overrides;
+    crabConfig(training.preset, configuration, { noisy, overrides });
+    return overrides;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the facts tell everything that decided the training; those of older bundles do not. */
+export const tellsAll = (manifest: BundleManifest): boolean =>
+  'runSteps' in manifest.training && overridesOf(manifest) !== null;
+
+/** The preset's configuration, where what is known of the bundle agrees with it. */
+function presetConfig(manifest: BundleManifest) {
+  const { training, configuration, noisy, sizes, sigmaZ } = manifest;
+  const overrides = overridesOf(manifest);
+  if (!isPreset(training.preset) || overrides === null) return null;
+  const config = crabConfig(training.preset, configuration, { noisy, overrides });
   const { concepts, conceptSize, ruleSize } = config.network;
   const agrees =
     concepts === sizes.concepts &&
@@ -94,7 +115,7 @@ function presetConfig({ training, configuration, noisy, sizes, sigmaZ }: BundleM
 
 /** Steps of the whole run: its curves go to the end, its weights may be earlier ones. */
 function stepsOf({ training }: BundleManifest, history: readonly HistoryCurve[]): number | null {
-  const steps = [training.steps, ...history.map((curve) => curve.steps.at(-1))];
+  const steps = [training.steps, training.runSteps, ...history.map((curve) => curve.steps.at(-1))];
   const known = steps.filter((step): step is number => typeof step === 'number' && step > 0);
   return known.length === 0 ? null : Math.max(...known);
 }
@@ -113,6 +134,18 @@ export function secondsOf(
 const plainWord = (fact: string | number | undefined): string | null =>
   fact !== undefined && /^[\w.:-]+$/.test(String(fact)) ? String(fact) : null;
 
+/** What a device computes in unless told. */
+const isUsualPrecision = ({ device, precision }: Training): boolean =>
+  precision === (/^cuda(:\d+)?$/.test(String(device)) ? 'bf16' : 'f32');
+
+/** Changes to the preset as a shell takes them: numbers and names, which have no quotes inside. */
+function overridesFlag(manifest: BundleManifest): string[] {
+  const overrides = overridesOf(manifest);
+  if (overrides === null || Object.keys(overrides).length === 0) return [];
+  const text = JSON.stringify(overrides);
+  return /^[\w.,:{}[\]"+-]*$/.test(text) ? [`--overrides '${text}'`] : [];
+}
+
 /** The commands that train such a model and make its bundle. */
 export function commandsOf(
   manifest: BundleManifest,
@@ -128,9 +161,15 @@ export function commandsOf(
     ...(noisy ? ['--noisy'] : []),
     ...(training.data === 'set' ? ['--data SET'] : []),
     ...flag('preset', training.preset),
+    ...overridesFlag(manifest),
     ...flag('device', training.device),
+    ...(isUsualPrecision(training) ? [] : flag('precision', training.precision)),
+    ...(training.deterministic === 'yes' ? ['--deterministic'] : []),
     ...flag('steps', stepsOf(manifest, history) ?? undefined),
     ...flag('seed', training.seed),
+    ...flag('pool', training.pool),
+    ...flag('refresh', training.refresh),
+    ...flag('validate-every', training.validateEvery),
     '--out RUN',
   ];
   const usual = compact ? 'int8' : 'f32';
@@ -188,7 +227,10 @@ function recipeItem(manifest: BundleManifest): string {
   if (preset === undefined) return 'Recipe: not recorded.';
   const named = `Recipe: preset \`${escaped(String(preset))}\``;
   const config = presetConfig(manifest);
-  if (config !== null) return `${named}. ${recipeWords(config).join(' ')}`;
+  if (config !== null) {
+    const changed = manifest.training.overrides === undefined ? '' : ', with changes';
+    return `${named}${changed}. ${recipeWords(config).join(' ')}`;
+  }
   return isPreset(preset) ? `${named}, with changes that the bundle does not tell.` : `${named}.`;
 }
 

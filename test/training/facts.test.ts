@@ -1,0 +1,59 @@
+/** The facts of a training that go with a model: whoever has them can train it again. */
+import { expect, test } from 'vitest';
+import { crabConfig } from '../../src/models/index.js';
+import { trainingFacts } from '../../src/training/index.js';
+import { runConfigOf, type NewRunOptions } from '../../src/training/options.js';
+
+const ENVIRONMENT = { software: { 'crab-raven': '1.2.3', libtorch: '2.0.0' }, threads: 2 };
+
+function factsOf(changes: Partial<NewRunOptions> = {}) {
+  const options = {
+    out: 'run',
+    model: crabConfig('crab', 'center'),
+    budget: { kind: 'steps', steps: 900 } as const,
+    seed: 3,
+    ...changes,
+  };
+  const config = { ...runConfigOf(options, ENVIRONMENT, null), totalSteps: 900 };
+  return { options, facts: trainingFacts(config, 700, 55) };
+}
+
+test('of a run on a CPU', () => {
+  expect(factsOf({ pool: 3000, refresh: 4 }).facts).toEqual({
+    preset: 'crab',
+    steps: 700,
+    runSteps: 900,
+    seconds: 55,
+    batch: crabConfig('crab', 'center').optimizer.batchSize,
+    seed: 3,
+    device: 'cpu',
+    precision: 'f32',
+    data: 'stream',
+    pool: 3000,
+    refresh: 4,
+    validateEvery: 500,
+    'crab-raven': '1.2.3',
+    libtorch: '2.0.0',
+  });
+});
+
+test('of one on a GPU that replaces problems as fast as they come', () => {
+  const { facts } = factsOf({ device: 'cuda', validation: { every: 50 } });
+  expect(facts).toMatchObject({
+    device: 'cuda',
+    precision: 'bf16',
+    pool: 20_000,
+    validateEvery: 50,
+  });
+  expect(facts).not.toHaveProperty('refresh');
+  expect(facts).not.toHaveProperty('deterministic');
+  expect(factsOf({ device: 'cuda', deterministic: true }).facts.deterministic).toBe('yes');
+});
+
+test('overrides make the same configuration again', () => {
+  const overrides = { network: { concepts: 7 }, optimizer: { batchSize: 24 } };
+  const model = crabConfig('small', 'grid-3x3', { overrides });
+  const { facts } = factsOf({ model });
+  const told = JSON.parse(String(facts.overrides)) as typeof overrides;
+  expect(crabConfig('small', 'grid-3x3', { overrides: told })).toEqual(model);
+});
