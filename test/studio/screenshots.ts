@@ -34,7 +34,7 @@ const LAST_SHOWN: Readonly<Record<string, string>> = {
   erase: '.samples canvas',
   why: '.mini-map',
   rules: '[data-testid=point] img',
-  make: '[data-testid=reading] dt',
+  make: '[data-testid=reading] .agreement',
   train: '[data-testid=train-absent]',
 };
 

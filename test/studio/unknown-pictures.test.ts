@@ -11,11 +11,22 @@ import {
   sampleProblem,
   type Configuration,
 } from '../../src/matrix/index.js';
-import { CHROMIUM, eventually, goTo, LAPTOP, launch, openPage, requirePage } from './browser.js';
+import {
+  CHROMIUM,
+  eventually,
+  goTo,
+  LAPTOP,
+  launch,
+  modelReady,
+  openPage,
+  requirePage,
+} from './browser.js';
 import { ROOT, servePage, type Host } from './served-page.js';
 
 const ZOO = path.join(ROOT, 'zoo');
-const hasModel = existsSync(path.join(ZOO, 'center', 'bundle.json'));
+const hasModel = ['center', 'left-right'].every((name) =>
+  existsSync(path.join(ZOO, name, 'bundle.json')),
+);
 
 function panelFiles(configuration: Configuration) {
   const problem = sampleProblem({ configuration, variant: 'i-raven', seed: 5, index: 0 });
@@ -50,8 +61,16 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
     const notice = page.locator('[data-testid=misfit]');
     await input.setInputFiles(panelFiles('left-right'));
     await notice.waitFor();
-    expect(await notice.innerText()).toContain('These pictures are nothing this model knows');
+    expect(await notice.innerText()).toContain('does not know such pictures');
     expect(await notice.locator('canvas').count()).toBe(9);
+    // Another configuration tries the same pictures.
+    await page.getByLabel('Left-right').check();
+    await eventually(() => page.url()).toMatch(/config=left-right.*pictures=/);
+    await modelReady(page);
+    await page.locator('.stage .cell.imagined canvas').waitFor();
+    await eventually(() => notice.count()).toBe(0);
+    await page.getByLabel('Center').check();
+    await notice.waitFor();
     await page.getByText('Remove my pictures').click();
     await eventually(() => notice.count()).toBe(0);
     await input.setInputFiles(panelFiles('center'));

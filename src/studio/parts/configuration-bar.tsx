@@ -40,6 +40,12 @@ const changeSeed = (seed: number): void =>
 
 export const newMatrix = (): void => changeSeed(freshSeed());
 
+/** Another layout; pictures of one's own stay, so that another model can try them. */
+const changeLayout = (layout: string): void => {
+  const { pictures } = settings.peek();
+  changeMatrix({ layout, model: '', concept: 1, point: -1, pictures });
+};
+
 function ConfigurationChoice({ configuration }: { readonly configuration: Configuration }) {
   const current = findLayout(settings.value.layout);
   const noisy = current.noisy && hasGrid(configuration);
@@ -55,7 +61,7 @@ function ConfigurationChoice({ configuration }: { readonly configuration: Config
         name="configuration"
         value={configuration}
         checked={current.configuration === configuration}
-        onChange={() => changeMatrix({ layout: name, model: '', concept: 1, point: -1 })}
+        onChange={() => changeLayout(name)}
       />
       <LayoutIcon layout={name} />
       <span>{NAMES[configuration]}</span>
@@ -109,13 +115,7 @@ function ModelChoice() {
 function NoiseToggle() {
   const { configuration, noisy } = findLayout(settings.value.layout);
   const possible = hasGrid(configuration);
-  const flip = (): void =>
-    changeMatrix({
-      layout: layoutName({ configuration, noisy: !noisy }),
-      model: '',
-      concept: 1,
-      point: -1,
-    });
+  const flip = (): void => changeLayout(layoutName({ configuration, noisy: !noisy }));
   return (
     <label class="toggle" title="Random sizes, shades and rotations, as in RAVEN's original grids">
       <input type="checkbox" checked={noisy} disabled={!possible} onChange={flip} />
@@ -124,10 +124,10 @@ function NoiseToggle() {
   );
 }
 
-/** How much changes; rules of one's own stand in its place. */
+/** How much changes; rules or pictures of one's own stand in its place. */
 function DifficultyChoice() {
-  const { difficulty, constraints } = settings.value;
-  const isOwn = constraints !== '';
+  const { difficulty, constraints, pictures } = settings.value;
+  const isOwn = constraints !== '' || pictures !== '';
   return (
     <select
       value={isOwn ? OWN_RULES : difficulty}
@@ -139,7 +139,9 @@ function DifficultyChoice() {
         if (chosen !== undefined) changeMatrix({ difficulty: chosen });
       }}
     >
-      {isOwn && <option value={OWN_RULES}>Your rules</option>}
+      {isOwn && (
+        <option value={OWN_RULES}>{pictures === '' ? 'Your rules' : 'Your pictures'}</option>
+      )}
       {DIFFICULTIES.map((each) => (
         <option key={each} value={each}>
           {DIFFICULTY_NAMES[each]}

@@ -15,14 +15,13 @@ export function MisfitNotice() {
   const fit = misfit();
   if (fit === null) return null;
   const given = fit.redrawn.filter((panel) => panel !== null).length;
-  const count = fit.unknown.length === given ? 'These pictures are' : 'Some of these pictures are';
   const { configuration } = findLayout(settings.value.layout);
   return (
     <section class="notice misfit" role="alert" data-testid="misfit">
       <div>
-        <p class="headline">{count} nothing this model knows.</p>
+        <p class="headline">This model does not know such pictures.</p>
         <p>
-          It was trained on matrices of the kind {paperName(configuration)} alone. Beside is what it
+          It was trained on matrices of the kind {paperName(configuration)} alone. Here is what it
           takes your panels for: {fit.unknown.length} of {given} come out as something else, so
           whatever it answers is a guess. Another configuration above may fit better.
         </p>

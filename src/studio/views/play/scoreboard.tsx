@@ -13,7 +13,8 @@ interface Line {
 
 const shareOf = ({ right, total }: Tally): number | null => (total === 0 ? null : right / total);
 
-const percent = (share: number): string => `${(100 * share).toFixed(share === 1 ? 0 : 1)}%`;
+const percent = (share: number): string =>
+  `${(100 * share).toFixed(share === 0 || share === 1 ? 0 : 1)}%`;
 
 function ScoreLine({ name, kind, share, detail }: Line) {
   return (

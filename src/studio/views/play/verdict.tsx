@@ -55,7 +55,7 @@ export function Verdict() {
     return (
       <div class="verdict waiting">
         <p class="hint">
-          Look along the rows: shape, size, shade and number each follow a rule of their own. Then
+          Look along the rows: shape, size, colour and number each follow a rule of their own. Then
           see what CRAB paints into the empty place without ever looking at the candidates.
         </p>
       </div>

@@ -39,7 +39,7 @@ export function WhyView() {
           <h2>How far each candidate is</h2>
           <p class="hint">
             A row is a candidate, a column a concept that CRAB found by itself; it is called after
-            the attribute it follows most. The redder a cell, the more that concept speaks against
+            the attribute it follows most. The stronger a cell, the more that concept speaks against
             the candidate.
           </p>
           {fault !== null && <p class="fault">{fault}</p>}
