@@ -56,7 +56,7 @@ describe.skipIf(!canRun)('the page on its server', () => {
     await page.getByRole('button', { name: 'Start training' }).click();
     await page.getByText(/^Step \d+/).waitFor();
     await page.locator('.live-matrices .imagined canvas').first().waitFor();
-    await page.locator('.live-plane circle').first().waitFor();
+    await page.locator('.live-plane [aria-label=dot] path').first().waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     await page.getByRole('button', { name: 'Export and play' }).click();
