@@ -36,7 +36,7 @@ export const allFigures = (figures: ModelFigures): readonly ReportFigure[] =>
 function selectionCaption(example: SelectionExample, first: boolean): string {
   const { answer, chosen, candidates, concepts, distance } = example;
   const by = distance === 'calibrated' ? 'the calibrated distance' : 'the squared L2 distance';
-  const explained = `The imagined panel is framed. Below each candidate: the part that every concept (its number and name) has in ${by} from the imagined panel; dark cells are why a candidate is excluded. Below these: how probable the model finds it, and what it truly gets wrong.`;
+  const explained = `The imagined panel is framed. Below each candidate: the part that every concept (its number and name) has in ${by} from the imagined panel; strongly coloured cells are why a candidate is excluded. Below these: how probable the model finds it, and what it truly gets wrong.`;
   const how = first ? explained : 'Another problem, read in the same way.';
   if (answer === chosen) return how;
   const shares = candidates[answer].shares;

@@ -136,7 +136,7 @@ function accuracyFigures(models: ReadonlyMap<Configuration, ModelEvaluation>): R
       { name: 'Transformer, without labels', values: paperSeries('Transformer', variant) },
       { name: 'people', values: paperSeries('Human', variant) },
     ]),
-    caption: `Selection accuracy on ${VARIANT_NAMES[variant]} candidates. Bars through our marks: 95% intervals. Dashed: chance. People and the systems of the paper as it prints them.`,
+    caption: `Selection accuracy on ${VARIANT_NAMES[variant]} candidates. Within a row one lane for each system. Bars through our marks: 95% intervals. Dashed: chance. People and the systems of the paper as it prints them.`,
   }));
 }
 
@@ -206,7 +206,7 @@ function gsaSection(evaluations: readonly ModelEvaluation[]): Section[] {
   const calibrated = gsaSeries(evaluations, 'accuracy');
   if (calibrated.length === 0) return [];
   const about =
-    'One curve a configuration. x: candidates offered; y: how often all missing panels together are chosen right; dashed: chance, where the scale reaches down to it.';
+    'One curve a configuration. x: candidates offered; y: how often all missing panels together are chosen right; bars: 95% intervals; dashed: chance, where the scale reaches down to it. Curves are drawn a little apart, so that equal ones can be told.';
   return [
     {
       id: 'gsa',

@@ -5,7 +5,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +12,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { conditionsOf, describeData, isMadeUnder } from '../../../src/lab/conditions.js';
 import { evaluateModel } from '../../../src/lab/evaluate.js';
 import type { ModelEvaluation } from '../../../src/lab/evaluation.js';
 import {
@@ -33,7 +33,7 @@ import {
   Random,
   sampleProblem,
 } from '../../../src/matrix/index.js';
-import { writeBundle, type Solver } from '../../../src/solver/node.js';
+import { memoryBundle, openBundle, writeBundle, type Solver } from '../../../src/solver/node.js';
 import { CHROMIUM, launch, lookAt } from './browser.js';
 import { exampleBundle, exampleEvaluation, exampleSolver } from './example-model.js';
 
@@ -180,36 +180,26 @@ describe('the folder of a report', () => {
   const small = { count: 4, problems: 32, repeats: 1 } as const;
   const report = (zoo: string, more: Partial<ZooOptions> = {}): Promise<ZooReport> =>
     reportZoo({ zoo: at(zoo), out: at('kept'), metrics: ['sa'], ...small, ...more });
-  const changed = (file: string): number => statSync(at('kept', file)).mtimeMs;
   const secondsOf = ({ evaluations }: ZooReport) => evaluations.map(({ seconds }) => seconds);
 
   test('holds one consistent set, whatever was written there before', async () => {
-    const first = await report('zoo', { metrics: ['sa', 'gsa'] });
+    const { manifest, files } = exampleBundle('center');
+    await writeBundle(at('one', 'center'), manifest, files);
+    const first = await report('one');
+    const figures = readdirSync(at('kept', 'figures', 'center'));
+
+    // Left from other models and other settings; and a file of somebody else.
+    const text = readFileSync(at('kept', 'center.json'), 'utf8');
+    writeFileSync(at('kept', 'gone.json'), text);
+    writeFileSync(at('kept', 'gone.html'), '<p>old</p>');
+    mkdirSync(at('kept', 'figures', 'gone'));
+    writeFileSync(at('kept', 'figures', 'gone', 'gsa.svg'), '<svg/>');
+    writeFileSync(at('kept', 'figures', 'center', 'stale.svg'), '<svg/>');
     writeFileSync(at('kept', 'notes.json'), '{"mine":true}');
-    expect(readdirSync(at('kept', 'figures', 'center'))).toContain('gsa.svg');
 
     // The same again is not measured again: even the times it took are those of before.
-    const again = await report('zoo', { metrics: ['sa', 'gsa'] });
+    const again = await report('one');
     expect(secondsOf(again)).toEqual(secondsOf(first));
-    const measured = changed('center.json');
-
-    // Other settings: nothing of before is left.
-    const other = await report('zoo', { metrics: ['sa'] });
-    expect(other.evaluations.every(({ gsa }) => gsa === null)).toBe(true);
-    expect(changed('center.json')).toBeGreaterThan(measured);
-    expect(readdirSync(at('kept', 'figures', 'center'))).not.toContain('gsa.svg');
-
-    // Another model of the same name is another model; one that is gone leaves nothing.
-    const { manifest, files } = exampleBundle('center');
-    await writeBundle(
-      at('other-zoo', 'center'),
-      { ...manifest, sigmaZ: 2 * manifest.sigmaZ },
-      files,
-    );
-    const replaced = await report('other-zoo');
-    expect(replaced.evaluations[0].conditions?.bundle).not.toBe(
-      other.evaluations[0].conditions?.bundle,
-    );
     expect(readdirSync(at('kept')).sort()).toEqual([
       'center.html',
       'center.json',
@@ -218,7 +208,38 @@ describe('the folder of a report', () => {
       'notes.json',
     ]);
     expect(readdirSync(at('kept', 'figures'))).toEqual(['center']);
-  }, 120_000);
+    expect(readdirSync(at('kept', 'figures', 'center'))).toEqual(figures);
+
+    // Another model of the same name is another model.
+    const other = { ...manifest, sigmaZ: 2 * manifest.sigmaZ };
+    await writeBundle(at('one', 'center'), other, files);
+    const replaced = await report('one');
+    expect(replaced.evaluations[0].conditions?.bundle).not.toBe(
+      first.evaluations[0].conditions?.bundle,
+    );
+    expect(readdirSync(at('kept')).sort()).toContain('notes.json');
+  }, 180_000);
+
+  test('an evaluation stands for another only under the same conditions', async () => {
+    const { manifest, files } = exampleBundle('center');
+    const bundle = await openBundle(await memoryBundle(manifest, files));
+    const request = { configuration: 'center', noisy: false, variant: 'raven', seed: 1 } as const;
+    const dataOf = (seed: number, count = 8) =>
+      describeData([{ source: generatedSource({ ...request, seed }, count) }]);
+    const conditions = conditionsOf(bundle, {});
+    const saved = { conditions, data: await dataOf(1) };
+    expect(isMadeUnder(saved, conditions, await dataOf(1))).toBe(true);
+    expect(isMadeUnder(saved, conditions, await dataOf(2))).toBe(false);
+    expect(isMadeUnder(saved, conditions, await dataOf(1, 9))).toBe(false);
+    expect(isMadeUnder(saved, conditions, [])).toBe(false);
+    for (const change of [{ metrics: ['sa'] }, { problems: 64 }, { repeats: 1 }] as const) {
+      expect(isMadeUnder(saved, conditionsOf(bundle, change), await dataOf(1))).toBe(false);
+    }
+    // Models without a bundle, and evaluations saved without conditions, are never the same.
+    expect(isMadeUnder({ data: saved.data }, conditions, saved.data)).toBe(false);
+    const none = conditionsOf(undefined, {});
+    expect(isMadeUnder({ conditions: none, data: saved.data }, none, saved.data)).toBe(false);
+  });
 
   test('is refused where it is something else, before anything is changed', async () => {
     mkdirSync(at('site'));
