@@ -19,7 +19,7 @@ import { PanelEncoder } from './metrics/panel-encoder.js';
 import type { Rules, Subject } from './subject.js';
 
 /** Snapshots of training that are kept beside the last one. */
-const MOST_MOMENTS = 4;
+const MOST_MOMENTS = 3;
 /** For runs without snapshots. */
 const DEFAULT_PROBLEMS = 400;
 const DEFAULT_SEED = 7_500_000_007;
@@ -58,7 +58,7 @@ export async function parseSourceRules(
   return { rules, truth };
 }
 
-/** Snapshots of the same problems from before a step, oldest first, at most four, evenly chosen. */
+/** Snapshots of the same problems from before a step, oldest first, at most three, evenly chosen. */
 function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): RulesSnapshot[] {
   const earlier = snapshots.filter((snapshot) => snapshot.step < step);
   if (earlier.length <= MOST_MOMENTS) return earlier;

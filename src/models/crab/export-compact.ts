@@ -31,7 +31,7 @@ export interface CompactOptions {
 
 /** What the default aims at, as a share of the weights at one byte each, and the most bytes it aims at. */
 const USUAL_SHARE = 0.62;
-const LARGEST_AIM = 6_200_000;
+const LARGEST_AIM = 5_900_000;
 const DEFAULT_LIMIT = 7_000_000;
 const DEFAULT_PROBLEMS = 384;
 /** Shares of variance that a relation network may lose: no layer needs the first, and beyond the second
