@@ -24,9 +24,6 @@ using at::Tensor;
 
 constexpr int64_t kMostCpuChannels = 1024;
 
-// Rows of a [N, C, H, W] or [N, C] tensor.
-int64_t rowsOf(const Tensor& x) { return x.size(1) == 0 ? 0 : x.numel() / x.size(1); }
-
 #ifdef CRAB_CUDA_KERNELS
 NormElement elementOf(const Tensor& x) {
   if (x.scalar_type() == at::kHalf) return NormElement::f16;
@@ -98,7 +95,7 @@ struct NormAct : torch::autograd::Function<NormAct> {
 #ifdef CRAB_CUDA_KERNELS
     if (x.is_cuda()) return cudaForward(x, weight, bias, running, settings);
 #endif
-    return cpuNormForward(x, weight, bias, running, settings, keepTotals);
+    return cpuNormForward(x, weight, bias, running, settings, JoinTotals());
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
@@ -119,7 +116,7 @@ struct NormAct : torch::autograd::Function<NormAct> {
 #ifdef CRAB_CUDA_KERNELS
     if (x.is_cuda()) return cudaBackward(x, gradient, weight, bias, found, slope);
 #endif
-    return cpuNormBackward(x, gradient, weight, bias, found, slope, keepTotals);
+    return cpuNormBackward(x, gradient, weight, bias, found, slope, JoinTotals());
   }
 };
 

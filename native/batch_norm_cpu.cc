@@ -107,8 +107,19 @@ struct Affine {
   }
 };
 
-// Rows of a [N, C, H, W] or [N, C] tensor.
-int64_t rowsOf(const Tensor& x) { return x.size(1) == 0 ? 0 : x.numel() / x.size(1); }
+// Totals about a centre as those about zero, which processes have in common even where their running statistics
+// differ. In f64 the variance can still be told from the mean.
+template <typename T>
+void moveToZero(std::vector<double>& totals, std::vector<T>& center) {
+  const size_t channels = center.size();
+  const double rows = totals[2 * channels];
+  for (size_t c = 0; c < channels; c++) {
+    const double by = center[c];
+    totals[channels + c] += by * (2 * totals[c] + rows * by);
+    totals[c] += rows * by;
+    center[c] = T(0);
+  }
+}
 
 int64_t rowGrain(int64_t channels) { return std::max<int64_t>(1, at::internal::GRAIN_SIZE / channels); }
 
@@ -124,8 +135,12 @@ NormResult forwardOf(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   auto totals = totalsOf<T>(rows, channels, [&](int64_t row, int64_t count, T* first, T* second) {
     addStatistics<T>(input + row * channels, count, channels, center.data(), first, second);
   });
-  join(totals);
+  if (join) {
+    moveToZero(totals, center);
+    join(totals);
+  }
   const double all = totals[2 * channels];
+  TORCH_CHECK(all > 1, "expected more than 1 value per channel when training");
   T* mean = result.mean.data_ptr<T>();
   T* inverse = result.inverseDeviation.data_ptr<T>();
   for (int64_t c = 0; c < channels; c++) {
@@ -136,7 +151,7 @@ NormResult forwardOf(const Tensor& x, const Tensor& weight, const Tensor& bias, 
     if (!tracked) continue;
     T& average = running.mean.data_ptr<T>()[c];
     T& spread = running.variance.data_ptr<T>()[c];
-    const double unbiased = variance * all / std::max(all - 1, 1.0);
+    const double unbiased = variance * all / (all - 1);
     average = static_cast<T>(average + settings.momentum * (mean[c] - average));
     spread = static_cast<T>(spread + settings.momentum * (unbiased - spread));
   }
@@ -168,7 +183,7 @@ NormGradients backwardOf(const Tensor& x, const Tensor& gradient, const Tensor& 
     result.bias.data_ptr<T>()[c] = static_cast<T>(totals[c]);
     result.weight.data_ptr<T>()[c] = static_cast<T>(totals[channels + c] * inverse[c]);
   }
-  join(totals);
+  if (join) join(totals);
   const double all = totals[2 * channels];
   std::vector<T> offset(channels), factor(channels);
   for (int64_t c = 0; c < channels; c++) {
@@ -187,6 +202,8 @@ NormGradients backwardOf(const Tensor& x, const Tensor& gradient, const Tensor& 
 }
 
 }  // namespace
+
+int64_t rowsOf(const Tensor& x) { return x.size(1) == 0 ? 0 : x.numel() / x.size(1); }
 
 bool liesInRows(const Tensor& x) {
   if (x.dim() == 2) return x.is_contiguous();

@@ -21,11 +21,8 @@ struct RunningStatistics {
   at::Tensor mean, variance;
 };
 
-// Adds the totals of other processes to these.
+// Adds the totals of other processes to these; empty for a batch of one process.
 using JoinTotals = std::function<void(std::vector<double>&)>;
-
-// For a batch of one process.
-inline void keepTotals(std::vector<double>&) {}
 
 struct NormResult {
   at::Tensor y, mean, inverseDeviation;
@@ -37,11 +34,14 @@ struct NormGradients {
   at::Tensor weight, bias;
 };
 
+// Rows of a [N, C, ...] tensor.
+int64_t rowsOf(const at::Tensor& x);
+
 // Whether data lies in rows.
 bool liesInRows(const at::Tensor& x);
 
 // x lies in rows, in f32 or f64; weight, bias and running statistics are [channels], contiguous, of its type.
-// Processes whose totals are joined have the same running statistics.
+// A process may have no rows, but all of them together need more than one.
 NormResult cpuNormForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                           const RunningStatistics& running, const NormSettings& settings, const JoinTotals& join);
 

@@ -8,7 +8,7 @@
 // gates have summed over the sets meet the weights once. So the arithmetic is that of one set.
 //
 // The kernel takes f32 and f64 on a CPU where classes are deep enough to pay; everything else goes through
-// libtorch's operators. No gradient goes to the gates.
+// libtorch's operators, gates that need a gradient too.
 #include "handles.h"
 #include "modes.h"
 #include "thin_product.h"
@@ -190,7 +190,7 @@ variable_list gradientsOf(const Tensor& x, const std::vector<GateClass<T>>& clas
 Tensor gateByGate(const Tensor& x, const Tensor& gates, const Tensor& weight, const Tensor& bias) {
   const Shape s(x, gates, weight);
   const Tensor factors = gates.to(x.scalar_type()).reshape({1, s.sets, s.problems, s.blocks, 1});
-  const Tensor gated = x.unsqueeze(1).mul(factors).reshape({s.concepts, s.sets * s.problems, -1});
+  const Tensor gated = x.unsqueeze(1).mul(factors).reshape({s.concepts, s.sets * s.problems, s.blocks * s.features});
   return at::baddbmm(bias, gated, weight);
 }
 

@@ -245,8 +245,8 @@ Tensor expandedOf(const Geometry& g, const Tensor& small, const Tensor& weights)
 }
 
 template <typename T>
-FilterGradients shrunkGradientsOf(const Geometry& g, const Tensor& large, const Tensor& gradient, const Tensor& weights,
-                           FilterNeeds needs) {
+FilterGradients shrunkGradientsOf(const Geometry& g, const Tensor& large, const Tensor& gradient,
+                                  const Tensor& weights, FilterNeeds needs) {
   FilterGradients result;
   if (needs.input) result.input = emptyLarge(g, large.options());
   const int64_t parts = partsOf(g);
@@ -267,8 +267,8 @@ FilterGradients shrunkGradientsOf(const Geometry& g, const Tensor& large, const 
 }
 
 template <typename T>
-FilterGradients expandedGradientsOf(const Geometry& g, const Tensor& small, const Tensor& gradient, const Tensor& weights,
-                            FilterNeeds needs) {
+FilterGradients expandedGradientsOf(const Geometry& g, const Tensor& small, const Tensor& gradient,
+                                    const Tensor& weights, FilterNeeds needs) {
   FilterGradients result;
   if (needs.input) result.input = emptySmall(g, small.options());
   const int64_t parts = partsOf(g);

@@ -95,9 +95,10 @@ class NormOnCpu : public torch::autograd::Function<NormOnCpu> {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor& x = saved[0];
     const auto format = x.dim() == 4 ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
-    const NormGradients result = cpuNormBackward(x, gradients[0].contiguous(format), saved[1], saved[2],
-                                                 {at::Tensor(), saved[3], saved[4]},
-                                                 context->saved_data["slope"].toDouble(), joinedBy(savedEngine(context)));
+    const double slope = context->saved_data["slope"].toDouble();
+    const NormGradients result =
+        cpuNormBackward(x, gradients[0].contiguous(format), saved[1], saved[2],
+                        {at::Tensor(), saved[3], saved[4]}, slope, joinedBy(savedEngine(context)));
     const at::Tensor none;
     return {result.input, result.weight, result.bias, none, none, none};
   }
@@ -134,12 +135,21 @@ struct GlobalStatistics {
   at::Tensor total;     // one value
 };
 
-GlobalStatistics globalStatistics(Engine& engine, const at::Tensor& x, double eps) {
+// Mean, variance and number of values of this rank's channels: [2 C + 1], all zero where it has none.
+at::Tensor ownStatistics(const at::Tensor& x, double eps) {
   const int64_t channels = x.size(1);
+  if (x.numel() == 0) {
+    const auto type = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    return at::zeros({2 * channels + 1}, x.options().dtype(type));
+  }
   const auto [mean, inverse] = at::batch_norm_stats(x, eps);
   const double count = static_cast<double>(x.numel() / channels);
-  const at::Tensor row = at::cat({mean, inverse.pow(-2), at::full({1}, count, mean.options())});
-  const at::Tensor all = at::stack(allGather(engine, row));
+  return at::cat({mean, inverse.pow(-2), at::full({1}, count, mean.options())});
+}
+
+GlobalStatistics globalStatistics(Engine& engine, const at::Tensor& x, double eps) {
+  const int64_t channels = x.size(1);
+  const at::Tensor all = at::stack(allGather(engine, ownStatistics(x, eps)));
   const at::Tensor means = all.narrow(1, 0, channels);
   const at::Tensor variances = all.narrow(1, channels, channels);
   GlobalStatistics result;
@@ -169,6 +179,7 @@ class NormOnCuda : public torch::autograd::Function<NormOnCuda> {
     updateRunning(running.variance, unbiased, settings.momentum);
     saveEngine(context, engine);
     context->save_for_backward({x, weight, found.mean, inverse, found.counts});
+    if (x.numel() == 0) return at::empty_like(x);
     return at::batch_norm_elemt(x, weight, bias, found.mean, inverse, settings.eps);
   }
 
@@ -176,6 +187,12 @@ class NormOnCuda : public torch::autograd::Function<NormOnCuda> {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1], &mean = saved[2], &inverse = saved[3];
     const at::Tensor gradient = gradients[0].contiguous(x.suggest_memory_format());
+    const at::Tensor none;
+    if (x.numel() == 0) {
+      allReduceSum(savedEngine(context), at::zeros({2, x.size(1)}, mean.options()));
+      if (!weight.defined()) return {at::zeros_like(x), none, none, none, none, none};
+      return {at::zeros_like(x), at::zeros_like(weight), at::zeros_like(weight), none, none, none};
+    }
     auto [sum, sumTimes, gradWeight, gradBias] =
         at::batch_norm_backward_reduce(gradient, x, mean, inverse, weight, true, true, true);
     const at::Tensor sums = at::stack({sum, sumTimes});  // [2, C]
@@ -183,7 +200,6 @@ class NormOnCuda : public torch::autograd::Function<NormOnCuda> {
     const at::Tensor gradX = at::batch_norm_backward_elemt(gradient, x, mean, inverse, weight, sums[0],
                                                            sums[1], saved[4].to(at::kInt));
     if (!weight.defined()) gradWeight = gradBias = at::Tensor();
-    const at::Tensor none;
     return {gradX, gradWeight, gradBias, none, none, none};
   }
 };

@@ -243,7 +243,8 @@ export class ProcessGroup {
   }
 
   /**
-   * Batch normalisation in training with the statistics of all ranks' batches; see nn.BatchNorm2d.
+   * Batch normalisation in training with the statistics of all ranks' batches, some of which may be empty;
+   * see nn.BatchNorm2d.
    * @param slope of a leaky ReLU behind it; 1 for none
    */
   batchNorm(x: Tensor, state: SyncedNorm, slope = 1): Tensor {

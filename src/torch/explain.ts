@@ -160,6 +160,7 @@ const EXPLAINERS: Readonly<Record<string, (args: readonly unknown[]) => string |
   mm: explainMatmul,
   bmm: explainBmm,
   baddbmm: (args) => explainBmm(args.slice(1)),
+  batchedLinear: explainBmm,
   linear: explainLinear,
   conv2d: explainConv2d,
   cat: explainCat,

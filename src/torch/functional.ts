@@ -58,8 +58,8 @@ export function batchedLinear(x: Tensor, weight: Tensor, bias: Tensor): Tensor {
 
 /**
  * M linear layers of the same inputs under G sets of gates, which multiply blocks of F inputs: x
- * [M, N, P, F], gates [G, N, P] (without a gradient), weight [M, P * F, out], bias [M, 1, out] ->
- * [M, G * N, out]. Where blocks have gates in common it costs little more than one set.
+ * [M, N, P, F], gates [G, N, P], weight [M, P * F, out], bias [M, 1, out] -> [M, G * N, out]. On a CPU it
+ * costs little more than one set where blocks have gates in common and these need no gradient.
  */
 export function gatedLinear(x: Tensor, gates: Tensor, weight: Tensor, bias: Tensor): Tensor {
   return gatedLinearOp.tensor(x, gates, weight, bias);

@@ -101,6 +101,40 @@ export const SCENARIOS = {
     return { results };
   },
 
+  /** Running statistics differ, the rank in the middle has no rows; and then all ranks together have one. */
+  unalikeNorm: (group: ProcessGroup | null) => {
+    const start = group === null ? 0 : 3 * group.rank;
+    const results = [true, false].map((channelsLast) => {
+      const norm = new nn.BatchNorm2d(3, { dtype: 'f64' });
+      noGrad(() => norm.runningMean?.fill_(start));
+      norm.group = group;
+      const own = (rank: number): Tensor => {
+        const x = inputOf(rank, [3, 4, 5]).narrow(0, 0, rank === 1 ? 0 : rowsOf(rank));
+        return channelsLast ? x.contiguous('channelsLast') : x;
+      };
+      const x = group === null ? cat([own(0), own(2)], 0) : own(group.rank);
+      x.requiresGrad_();
+      const y = norm.forwardLeakyRelu(x, 0.2);
+      y.sigmoid().mul(y).sum().backward();
+      return {
+        y: y.toNested(),
+        gradient: x.grad?.toNested(),
+        bias: norm.bias?.grad?.toArray(),
+        mean: norm.runningMean?.sub(0.9 * start).toArray(),
+        variance: norm.runningVar?.toArray(),
+      };
+    });
+    let failure = '';
+    try {
+      const norm = new nn.BatchNorm2d(3);
+      norm.group = group;
+      norm.forward(randn([group?.rank === 0 ? 1 : 0, 3], { generator: new Generator('cpu', 1) }));
+    } catch (error) {
+      failure = (error as Error).message;
+    }
+    return { results, failure };
+  },
+
   /** Mean over ranks of gradients of a small network, in buckets; three passes. */
   reducer: (group: ProcessGroup | null) => {
     const generator = new Generator('cpu', 5);

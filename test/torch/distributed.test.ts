@@ -121,7 +121,7 @@ describe.skipIf(!distributedBackends().includes('gloo'))('a group of processes',
   let ranks: Rank[];
   beforeAll(async () => {
     ranks = await start({
-      scenarios: ['collectives', 'gather', 'batchNorm', 'reducer', 'misuse'],
+      scenarios: ['collectives', 'gather', 'batchNorm', 'unalikeNorm', 'reducer', 'misuse'],
     });
   });
   afterAll(() => endRanks(running));
@@ -196,6 +196,38 @@ describe.skipIf(!distributedBackends().includes('gloo'))('a group of processes',
         expectClose(variance, expected.variance);
       }
     });
+  });
+
+  test('it is so for ranks without rows and with other running statistics', async () => {
+    interface Result {
+      y: number[][];
+      gradient: number[][];
+      bias: number[];
+      mean: number[];
+      variance: number[];
+    }
+    interface Answer {
+      results: Result[];
+      failure: string;
+    }
+    const whole = SCENARIOS.unalikeNorm(null) as unknown as Answer;
+    const parts = await found<Answer>('unalikeNorm');
+    whole.results.forEach((expected, n) => {
+      const each = parts.map(({ results }) => results[n]);
+      for (const key of ['y', 'gradient'] as const) {
+        expectClose(
+          each.map((part) => part[key]),
+          expected[key],
+        );
+      }
+      const bias = expected.bias.map((_, c) => each.reduce((sum, part) => sum + part.bias[c], 0));
+      expectClose(bias, expected.bias);
+      for (const { mean, variance } of each) {
+        expectClose(mean, expected.mean);
+        expectClose(variance, expected.variance);
+      }
+    });
+    for (const { failure } of parts) expect(failure).toMatch(/more than 1 value per channel/);
   });
 
   test('gradients are the mean of all ranks, in buckets', async () => {

@@ -132,6 +132,14 @@ describe('under several sets of gates', () => {
     ['many problems', { problems: 150 }],
     ['one concept', { concepts: 1 }],
   ];
+  test('no problem', () => {
+    const { x, weight, bias } = draw({ ...SIZES, problems: 0 }, 'f32');
+    const y = gatedLinear(x, ones([2, 0, SIZES.blocks]), weight, bias);
+    expect(y.shape).toEqual([SIZES.concepts, 0, SIZES.outputs]);
+    const gradients = grad([y.sum()], [x, weight, bias]);
+    expect(gradients.map((each) => each.abs().sum().item())).toEqual([0, 0, 0]);
+  });
+
   test.each(shapes)('%s', (_, change) => {
     const sizes = { ...SIZES, ...change };
     const gates = GATES['shared by problems'](2, sizes.problems, sizes.blocks);
@@ -220,6 +228,29 @@ describe('batched', () => {
       const actual = withGradients(layer, batchedLinear(x, weight, bias));
       expectClose(actual, withGradients(layer, baddbmm(bias, x, weight)), 2e-5);
     }
+  });
+
+  test('few rows do not depend on the number of threads', () => {
+    const generator = new Generator('cpu', 8);
+    for (const m of [1, 3]) {
+      const x = randn([m, 20, 512], { generator });
+      const [weight, bias] = [
+        randn([m, 512, 528], { generator }),
+        randn([m, 1, 528], { generator }),
+      ];
+      const [alone, shared] = [1, 2].map((count) => {
+        setNumThreads(count);
+        return batchedLinear(x, weight, bias);
+      });
+      expect(alone.sub(shared).abs().max().item()).toBe(0);
+    }
+  });
+
+  test('shapes that do not go together are refused', () => {
+    const bias = ones([2, 1, 4]);
+    expect(() => batchedLinear(ones([2, 5, 3]), ones([2, 4, 4]), bias)).toThrow(
+      /batchedLinear: \[2, 5, 3\] x \[2, 4, 4\]: 3 ≠ 4/,
+    );
   });
 
   test('inputs that do not lie in rows', () => {
