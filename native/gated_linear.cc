@@ -186,12 +186,30 @@ variable_list gradientsOf(const Tensor& x, const std::vector<GateClass<T>>& clas
   return {inputGradient, Tensor(), weightGradient, gradient.sum(1, true)};
 }
 
+// Gates beside inputs [M, G, N, P, F].
+Tensor factorsOf(const Tensor& x, const Tensor& gates, const Shape& s) {
+  return gates.to(x.scalar_type()).reshape({1, s.sets, s.problems, s.blocks, 1});
+}
+
+// Inputs under every set of gates: [M, G N, P F].
+Tensor gatedInputs(const Tensor& x, const Tensor& factors, const Shape& s) {
+  return x.unsqueeze(1).mul(factors).reshape({s.concepts, s.sets * s.problems, s.blocks * s.features});
+}
+
 // By libtorch's operators.
 Tensor gateByGate(const Tensor& x, const Tensor& gates, const Tensor& weight, const Tensor& bias) {
   const Shape s(x, gates, weight);
-  const Tensor factors = gates.to(x.scalar_type()).reshape({1, s.sets, s.problems, s.blocks, 1});
-  const Tensor gated = x.unsqueeze(1).mul(factors).reshape({s.concepts, s.sets * s.problems, s.blocks * s.features});
-  return at::baddbmm(bias, gated, weight);
+  return at::baddbmm(bias, gatedInputs(x, factorsOf(x, gates, s), s), weight);
+}
+
+// The gradients by libtorch's operators, which have gradients of their own.
+variable_list gradientsGateByGate(const Tensor& x, const Tensor& gates, const Tensor& weight, const Tensor& gradient) {
+  const Shape s(x, gates, weight);
+  const Tensor factors = factorsOf(x, gates, s);
+  const Tensor ofGated = at::bmm(gradient, weight.transpose(1, 2))
+                             .reshape({s.concepts, s.sets, s.problems, s.blocks, s.features});
+  return {ofGated.mul(factors).sum(1, false), Tensor(),
+          at::bmm(gatedInputs(x, factors, s).transpose(1, 2), gradient), gradient.sum(1, true)};
 }
 
 struct ByClasses : torch::autograd::Function<ByClasses> {
@@ -206,7 +224,8 @@ struct ByClasses : torch::autograd::Function<ByClasses> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const Tensor &x = saved[0], &gates = saved[1], &weight = saved[2], &bias = saved[3];
-    TORCH_CHECK(!at::GradMode::is_enabled(), "gated_linear has no second derivative");
+    // Someone wants the gradient's own gradient.
+    if (at::GradMode::is_enabled()) return gradientsGateByGate(x, gates, weight, gradients[0]);
     const Needs needs{context->needs_input_grad(0), context->needs_input_grad(2)};
     const Shape s(x, gates, weight);
     const Tensor gradient = gradients[0].contiguous();

@@ -2,7 +2,8 @@
  * What refitting the rule prior costs (Algorithm 1: a mixture for each concept, every U steps, from the rules
  * of one batch), beside a training step of the same preset with the prior's term in it.
  *
- *     npx tsx bench/model/prior.ts [--preset crab] [--concepts 4,8,10] [--rounds 5] [--device cpu] [--json FILE]
+ *     npx tsx bench/model/prior.ts [--preset crab] [--concepts 4,8,10] [--rounds 5] [--threads 1] [--device cpu]
+ *         [--json FILE]
  *
  * A refit is timed as training does it: rules to the host, one fit for each concept, the mixtures back to the
  * device. Rules are those of a model that has learnt nothing, one cloud, and four clusters as of one that has.
@@ -83,13 +84,15 @@ function stepper(config: CrabConfig, prior: RulePrior, generator: Generator): ()
   const panels = rand([batchSize, 9, 64, 64], { generator }).to({ device });
   const targets = drawnTargets(config.targets, batchSize, { seed: 1, device });
   const { density } = config.rulePrior;
+  // A device draws with a generator of its own.
+  const noise = new Generator(device, 6);
   return () => {
     optimizer.zeroGrad();
     const { terms, rules } = evaluateObjective(
       model,
       { panels, targets },
       {
-        noise: drawNoise(config.network, batchSize, generator, device),
+        noise: drawNoise(config.network, batchSize, noise),
         sigmaX,
         sigmaZ,
         decoded: config.targets.decoded,

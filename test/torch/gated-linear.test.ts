@@ -181,6 +181,19 @@ describe('under several sets of gates', () => {
     expectClose([actual], [expected], 1e-12);
   });
 
+  test('a second derivative', () => {
+    const layer = draw(SIZES, 'f64');
+    const { x, weight, bias } = layer;
+    const gates = GATES['shared by problems'](3, SIZES.problems, SIZES.blocks).to({ dtype: 'f64' });
+    const second = (y: Tensor): Tensor[] => {
+      const first = grad([y.square().sum()], [x, weight, bias], { createGraph: true });
+      const loss = first.map((each) => each.square().sum()).reduce((a, b) => a.add(b));
+      return grad([loss], [x, weight, bias]);
+    };
+    const actual = second(gatedLinear(x, gates, weight, bias));
+    expectClose(actual, second(writtenOut(layer, gates)), 1e-12);
+  });
+
   test('autocast chooses the type', () => {
     const { x, weight, bias } = draw(SIZES, 'f32');
     const gates = GATES['shared by problems'](2, SIZES.problems, SIZES.blocks);

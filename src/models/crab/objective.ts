@@ -7,14 +7,7 @@
  * nothing is read back from the device, so that a step can be captured in a CUDA graph, and logarithms
  * and divergences are in f32 whatever autocast does. Noise is an argument.
  */
-import {
-  cat,
-  onesLike,
-  randn,
-  type Device,
-  type Generator,
-  type Tensor,
-} from '../../torch/index.js';
+import { cat, onesLike, randn, type Generator, type Tensor } from '../../torch/index.js';
 import { valueAt } from '../schedule.js';
 import type { NetworkConfig, ObjectiveConfig, RulePriorConfig } from './config.js';
 import { equalDeviationKl, fixedLogLikelihood, gaussianKl } from './distributions.js';
@@ -32,15 +25,15 @@ export interface Noise {
   readonly rules: Tensor;
 }
 
+/** Standard normal noise, on the generator's device. */
 export function drawNoise(
   { concepts, conceptSize, ruleSize }: NetworkConfig,
   problems: number,
   generator: Generator,
-  device: Device = generator.device,
 ): Noise {
   return {
-    concepts: randn([concepts, problems, PANELS, conceptSize], { generator, device }),
-    rules: randn([concepts, problems, ruleSize], { generator, device }),
+    concepts: randn([concepts, problems, PANELS, conceptSize], { generator }),
+    rules: randn([concepts, problems, ruleSize], { generator }),
   };
 }
 
