@@ -243,22 +243,6 @@ describe('batched', () => {
     }
   });
 
-  test('few rows do not depend on the number of threads', () => {
-    const generator = new Generator('cpu', 8);
-    for (const m of [1, 3]) {
-      const x = randn([m, 20, 512], { generator });
-      const [weight, bias] = [
-        randn([m, 512, 528], { generator }),
-        randn([m, 1, 528], { generator }),
-      ];
-      const [alone, shared] = [1, 2].map((count) => {
-        setNumThreads(count);
-        return batchedLinear(x, weight, bias);
-      });
-      expect(alone.sub(shared).abs().max().item()).toBe(0);
-    }
-  });
-
   test('shapes that do not go together are refused', () => {
     const bias = ones([2, 1, 4]);
     expect(() => batchedLinear(ones([2, 5, 3]), ones([2, 4, 4]), bias)).toThrow(
