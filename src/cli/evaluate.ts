@@ -1,6 +1,6 @@
 /** `crab evaluate`: measures a model on problems, prints it, and draws a report of it. */
 import { Option, type Command } from 'commander';
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
@@ -23,7 +23,7 @@ import type {
   Subject,
 } from '../lab/index.js';
 import { PARTS, type Part } from '../matrix/index.js';
-import { openProblems, writeFileAtomically } from '../matrix/node.js';
+import { makeFolderOf, openProblems, writeFileAtomically } from '../matrix/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';
@@ -254,7 +254,7 @@ async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
   await checkPaths(options);
   const evaluation = await measure(options, metrics, signal);
   if (options.save !== undefined) {
-    await mkdir(path.dirname(path.resolve(options.save)), { recursive: true });
+    await makeFolderOf(options.save);
     await writeFileAtomically(options.save, `${JSON.stringify(evaluation)}\n`);
   }
   process.stdout.write(

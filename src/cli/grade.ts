@@ -1,9 +1,7 @@
 /** `crab grade`: what people answered to items of ours, and what that says about them and the items. */
 import type { Command } from 'commander';
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import { grade, gradePage, type GradeResult } from '../lab/index.js';
-import { writeFileAtomically } from '../matrix/node.js';
+import { makeFolderOf, writeFileAtomically } from '../matrix/node.js';
 import { UsageError } from './errors.js';
 import { requireInput, requireOutputFile } from './paths.js';
 import { startProgress } from './progress.js';
@@ -69,7 +67,7 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
     });
     progress.stop();
     if (options.out !== undefined) {
-      await mkdir(path.dirname(path.resolve(options.out)), { recursive: true });
+      await makeFolderOf(options.out);
       await writeFileAtomically(options.out, await gradePage(graded));
     }
     const { result } = graded;

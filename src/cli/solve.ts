@@ -1,10 +1,8 @@
 /** `crab solve`: imagines the missing panels of a matrix, chooses a candidate, and says why. */
 import type { Command } from 'commander';
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import { checkProblemConfiguration } from '../lab/index.js';
 import { encodePng } from '../matrix/index.js';
-import { writeFileAtomically } from '../matrix/node.js';
+import { makeFolderOf, writeFileAtomically } from '../matrix/node.js';
 import { completedPicture, readProblem, Solver } from '../solver/node.js';
 import type { Answer, Choice, Panel, ProblemInput } from '../solver/node.js';
 import { UsageError } from './errors.js';
@@ -91,7 +89,7 @@ async function writeCompleted(file: string, input: ProblemInput, answer: Answer)
     return place >= 0 ? answer.images[place] : (panel ?? new Float32Array(64 * 64).fill(1));
   });
   const picture = completedPicture(panels, { framed: answer.missing });
-  await mkdir(path.dirname(path.resolve(file)), { recursive: true });
+  await makeFolderOf(file);
   await writeFileAtomically(file, encodePng(picture));
 }
 

@@ -1,5 +1,6 @@
 /** Files of Raven's matrices in Node: folders, sets of any size, HDF5 caches, worker threads. */
 export { fileSource, PendingFile, readSmallFile, writeFileAtomically } from './node/file-source.js';
+export { makeFolder, makeFolderOf } from './node/folders.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
 export { openProblems, openSet, type OpenOptions } from './node/open.js';
 export {

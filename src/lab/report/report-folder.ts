@@ -3,10 +3,10 @@
  * of the report that is being written. What does match is used again, so an interrupted report goes on
  * where it stopped; what does not is removed before anything is measured. Files of others stay.
  */
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError, FormatError } from '../../matrix/index.js';
-import { readSmallFile, writeFileAtomically } from '../../matrix/node.js';
+import { makeFolder, readSmallFile, writeFileAtomically } from '../../matrix/node.js';
 import { parseEvaluation, type ModelEvaluation } from '../evaluation.js';
 
 const INDEX = 'index.html';
@@ -83,7 +83,7 @@ export class ReportFolder {
   }
 
   async writeModel(evaluation: ModelEvaluation, page: string): Promise<void> {
-    await mkdir(this.folder, { recursive: true });
+    await makeFolder(this.folder);
     const file = (ending: string): string => path.join(this.folder, `${evaluation.name}.${ending}`);
     await writeFileAtomically(file('html'), page);
     await writeFileAtomically(file('json'), `${JSON.stringify(evaluation)}\n`);

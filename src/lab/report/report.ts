@@ -1,7 +1,6 @@
 /** Writes reports: one page for a model, and its figures as files. */
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { writeFileAtomically } from '../../matrix/node.js';
+import { makeFolder, makeFolderOf, writeFileAtomically } from '../../matrix/node.js';
 import { Solver } from '../../solver/node.js';
 import type { ModelEvaluation } from '../evaluation.js';
 import { rasterize, toSvg, withTheme } from '../figures/index.js';
@@ -40,7 +39,7 @@ export async function writeFigures(
   folder: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   for (const { id, figure } of figures) {
     signal?.throwIfAborted();
     const svg = withTheme(toSvg(figure), 'light');
@@ -58,7 +57,7 @@ export async function writeReport(
   options: ReportOptions = {},
 ): Promise<void> {
   const figures = await drawModel(evaluation, options);
-  await mkdir(path.dirname(path.resolve(file)), { recursive: true });
+  await makeFolderOf(file);
   await writeFileAtomically(file, modelPage(evaluation, figures));
   if (options.figures !== undefined) {
     await writeFigures(allFigures(figures), options.figures, options.signal);

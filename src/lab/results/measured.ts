@@ -3,10 +3,10 @@
  * of results has the measurement it was written from. Curves, examples and times are left out: they are
  * in the bundle, or not worth keeping. Reading one checks what tables need.
  */
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../../matrix/index.js';
-import { writeFileAtomically } from '../../matrix/node.js';
+import { makeFolder, writeFileAtomically } from '../../matrix/node.js';
 import { parseEvaluation, type MeasuredData, type ModelEvaluation } from '../evaluation.js';
 
 /** An evaluation without what changes from machine to machine. */
@@ -42,7 +42,7 @@ export async function writeMeasured(
   folder: string,
   evaluations: readonly ModelEvaluation[],
 ): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const own = evaluations.map(({ name }) => `${name}.json`);
   for (const file of await readdir(folder)) {
     if (file.endsWith('.json') && !own.includes(file)) await rm(path.join(folder, file));

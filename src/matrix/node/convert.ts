@@ -4,7 +4,7 @@
  * again from its XML description instead. Problems pass through one at a time, so that size does not
  * matter.
  */
-import { mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { describeRule, describeRules } from '../describe.js';
 import { ArgumentError } from '../errors.js';
@@ -22,6 +22,7 @@ import {
 } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
 import { writeFileAtomically } from './file-source.js';
+import { makeFolder, makeFolderOf } from './folders.js';
 import { openProblems } from './open.js';
 import {
   configurationFolders,
@@ -186,7 +187,7 @@ const copied = (found: RavenProblem): SetBatch =>
 
 async function openSetSink(options: ConvertOptions, output: string): Promise<Sink> {
   await refuseExisting(output);
-  await mkdir(path.dirname(path.resolve(output)), { recursive: true });
+  await makeFolderOf(output);
   const writer = await SetWriter.create(output);
   return {
     output,
@@ -217,7 +218,7 @@ async function openRavenSink(options: ConvertOptions, folder: string): Promise<S
 
 async function openSheetSink(options: ConvertOptions, output: string): Promise<Sink> {
   await refuseExisting(output);
-  await mkdir(output, { recursive: true });
+  await makeFolder(output);
   const write = (name: string, sheet: Parameters<typeof encodePng>[0]): Promise<void> =>
     writeFileAtomically(path.join(output, `${name}.png`), encodePng(sheet), { sync: false });
   return {

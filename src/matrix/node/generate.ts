@@ -5,7 +5,7 @@
  * Folders (`raven`, `png`, `svg`) can be resumed: a file stands under its name only when complete,
  * and `generate.json` beside the problems tells what they were made from.
  */
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { parseConstraints } from '../constraints.js';
 import { ArgumentError } from '../errors.js';
@@ -13,6 +13,7 @@ import { ANSWER_COLUMNS, csvLine, layoutName } from '../item.js';
 import type { ConfigurationLayout } from '../layouts.js';
 import type { Variant } from '../problem.js';
 import { writeFileAtomically } from './file-source.js';
+import { makeFolder, makeFolderOf } from './folders.js';
 import type { GenerateResult, GenerateTask, WorkerSetting } from './generate-worker.js';
 import { runPool } from './pool.js';
 import { SetWriter } from './set-writer.js';
@@ -108,7 +109,7 @@ async function checkAnswers(answers: string, outputs: readonly string[]): Promis
   if (await exists(answers)) {
     throw new ArgumentError(`--answers ${answers} exists already: choose another name`);
   }
-  await mkdir(path.dirname(file), { recursive: true });
+  await makeFolderOf(file);
 }
 
 /** Where one configuration's problems go. Several configurations make `out` a folder of sets. */
@@ -184,7 +185,7 @@ async function makeOne(
   onChunk: (result: GenerateResult) => void,
 ): Promise<void> {
   const folder = isFolderFormat(options.format);
-  await mkdir(folder ? output : path.dirname(path.resolve(output)), { recursive: true });
+  await (folder ? makeFolder(output) : makeFolderOf(output));
   if (folder) {
     const manifest = formatManifest(manifestOf(options, layout));
     await writeFileAtomically(path.join(output, MANIFEST), manifest);

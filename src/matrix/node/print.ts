@@ -3,7 +3,7 @@
  * to the answer file). Built page by page into a temporary file, so its length does not matter.
  */
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import PDFDocument from 'pdfkit';
@@ -20,6 +20,7 @@ import {
   STRUCTURE_LINE_WIDTH,
   type PanelShape,
 } from '../svg-shapes.js';
+import { makeFolderOf } from './folders.js';
 import type { GenerateOptions } from './generate.js';
 import type { GenerateResult } from './generate-worker.js';
 
@@ -37,7 +38,7 @@ export async function writePdf(
   onProblem: (result: GenerateResult) => void,
 ): Promise<void> {
   const target = path.resolve(options.out);
-  await mkdir(path.dirname(target), { recursive: true });
+  await makeFolderOf(target);
   const temporary = path.join(
     path.dirname(target),
     `.${path.basename(target)}.${process.pid}.part`,

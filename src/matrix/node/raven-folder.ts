@@ -4,7 +4,7 @@
  * numbers are kept in memory.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, opendir, stat } from 'node:fs/promises';
+import { opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../errors.js';
 import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from '../layouts.js';
@@ -32,6 +32,7 @@ import {
 import type { Label } from '../set-label.js';
 import { naming } from '../zip-source.js';
 import { readSmallFile, writeFileAtomically } from './file-source.js';
+import { makeFolder } from './folders.js';
 
 /** Where a problem stands in a folder. */
 export interface RavenPlace {
@@ -146,7 +147,7 @@ export async function writeRavenProblem(
   const folder = path.join(root, layoutOf(problem.configuration, problem.noisy).folder);
   const base = path.join(folder, ravenFileName(index, options.part ?? partOf(index)));
   const images = options.images ?? renderProblem(problem).images;
-  if (!existsSync(folder)) await mkdir(folder, { recursive: true });
+  if (!existsSync(folder)) await makeFolder(folder);
   await writeFileAtomically(`${base}.xml`, formatRavenXml(problem), { sync: false });
   await writeFileAtomically(`${base}.npz`, encodeRavenNpz(problem, images), { sync: false });
 }

@@ -1,10 +1,11 @@
 /** Bundles on disk: found by name or path, read with their sizes checked first, written whole or not. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ArgumentError } from '../../matrix/index.js';
+import { makeFolder, makeFolderOf } from '../../matrix/node.js';
 import { BUNDLE_FILES, formatManifest, MANIFEST_FILE } from '../bundle.js';
 import type { BundleFileName, BundleManifest, BundleSource, ExpectedFile } from '../bundle.js';
 import { BundleError } from '../errors.js';
@@ -100,7 +101,7 @@ export async function writeBundle(
     throw new ArgumentError(`${folder} holds other things than a bundle: name another folder`);
   }
   const temporary = `${target}.partial-${randomBytes(4).toString('hex')}`;
-  await mkdir(temporary, { recursive: true });
+  await makeFolder(temporary);
   try {
     for (const [name, bytes] of files) await writeFile(path.join(temporary, name), bytes);
     await writeFile(path.join(temporary, MANIFEST_FILE), await formatManifest(manifest, files));
@@ -138,7 +139,7 @@ function diskCache(): FileCache {
       const target = place(url, file.sha256);
       // Earlier versions of the same file are of no use any more.
       await rm(path.dirname(target), { recursive: true, force: true });
-      await mkdir(path.dirname(target), { recursive: true });
+      await makeFolderOf(target);
       await writeFile(`${target}.partial`, bytes);
       await rename(`${target}.partial`, target);
     },

@@ -3,8 +3,9 @@
  * place. Every write is complete and synced or did not happen: whole files go to a temporary name
  * first, tails are written at a known offset so that trying again repairs a half-written one.
  */
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { makeFolder } from '../../matrix/node.js';
 import type { PendingTensors } from './tensor-writer.js';
 
 export interface RunFiles {
@@ -90,9 +91,7 @@ async function writeAll(
 
 /** The real file system. */
 export const diskFiles: RunFiles = {
-  makeFolder: async (folder) => {
-    await mkdir(folder, { recursive: true });
-  },
+  makeFolder,
   list: async (folder) => {
     try {
       return (await readdir(folder)).sort();
