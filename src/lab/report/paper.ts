@@ -3,6 +3,7 @@
  * star on both sides marks bold) and the table of adjusted Rand indices. A test compares both with the
  * paper's source.
  */
+import { HUMAN_ACCURACY, paperName, RAVEN_ORDER } from '../../matrix/index.js';
 
 /** Columns of Table 1 after the average, in its order. */
 export const PAPER_CONFIGURATIONS = [
@@ -191,6 +192,13 @@ export const PAPER_ACCURACY: readonly PaperAccuracyRow[] = [
   ),
   row('human', 'Human', '-', '84.4 95.5 81.8 79.6 86.4 81.8 86.4 81.8'),
 ];
+
+/** What readers of the row of people must know. */
+export const HUMAN_NOTE =
+  `The row Human is as the paper prints it: the figures of RAVEN's authors, in the order of their ` +
+  `columns, not of these headings. By configuration they are ${RAVEN_ORDER.map(
+    (name) => `${paperName(name)} ${HUMAN_ACCURACY[name].toFixed(2)}`,
+  ).join(', ')}.`;
 
 export interface PaperAriRow {
   /** A configuration as the paper calls it, or Average. */

@@ -1,5 +1,11 @@
 /** The page of a whole zoo: its models beside the systems of the paper. */
-import { CONFIGURATIONS, paperName, type Configuration, type Variant } from '../../matrix/index.js';
+import {
+  CONFIGURATIONS,
+  HUMAN_ACCURACY,
+  paperName,
+  type Configuration,
+  type Variant,
+} from '../../matrix/index.js';
 import { measuredData, VARIANT_NAMES } from '../evaluation.js';
 import type { AttributeGroup, ModelEvaluation, SelectionResult } from '../evaluation.js';
 import {
@@ -23,7 +29,7 @@ import {
 import { modelTitle } from './model-page.js';
 import { percent, percentInterval, problemsText, whole } from './numbers.js';
 import { pageText } from './page.js';
-import { PAPER_ACCURACY, PAPER_ARI, PAPER_CONFIGURATIONS } from './paper.js';
+import { HUMAN_NOTE, PAPER_ACCURACY, PAPER_ARI, PAPER_CONFIGURATIONS } from './paper.js';
 
 /** Which of the two accuracies. */
 type Distance = 'sa' | 'saL2';
@@ -102,11 +108,15 @@ function paperSeries(row: string, variant: Variant): ReadonlyMap<string, number>
   return new Map(
     PAPER_CONFIGURATIONS.flatMap((configuration, i): [string, number][] => {
       const parts = found?.cells[i + 1].replaceAll('*', '').split('/') ?? [];
-      const value = Number(parts.at(variant === 'i-raven' ? -1 : 0));
+      const value = Number(parts.at(variant === 'i-raven' ? 1 : 0));
       return Number.isFinite(value) ? [[paperName(configuration), value / 100]] : [];
     }),
   );
 }
+
+/** People by configuration, which the paper's own row is not: see `HUMAN_NOTE`. */
+const people = (): ReadonlyMap<string, number> =>
+  new Map(CONFIGURATIONS.map((name) => [paperName(name), HUMAN_ACCURACY[name] / 100]));
 
 function ownSeries(
   models: ReadonlyMap<Configuration, ModelEvaluation>,
@@ -134,9 +144,9 @@ function accuracyFigures(models: ReadonlyMap<Configuration, ModelEvaluation>): R
       ownSeries(models, variant, 'saL2', 'ours, L2'),
       { name: "the paper's CRAB", values: paperSeries('CRAB', variant) },
       { name: 'Transformer, without labels', values: paperSeries('Transformer', variant) },
-      { name: 'people', values: paperSeries('Human', variant) },
+      { name: 'people', values: people() },
     ]),
-    caption: `Selection accuracy on ${VARIANT_NAMES[variant]} candidates. Within a row one lane for each system. Bars through our marks: 95% intervals. Dashed: chance. People and the systems of the paper as it prints them.`,
+    caption: `Selection accuracy on ${VARIANT_NAMES[variant]} candidates. Within a row one lane for each system. Bars through our marks: 95% intervals. Dashed: chance. Systems of the paper as it prints them; people on RAVEN's candidates, as RAVEN's authors print it.`,
   }));
 }
 
@@ -333,6 +343,7 @@ export function zooPage(evaluations: readonly ModelEvaluation[]): string {
       content: [
         markup`<p>Accuracy in percent of choosing the ninth panel on RAVEN/I-RAVEN. Aux: what training was told beyond the matrices, D the distractors, R the rules. Peers' rows as printed. Bold: best of its group as the paper marks it.</p>`,
         accuracyTable(models),
+        markup`<p>${HUMAN_NOTE}</p>`,
       ],
     },
     {

@@ -3,7 +3,6 @@
  * is the score, and it is read anew before each count, so that several open pages add to the same one.
  */
 import { signal } from '@preact/signals';
-import type { Configuration } from '../../matrix/index.js';
 
 export interface Tally {
   readonly right: number;
@@ -96,18 +95,3 @@ export function countModel(layout: string, right: boolean): void {
 }
 
 export const forget = (layout: string): void => update(layout, () => NOTHING);
-
-/**
- * Selection accuracy of people (Zhang et al. 2019), in percent, by configuration. RAVEN's table has the
- * columns Center, 2x2Grid, 3x3Grid, L-R, U-D, O-IC, O-IG; CRAB's paper prints the same row under headings
- * in another order, so that its figures for L-R, U-D, 2x2Grid and 3x3Grid are those of others.
- */
-export const PEOPLE: Readonly<Record<Configuration, number>> = {
-  center: 95.45,
-  'grid-2x2': 81.82,
-  'grid-3x3': 79.55,
-  'left-right': 86.36,
-  'up-down': 81.81,
-  'out-in-center': 86.36,
-  'out-in-grid': 81.81,
-};

@@ -1,7 +1,14 @@
 /** The tables of the paper are copied into the code: here they are compared with its source. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { PAPER_ACCURACY, PAPER_ARI } from '../../../src/lab/report/paper.js';
+import {
+  HUMAN_NOTE,
+  PAPER_ACCURACY,
+  PAPER_ARI,
+  PAPER_CONFIGURATIONS,
+} from '../../../src/lab/report/paper.js';
+import { zooPage } from '../../../src/lab/report/zoo-page.js';
+import { HUMAN_ACCURACY, RAVEN_ORDER } from '../../../src/matrix/index.js';
 
 const SOURCE = new URL('../../../../shared/paper/crab.tex', import.meta.url);
 
@@ -63,4 +70,15 @@ test('the averages of the rows agree with their cells, within the half point tha
       if (expected !== null) expect(Math.abs(mean - expected)).toBeLessThan(0.5);
     });
   }
+});
+
+test("the row of people is RAVEN's, in the order of RAVEN's columns, and the page says so", () => {
+  const [, ...printed] = PAPER_ACCURACY.find(({ name }) => name === 'Human')?.cells ?? [];
+  const inOrder = (order: readonly (keyof typeof HUMAN_ACCURACY)[]): string[] =>
+    order.map((name) => (Math.round(10 * HUMAN_ACCURACY[name]) / 10).toFixed(1));
+  expect(printed).toEqual(inOrder(RAVEN_ORDER));
+  expect(printed).not.toEqual(inOrder(PAPER_CONFIGURATIONS));
+  expect([...RAVEN_ORDER].sort()).toEqual([...PAPER_CONFIGURATIONS].sort());
+  expect(HUMAN_NOTE).toContain('L-R 86.36');
+  expect(zooPage([])).toContain('L-R 86.36');
 });

@@ -1,6 +1,6 @@
 /** You, the model on the same matrices, and people in the published study. */
-import { findLayout } from '../../../matrix/index.js';
-import { forget, PEOPLE, scoreOf, type Tally } from '../../state/score.js';
+import { findLayout, HUMAN_ACCURACY } from '../../../matrix/index.js';
+import { forget, scoreOf, type Tally } from '../../state/score.js';
 import { ready, settings } from '../../state/store.js';
 
 interface Line {
@@ -38,7 +38,7 @@ export function Scoreboard() {
   const { layout, variant } = settings.value;
   const score = scoreOf(layout);
   const measured = ready.value?.accuracy?.[variant] ?? null;
-  const people = PEOPLE[findLayout(layout).configuration] / 100;
+  const people = HUMAN_ACCURACY[findLayout(layout).configuration] / 100;
   return (
     <section class="scoreboard" aria-label="Score">
       <div class="score-head">
