@@ -53,16 +53,19 @@ export class ReportFolder {
     }
   }
 
-  /** Removes what a report wrote earlier, but for the models named, and the page of all. */
+  /**
+   * Removes what a report wrote earlier, but for the models named, and the page of all. A report leaves
+   * the numbers of a model under the model's own name: whatever has none beside it is not a report's.
+   */
   async keepOnly(names: readonly string[]): Promise<void> {
     for (const file of await namesIn(this.folder)) {
       const name = path.basename(file, '.json');
-      if (name === file || names.includes(name) || (await this.saved(name)) === null) continue;
-      await rm(path.join(this.folder, file));
+      if (name === file || names.includes(name)) continue;
+      if ((await this.saved(name))?.name !== name) continue;
+      await this.keepFigures(name, []);
       await rm(path.join(this.folder, `${name}.html`), { force: true });
-    }
-    for (const name of await namesIn(path.join(this.folder, FIGURES))) {
-      if (!names.includes(name)) await this.keepFigures(name, []);
+      // Last, since it tells what the others are.
+      await rm(path.join(this.folder, file));
     }
     await rm(path.join(this.folder, INDEX), { force: true });
   }

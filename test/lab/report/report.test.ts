@@ -188,9 +188,13 @@ describe('the folder of a report', () => {
     const first = await report('one');
     const figures = readdirSync(at('kept', 'figures', 'center'));
 
-    // Left from other models and other settings; and a file of somebody else.
+    // Left from other models and other settings; and files of somebody else.
     const text = readFileSync(at('kept', 'center.json'), 'utf8');
-    writeFileSync(at('kept', 'gone.json'), text);
+    const gone = { ...(JSON.parse(text) as object), name: 'gone' };
+    writeFileSync(at('kept', 'gone.json'), JSON.stringify(gone));
+    writeFileSync(at('kept', 'copy.json'), text);
+    mkdirSync(at('kept', 'figures', 'mine'));
+    writeFileSync(at('kept', 'figures', 'mine', 'plot.svg'), '<svg/>');
     writeFileSync(at('kept', 'gone.html'), '<p>old</p>');
     mkdirSync(at('kept', 'figures', 'gone'));
     writeFileSync(at('kept', 'figures', 'gone', 'gsa.svg'), '<svg/>');
@@ -203,11 +207,13 @@ describe('the folder of a report', () => {
     expect(readdirSync(at('kept')).sort()).toEqual([
       'center.html',
       'center.json',
+      'copy.json',
       'figures',
       'index.html',
       'notes.json',
     ]);
-    expect(readdirSync(at('kept', 'figures'))).toEqual(['center']);
+    expect(readdirSync(at('kept', 'figures')).sort()).toEqual(['center', 'mine']);
+    expect(readdirSync(at('kept', 'figures', 'mine'))).toEqual(['plot.svg']);
     expect(readdirSync(at('kept', 'figures', 'center'))).toEqual(figures);
 
     // Another model of the same name is another model.
