@@ -104,7 +104,7 @@ export function addEvaluateCommand(program: Command, signal: AbortSignal): void 
 }
 
 /** The metrics of a comma-separated list, in the order they are measured. */
-function readMetrics(list: string): MetricName[] {
+export function readMetrics(list: string): MetricName[] {
   const asked = list.split(',').map((name) => name.trim().toLowerCase());
   const unknown = asked.find(
     (name) => name !== 'all' && !METRIC_NAMES.some((each) => each === name),

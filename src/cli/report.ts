@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import { METRIC_NAMES, reportZoo, summaryJson, summaryText, writeZooCards } from '../lab/index.js';
 import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
+import { readMetrics } from './evaluate.js';
 import { StageProgress } from './export.js';
 import { requireInput, requireOutputFolder } from './paths.js';
 
@@ -66,18 +67,6 @@ export function addReportCommand(program: Command, signal: AbortSignal): void {
     .action((options: Options) => run(options, signal));
 }
 
-function metricsOf(list: string | undefined) {
-  const asked =
-    list === 'all' ? undefined : list?.split(',').map((name) => name.trim().toLowerCase());
-  const unknown = asked?.find((name) => !METRIC_NAMES.some((each) => each === name));
-  if (unknown !== undefined) {
-    throw new UsageError(
-      `--metrics ${unknown}: expected all, or some of ${METRIC_NAMES.join(', ')}`,
-    );
-  }
-  return asked === undefined ? undefined : METRIC_NAMES.filter((name) => asked.includes(name));
-}
-
 const MEASURING = ['data', 'count', 'metrics', 'problems', 'repeats'] as const;
 
 async function writeCards(options: Options, signal: AbortSignal): Promise<void> {
@@ -95,7 +84,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   if (options.zoo === undefined) {
     throw new UsageError('say what to report on: --zoo, or --zoo with a folder of bundles');
   }
-  const metrics = metricsOf(options.metrics);
+  const metrics = options.metrics === undefined ? undefined : readMetrics(options.metrics);
   if (typeof options.zoo === 'string') await requireInput('--zoo', options.zoo);
   if (options.docs !== undefined) await requireOutputFolder('--docs', options.docs);
   if (options.cards) return writeCards(options, signal);

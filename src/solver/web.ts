@@ -175,7 +175,10 @@ export function bundleUrl(location: string, zoo = 'zoo/'): URL {
 export async function webBackend(options: LoadOptions): Promise<Backend> {
   const wanted = options.backend ?? 'auto';
   const hasGpu = wanted !== 'wasm' && (await hasWebGpu());
-  if (wanted === 'webgpu' && !hasGpu) throw new ArgumentError('this browser has no WebGPU');
+  if (wanted === 'webgpu' && !hasGpu)
+    throw new ArgumentError(
+      'backend webgpu: this browser has no WebGPU, or no JavaScript Promise Integration to wait for it',
+    );
   if (hasGpu) {
     const ort = await import('onnxruntime-web/jspi');
     configure(ort.env, options);
