@@ -81,6 +81,29 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     expect(errors).toEqual([]);
   });
 
+  test('who goes to another configuration and back sees no failure of the load given up', async () => {
+    const { page, errors } = await openPage(await fresh(UNASSISTED));
+    const releases: (() => void)[] = [];
+    await page.route('**/zoo/center/reasoner.onnx', async (route) => {
+      await new Promise<void>((done) => releases.push(done));
+      await route.continue();
+    });
+    await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+    await eventually(() => Promise.resolve(releases.length)).toBe(1);
+    await page.locator('.choice input[value=grid-3x3]').check({ force: true });
+    await page.locator('.choice input[value=center]').check({ force: true });
+    await eventually(() => Promise.resolve(releases.length)).toBe(2);
+    // The first load ends only now, when the second is under way.
+    releases[0]();
+    await page.waitForTimeout(1500);
+    const chip = page.locator('[data-testid=backend]');
+    expect(await chip.getAttribute('data-phase')).not.toBe('failed');
+    expect(await page.locator('.notice').count()).toBe(0);
+    releases[1]();
+    await modelReady(page);
+    expect(errors).toEqual([]);
+  });
+
   test('a model that is there but not compiled yet is being prepared, not loaded', async () => {
     const { page } = await openPage(await fresh(UNASSISTED));
     let release = (): void => undefined;

@@ -221,7 +221,10 @@ function kept<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<
   if (found !== undefined) return found;
   const made = make();
   map.set(key, made);
-  made.catch(() => map.delete(key));
+  made.catch(() => {
+    // Another model may have put its own there meanwhile.
+    if (map.get(key) === made) map.delete(key);
+  });
   if (map.size > KEPT_MATRICES) {
     const [oldest] = map.keys();
     map.delete(oldest);

@@ -100,7 +100,14 @@ function ModelChoice() {
       aria-label="Model"
       onChange={(event) => {
         const { value } = event.currentTarget;
-        change({ model: value === layout ? '' : value, concept: 1, point: -1, imposed: null });
+        change({
+          model: value === layout ? '' : value,
+          // Concepts, their places and rules are those of one model.
+          concept: 1,
+          point: -1,
+          imposed: null,
+          moved: {},
+        });
       }}
     >
       {names.map((name) => (

@@ -25,15 +25,16 @@ export function awaitModel(answered: AnsweredMatrix): void {
 
 async function ask(answered: AnsweredMatrix): Promise<void> {
   isAsking = true;
+  let isDone = true;
   try {
     const { index } = await engine.choose(answered.spec);
     if (index !== null) countModel(answered.layout, index === answered.target);
   } catch {
-    // A model that cannot answer this one is not scored on it.
-  } finally {
-    isAsking = false;
-    waiting.value = waiting.peek().filter((each) => each !== answered);
+    // A model that cannot answer is not scored; one that was put away meanwhile is asked again later.
+    isDone = ready.peek()?.name === answered.bundle;
   }
+  isAsking = false;
+  waiting.value = waiting.peek().filter((each) => !isDone || each !== answered);
 }
 
 effect(() => {

@@ -117,18 +117,19 @@ export const reloadModel = (): void => {
 };
 
 const backend = computed(() => settings.value.backend);
+/** Loads asked for: who goes to another model and back has the same one wanted twice. */
+let loads = 0;
 effect(() => {
   void attempts.value;
   const name = bundle.value;
-  model.value = { phase: 'loading', name, share: 0 };
+  const own = ++loads;
+  const tell = (state: ModelState): void => {
+    if (own === loads) model.value = state;
+  };
+  tell({ phase: 'loading', name, share: 0 });
   engine.load(name, backend.value).then(
-    (info) => {
-      if (name === bundle.peek()) model.value = { phase: 'ready', info };
-    },
-    (error: unknown) => {
-      if (name !== bundle.peek()) return;
-      model.value = { phase: 'failed', name, fault: messageOf(error) };
-    },
+    (info) => tell({ phase: 'ready', info }),
+    (error: unknown) => tell({ phase: 'failed', name, fault: messageOf(error) }),
   );
 });
 
