@@ -19,7 +19,7 @@ import { PanelEncoder } from './metrics/panel-encoder.js';
 import type { Rules, Subject } from './subject.js';
 
 /** Snapshots of training that are kept beside the last one. */
-const MOST_MOMENTS = 3;
+const MOST_MOMENTS = 6;
 /** For runs without snapshots. */
 const DEFAULT_PROBLEMS = 400;
 const DEFAULT_SEED = 7_500_000_007;
@@ -58,7 +58,7 @@ export async function parseSourceRules(
   return { rules, truth };
 }
 
-/** Snapshots of the same problems from before a step, oldest first, at most three, evenly chosen. */
+/** Snapshots of the same problems from before a step, oldest first, at most six, evenly chosen. */
 function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): RulesSnapshot[] {
   const earlier = snapshots.filter((snapshot) => snapshot.step < step);
   if (earlier.length <= MOST_MOMENTS) return earlier;
@@ -66,11 +66,20 @@ function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): Rules
   return Array.from({ length: MOST_MOMENTS }, (_, i) => earlier[Math.round(i * every)]);
 }
 
-/** Places on a map: a thousandth is less than a pixel. */
-const place = (value: number): number => Math.round(1000 * value) / 1000;
+/** Places on a map: a thousandth is less than a pixel; moments of training are drawn small. */
+const PLACES_OF_LAST = 1000;
+const PLACES_OF_MOMENTS = 100;
 
-const roundedRules = (rules: RulesSnapshot['rules']): number[][][] =>
-  rules.map((ofProblem) => ofProblem.map((rule) => rule.map(place)));
+const roundedRules = (rules: RulesSnapshot['rules'], places: number): number[][][] =>
+  rules.map((ofProblem) =>
+    ofProblem.map((rule) => rule.map((value) => Math.round(places * value) / places)),
+  );
+
+/** A moment of training as it is kept. */
+const momentOf = ({ step, rules }: RulesSnapshot) => ({
+  step,
+  rules: roundedRules(rules, PLACES_OF_MOMENTS),
+});
 
 export interface BundleRulesOptions {
   readonly signal?: AbortSignal;
@@ -108,9 +117,9 @@ export async function bundleRules(
     source: { configuration: source.configuration, noisy: source.noisy, seed: source.seed },
     truth: last.truth,
     snapshots: [
-      ...momentsBefore(same, trained.step),
-      { step: trained.step, rules: last.rules },
-    ].map(({ step, rules }) => ({ step, rules: roundedRules(rules) })),
+      ...momentsBefore(same, trained.step).map(momentOf),
+      { step: trained.step, rules: roundedRules(last.rules, PLACES_OF_LAST) },
+    ],
   };
   return new TextEncoder().encode(JSON.stringify(map));
 }
