@@ -104,6 +104,28 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     expect(errors).toEqual([]);
   });
 
+  test('a link with the model of another configuration says so, and answers nothing', async () => {
+    const { page, errors } = await openPage(await fresh({ viewport: LAPTOP }));
+    await page.goto(`${host.url}#tab=make&config=center&model=grid-3x3&seed=3`);
+    await eventually(() => page.locator('.notice').allInnerTexts()).toEqual([
+      expect.stringContaining('The model grid-3x3 is for grid-3x3, not for center.'),
+    ]);
+    await eventually(() => page.locator('[data-testid=rule-table]').innerText()).toContain(
+      'there is no model',
+    );
+    expect(errors).toEqual([]);
+  });
+
+  test('a link with a rule for a concept that is not there says so', async () => {
+    const { page, errors } = await openPage(await fresh({ viewport: LAPTOP }));
+    await page.goto(`${host.url}#tab=rules&config=center&seed=3&rule=60,0.5,0.5`);
+    await modelReady(page);
+    await eventually(() => page.locator('.fault').allInnerTexts()).toEqual([
+      expect.stringContaining('concept "60": expected 1 to'),
+    ]);
+    expect(errors).toEqual([]);
+  });
+
   test('a model that is there but not compiled yet is being prepared, not loaded', async () => {
     const { page } = await openPage(await fresh(UNASSISTED));
     let release = (): void => undefined;

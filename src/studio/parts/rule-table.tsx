@@ -3,6 +3,7 @@
  * CRAB sees no attributes; each reading is that of the concept whose rules tell of the attribute best.
  */
 import type { MatrixView, ModelInfo, RuleView, RuleWords, TrueRule } from '../engine/protocol.js';
+import { model } from '../state/store.js';
 
 interface Reading {
   readonly words: RuleWords;
@@ -64,7 +65,10 @@ function Read({
   readonly reading: Reading | null;
   readonly info: ModelInfo | null;
 }) {
-  if (info === null) return <span class="aside">waiting for the model</span>;
+  if (info === null) {
+    const isComing = model.value.phase !== 'failed';
+    return <span class="aside">{isComing ? 'waiting for the model' : 'there is no model'}</span>;
+  }
   if (reading === null) return <span class="aside">no concept tells of it alone</span>;
   return (
     <>

@@ -117,18 +117,23 @@ export const reloadModel = (): void => {
 };
 
 const backend = computed(() => settings.value.backend);
+const layout = computed(() => settings.value.layout);
 /** Loads asked for: who goes to another model and back has the same one wanted twice. */
 let loads = 0;
 effect(() => {
   void attempts.value;
-  const name = bundle.value;
+  const [name, wanted] = [bundle.value, layout.value];
   const own = ++loads;
   const tell = (state: ModelState): void => {
     if (own === loads) model.value = state;
   };
   tell({ phase: 'loading', name, share: 0 });
   engine.load(name, backend.value).then(
-    (info) => tell({ phase: 'ready', info }),
+    (info) => {
+      // A link can name any model with any configuration.
+      const fault = `the model ${name} is for ${info.layout}, not for ${wanted}`;
+      tell(info.layout === wanted ? { phase: 'ready', info } : { phase: 'failed', name, fault });
+    },
     (error: unknown) => tell({ phase: 'failed', name, fault: messageOf(error) }),
   );
 });

@@ -101,6 +101,11 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
           busy={ruled.value.pending}
         />
       )}
+      {ruled.value.fault !== null && (
+        <p class="fault" role="alert">
+          {ruled.value.fault}
+        </p>
+      )}
       <p class="rule-words" role="status" data-testid="rule-words">
         {rule === null ? null : rule.words === null ? (
           `${name}: its rules tell of no single attribute.`
