@@ -1,7 +1,7 @@
 /**
- * `rules.json` of a bundle: the rule prior (bundle-prior), and rules parsed from fixed problems. Those of moments of
- * training are the run's snapshots; the last are parsed again by the bundle's own networks, so that the
- * map shows the model that is deployed, compacted or not, best weights or latest.
+ * `rules.json` of a bundle: the rule prior (bundle-prior.ts), and rules parsed from fixed problems. Those
+ * of moments of training are the run's snapshots; the last are parsed again by the bundle's own networks,
+ * so that the map shows the model that is deployed, compacted or not, best weights or latest.
  */
 import {
   formatLabel,

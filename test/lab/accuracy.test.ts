@@ -144,6 +144,15 @@ describe('global selection accuracy', () => {
     expect(problems).toEqual({ fromData: 0, generated: 200, seed: 3 });
   });
 
+  test.each([2, 5, 7])('is exactly 1 after %i repeats too, with an interval', async (repeats) => {
+    const subject = { solver: madeUpThinker({}), statistics: null };
+    const { points } = await globalSelectionAccuracy(subject, await study({}, 40), { repeats });
+    for (const { each, eachL2 } of points) {
+      expect([each.value, eachL2.value]).toEqual([1, 1]);
+      expect(each.low).toBeLessThan(1);
+    }
+  });
+
   test('of a random predictor is one in the number of candidates', async () => {
     const random = new Random(21);
     const { points } = await gsaOf({ predict: () => randomConcepts(random) }, { count: 400 });

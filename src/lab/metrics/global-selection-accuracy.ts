@@ -143,16 +143,16 @@ function pointsOf(
   repeats: number,
   bootstrap: Bootstrap,
 ): GsaPoint[] {
-  const share = (way: (typeof GSA_WAYS)[number], c: number) =>
+  const share = (way: (typeof GSA_WAYS)[number], c: number, choices: number) =>
     bootstrap.share(
-      parts.flatMap((credits) => Array.from(credits[way][c], (sum) => sum / repeats)),
+      parts.flatMap((credits) => Array.from(credits[way][c], (sum) => sum / choices)),
     );
   return GSA_CANDIDATES.map((candidates, c) => ({
     targets,
     candidates,
-    accuracy: share('own', c),
-    accuracyL2: share('l2', c),
-    each: share('eachOwn', c),
-    eachL2: share('eachL2', c),
+    accuracy: share('own', c, repeats),
+    accuracyL2: share('l2', c, repeats),
+    each: share('eachOwn', c, repeats * targets),
+    eachL2: share('eachL2', c, repeats * targets),
   }));
 }

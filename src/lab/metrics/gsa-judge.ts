@@ -38,7 +38,10 @@ export interface GsaTask {
 
 /** How a choice is judged: targets together or each alone, by the own distance or by L2. */
 export const GSA_WAYS = ['own', 'l2', 'eachOwn', 'eachL2'] as const;
-/** Credits summed over repeats, for each way [number of candidates][problem of the task]. */
+/**
+ * Credits summed over repeats, and over targets where each is judged alone, for each way [number of
+ * candidates][problem of the task]. Whole numbers but for ties, so that what is all right is exactly 1.
+ */
 export type GsaCredits = Readonly<Record<(typeof GSA_WAYS)[number], readonly Float64Array[]>>;
 
 /** Concepts of all panels in a space, [problem][position - 1], and the way predictions get there. */
@@ -62,7 +65,6 @@ function credit(
   credits: readonly Float64Array[],
   place: number,
   distances: readonly number[],
-  weight: number,
 ): void {
   const [answer] = distances;
   let nearer = 0;
@@ -73,7 +75,7 @@ function credit(
       if (distances[at] < answer) nearer++;
       else if (distances[at] === answer) alike++;
     }
-    if (nearer === 0) credits[c][place] += weight / alike;
+    if (nearer === 0) credits[c][place] += 1 / alike;
   });
 }
 
@@ -154,11 +156,11 @@ export class GsaJudge {
       const added = together.map((other) =>
         positions.reduce((sum, _, t) => sum + distance(other, t), 0),
       );
-      credit(credits[name], place, added, 1);
+      credit(credits[name], place, added);
       const each = name === 'own' ? credits.eachOwn : credits.eachL2;
       apart.forEach((offered, t) => {
         const alone = offered.map((other) => distance(other, t));
-        credit(each, place, alone, 1 / positions.length);
+        credit(each, place, alone);
       });
     }
   }
