@@ -31,6 +31,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.mjs': 'text/javascript',
   '.js': 'text/javascript',
   '.wasm': 'application/wasm',
+  '.json': 'application/json',
+  '': 'text/html',
 };
 
 /** Median milliseconds over rounds after a first one; null where there is no Chromium. */
@@ -48,7 +50,7 @@ export async function chromiumLatency(bundle: string, rounds = 9): Promise<numbe
   const runtime = path.dirname(createRequire(import.meta.url).resolve('onnxruntime-web'));
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://page');
-    response.setHeader('content-type', TYPES[path.extname(pathname)] ?? 'text/html');
+    response.setHeader('content-type', TYPES[path.extname(pathname)] ?? 'application/octet-stream');
     if (pathname === '/') response.end('<script type="module" src="/page.js"></script>');
     else if (pathname === '/page.js') response.end(outputFiles[0].text);
     else {
