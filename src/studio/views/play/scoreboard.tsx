@@ -34,6 +34,13 @@ function ScoreLine({ name, kind, share, detail }: Line) {
 const counted = ({ right, total }: Tally): string =>
   total === 0 ? 'no answers yet' : `${right} of ${total}`;
 
+/** What the model did here, and in tests where its bundle tells. */
+function modelDetail(tally: Tally, measured: number | null): string {
+  if (measured === null) return counted(tally);
+  const tested = `${percent(measured)} in tests`;
+  return tally.total === 0 ? tested : `${counted(tally)}; ${tested}`;
+}
+
 export function Scoreboard() {
   const { layout, variant } = settings.value;
   const score = scoreOf(layout);
@@ -61,11 +68,7 @@ export function Scoreboard() {
           name="CRAB"
           kind="crab"
           share={shareOf(score.model)}
-          detail={
-            measured === null
-              ? counted(score.model)
-              : `${counted(score.model)}; ${percent(measured)} in tests`
-          }
+          detail={modelDetail(score.model, measured)}
         />
         <ScoreLine name="People" kind="people" share={people} detail="Zhang et al. 2019" />
       </dl>
