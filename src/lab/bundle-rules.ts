@@ -66,20 +66,11 @@ function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): Rules
   return Array.from({ length: MOST_MOMENTS }, (_, i) => earlier[Math.round(i * every)]);
 }
 
-/** Places on a map: a thousandth is less than a pixel; moments of training are drawn small. */
-const PLACES_OF_LAST = 1000;
-const PLACES_OF_MOMENTS = 100;
+/** Places on a map: a thousandth is less than a pixel. */
+const place = (value: number): number => Math.round(1000 * value) / 1000;
 
-const roundedRules = (rules: RulesSnapshot['rules'], places: number): number[][][] =>
-  rules.map((ofProblem) =>
-    ofProblem.map((rule) => rule.map((value) => Math.round(places * value) / places)),
-  );
-
-/** A moment of training as it is kept. */
-const momentOf = ({ step, rules }: RulesSnapshot) => ({
-  step,
-  rules: roundedRules(rules, PLACES_OF_MOMENTS),
-});
+const roundedRules = (rules: RulesSnapshot['rules']): number[][][] =>
+  rules.map((ofProblem) => ofProblem.map((rule) => rule.map(place)));
 
 export interface BundleRulesOptions {
   readonly signal?: AbortSignal;
@@ -117,9 +108,9 @@ export async function bundleRules(
     source: { configuration: source.configuration, noisy: source.noisy, seed: source.seed },
     truth: last.truth,
     snapshots: [
-      ...momentsBefore(same, trained.step).map(momentOf),
-      { step: trained.step, rules: roundedRules(last.rules, PLACES_OF_LAST) },
-    ],
+      ...momentsBefore(same, trained.step),
+      { step: trained.step, rules: last.rules },
+    ].map(({ step, rules }) => ({ step, rules: roundedRules(rules) })),
   };
   return new TextEncoder().encode(JSON.stringify(map));
 }
