@@ -4,8 +4,9 @@
  * failure (exit 1), a folder in place of a file and the like wrong use (exit 2).
  */
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { outputPlace } from '../matrix/node.js';
 import { sentenceOf, UsageError } from './errors.js';
 
 /** An argument as messages call it, `--data` or `RESPONSES`, and what was given for it. */
@@ -74,14 +75,28 @@ export async function requireOutputFile(
   if (/[\\/]$/.test(location) || (await kindOf(named)) === 'folder') {
     throw new UsageError(`${argument} ${location}: this is a folder, a file was expected`);
   }
-  const same = inputs.find((input) => path.resolve(input.location) === path.resolve(location));
+  const place = outputPlace(location);
+  // The output may be a link to an input, or an input a link to the output.
+  const real = await realPath(place.path);
+  const inputPaths = await Promise.all(inputs.map((input) => realPath(input.location)));
+  const same = inputs.find((_, i) => inputPaths[i] === real);
   if (same !== undefined) {
     throw new UsageError(
       `${argument} ${location}: this is also ${same.argument}; name another file`,
     );
   }
-  await requireWritable(await nearestFolder(named), named);
+  if (place.direct) {
+    await access(location, constants.W_OK).catch((cause: unknown) => {
+      throw refused(named, cause);
+    });
+    return;
+  }
+  await requireWritable(await nearestFolder({ argument, location: place.path }), named);
 }
+
+/** A path with its links followed; as it is where nothing is there. */
+const realPath = (location: string): Promise<string> =>
+  realpath(location).catch(() => path.resolve(location));
 
 /** Refuses a folder that cannot be made or written to. */
 export async function requireOutputFolder(argument: string, location: string): Promise<void> {

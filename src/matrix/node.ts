@@ -2,6 +2,7 @@
 export { fileSource, PendingFile, readSmallFile, writeFileAtomically } from './node/file-source.js';
 export { makeFolder, makeFolderOf } from './node/folders.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
+export { outputPlace, type OutputPlace } from './node/output-place.js';
 export { openProblems, openSet, type OpenOptions } from './node/open.js';
 export {
   configurationFolders,

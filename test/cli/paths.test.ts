@@ -1,5 +1,5 @@
 /** Paths are looked at before any work: what is refused names the argument, and nothing is changed. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/errors.js';
@@ -59,6 +59,15 @@ describe('outputs', () => {
     const error: unknown = await check().catch((thrown: unknown) => thrown);
     expect((error as Error).message).toMatch(message);
     expect(exitCodeOf(error)).toBe(2);
+  });
+
+  test.skipIf(process.platform === 'win32')('a link to an input is wrong use', async () => {
+    const links = scratchFolder();
+    const link = path.join(links, 'link.csv');
+    symlinkSync(at('file.csv'), link);
+    const input = [{ argument: 'RESPONSES', location: at('file.csv') }];
+    await expect(requireOutputFile('--out', link, input)).rejects.toThrow(/also RESPONSES/);
+    await requireOutputFile('--out', link);
   });
 
   test('an input that is not there is a failure that names the argument', async () => {

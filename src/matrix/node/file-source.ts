@@ -1,10 +1,14 @@
 /** Files on disk as byte sources, and files that appear under their name only when complete. */
 import { randomBytes } from 'node:crypto';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FormatError } from '../errors.js';
 import type { ByteSource } from '../zip-source.js';
+import { outputPlace, type OutputPlace } from './output-place.js';
+
+const COPY_BYTES = 1 << 20;
 
 /** Opens a file for reading by ranges. */
 export async function fileSource(file: string): Promise<ByteSource> {
@@ -48,23 +52,28 @@ export async function readSmallFile(file: string, limit: number): Promise<Uint8A
 
 /**
  * A file being written under a temporary name beside its own. `commit` syncs it and gives it its
- * name; until then, and after `abandon`, nothing stands under that name.
+ * name; until then, and after `abandon`, nothing stands under that name. For a device or a pipe the
+ * temporary file is copied into it instead.
  */
 export class PendingFile {
-  readonly target: string;
+  /** Where the bytes are until the commit. */
+  readonly temporary: string;
   readonly handle: FileHandle;
-  readonly #temporary: string;
+  readonly #place: OutputPlace;
   #open = true;
 
-  private constructor(target: string, temporary: string, handle: FileHandle) {
-    this.target = target;
-    this.#temporary = temporary;
+  private constructor(place: OutputPlace, temporary: string, handle: FileHandle) {
+    this.#place = place;
+    this.temporary = temporary;
     this.handle = handle;
   }
 
   static async create(target: string): Promise<PendingFile> {
-    const temporary = temporaryName(target);
-    return new PendingFile(target, temporary, await open(temporary, 'wx+'));
+    const place = outputPlace(target);
+    const temporary = temporaryName(
+      place.direct ? path.join(tmpdir(), path.basename(place.path)) : place.path,
+    );
+    return new PendingFile(place, temporary, await open(temporary, 'wx+'));
   }
 
   /** Writes all of `bytes` at a place. */
@@ -78,11 +87,33 @@ export class PendingFile {
   }
 
   async commit(): Promise<void> {
+    const { path: target, direct } = this.#place;
+    if (direct) {
+      await this.#copyTo(target);
+      await this.abandon();
+      return;
+    }
     await this.handle.sync();
     this.#open = false;
     await this.handle.close();
-    await rename(this.#temporary, this.target);
-    await syncDirectory(path.dirname(this.target));
+    await rename(this.temporary, target);
+    await syncDirectory(path.dirname(target));
+  }
+
+  /** Sends the bytes to a device or a pipe, one after the other, as those take them. */
+  async #copyTo(target: string): Promise<void> {
+    const out = await open(target, constants.O_WRONLY);
+    try {
+      const buffer = new Uint8Array(COPY_BYTES);
+      for (let position = 0; ;) {
+        const { bytesRead } = await this.handle.read(buffer, 0, buffer.length, position);
+        if (bytesRead === 0) return;
+        await out.writeFile(buffer.subarray(0, bytesRead));
+        position += bytesRead;
+      }
+    } finally {
+      await out.close();
+    }
   }
 
   async abandon(): Promise<void> {
@@ -90,7 +121,7 @@ export class PendingFile {
       this.#open = false;
       await this.handle.close();
     }
-    await rm(this.#temporary, { force: true });
+    await rm(this.temporary, { force: true });
   }
 }
 
@@ -116,7 +147,10 @@ export async function writeFileAtomically(
   { sync = true } = {},
 ): Promise<void> {
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-  if (!sync) return writeAtOnce(file, bytes);
+  if (!sync) {
+    const place = outputPlace(file);
+    if (!place.direct) return writeAtOnce(place.path, bytes);
+  }
   const pending = await PendingFile.create(file);
   try {
     await pending.write(bytes, 0);

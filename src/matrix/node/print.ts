@@ -3,7 +3,6 @@
  * to the answer file). Built page by page into a temporary file, so its length does not matter.
  */
 import { createWriteStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import PDFDocument from 'pdfkit';
@@ -20,6 +19,7 @@ import {
   STRUCTURE_LINE_WIDTH,
   type PanelShape,
 } from '../svg-shapes.js';
+import { PendingFile } from './file-source.js';
 import { makeFolderOf } from './folders.js';
 import type { GenerateOptions } from './generate.js';
 import type { GenerateResult } from './generate-worker.js';
@@ -39,16 +39,13 @@ export async function writePdf(
 ): Promise<void> {
   const target = path.resolve(options.out);
   await makeFolderOf(target);
-  const temporary = path.join(
-    path.dirname(target),
-    `.${path.basename(target)}.${process.pid}.part`,
-  );
+  const pending = await PendingFile.create(target);
   const document = new PDFDocument({
     autoFirstPage: false,
     size: 'A4',
     info: { Title: 'Matrices' },
   });
-  const stream = createWriteStream(temporary, { flags: 'wx' });
+  const stream = createWriteStream(pending.temporary, { flags: 'r+' });
   const written = finished(stream);
   // A failure is reported where it is awaited below; without a listener it would end the process.
   written.catch(() => {});
@@ -59,12 +56,10 @@ export async function writePdf(
     }
     document.end();
     await written;
-    const handle = await open(temporary, 'r+');
-    await handle.sync().finally(() => handle.close());
-    await rename(temporary, target);
+    await pending.commit();
   } catch (error) {
     stream.destroy();
-    await rm(temporary, { force: true });
+    await pending.abandon();
     throw error;
   }
 }

@@ -50,7 +50,7 @@ export class SetWriter {
   static async create(file: string): Promise<SetWriter> {
     const pending = await PendingFile.create(file);
     try {
-      return new SetWriter(pending, await PendingFile.create(`${file}.selection`));
+      return new SetWriter(pending, await PendingFile.create(`${pending.temporary}.selection`));
     } catch (error) {
       await pending.abandon();
       throw error;

@@ -1,6 +1,6 @@
 /** Bundles on disk: found by name or path, read with their sizes checked first, written whole or not. */
 import { createHash, randomBytes } from 'node:crypto';
-import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -96,7 +96,9 @@ export async function writeBundle(
   manifest: Omit<BundleManifest, 'format' | 'version' | 'files'>,
   files: ReadonlyMap<BundleFileName, Uint8Array>,
 ): Promise<void> {
-  const target = path.resolve(folder);
+  // A link to a folder stays: what it points to is replaced.
+  const named = path.resolve(folder);
+  const target = (await exists(named)) ? await realpath(named) : named;
   if ((await exists(target)) && !(await isReplaceable(target))) {
     throw new ArgumentError(`${folder} holds other things than a bundle: name another folder`);
   }
