@@ -9,6 +9,7 @@ import {
   exportRun,
   freshData,
   METRIC_NAMES,
+  MODEL_MARK,
   openSubject,
   summaryJson,
   summaryText,
@@ -27,7 +28,7 @@ import { makeFolderOf, openProblems, writeFileAtomically } from '../matrix/node.
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';
-import { requireInput, requireOutputFile } from './paths.js';
+import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
 
 interface Options {
   model: string;
@@ -243,6 +244,7 @@ async function checkPaths({ model, data = [], report, save, count }: Options): P
     ...data.map((location) => ({ argument: '--data', location })),
   ];
   await requireOutputFile('--report', report, inputs);
+  await requireOwnPage('--report', report, MODEL_MARK);
   await requireOutputFile('--save', save, [
     ...inputs,
     ...(report === undefined ? [] : [{ argument: '--report', location: report }]),

@@ -1,9 +1,9 @@
 /** `crab grade`: what people answered to items of ours, and what that says about them and the items. */
 import type { Command } from 'commander';
-import { grade, gradePage, type GradeResult } from '../lab/index.js';
+import { GRADE_MARK, grade, gradePage, type GradeResult } from '../lab/index.js';
 import { makeFolderOf, writeFileAtomically } from '../matrix/node.js';
 import { UsageError } from './errors.js';
-import { requireInput, requireOutputFile } from './paths.js';
+import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
 import { startProgress } from './progress.js';
 
 interface Options {
@@ -56,6 +56,7 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
     { argument: 'RESPONSES', location: responses },
     { argument: '--items', location: options.items },
   ]);
+  await requireOwnPage('--out', options.out, GRADE_MARK);
   const progress = startProgress(1, 'items', options.quiet);
   try {
     const graded = await grade({
@@ -79,6 +80,9 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 const decimals = (value: number | null): string => (value === null ? '-' : value.toFixed(2));
+
+const counted = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** Columns padded to the widest entry. */
 function table(rows: readonly (readonly string[])[]): string {
@@ -105,7 +109,7 @@ function summaryOf({ respondents, items, mean, deviation, alpha, model }: GradeR
       ? ''
       : `model ${model.names.join(', ')}: ${model.right} of ${model.answered} right, better than ${percent(model.above)} of the people\n`;
   return (
-    `${respondents.length} respondents, ${items.length} items, ` +
+    `${counted(respondents.length, 'respondent')}, ${counted(items.length, 'item')}, ` +
     `${mean.toFixed(2)} right on average${spread}\n${reliability}${machine}`
   );
 }

@@ -4,8 +4,9 @@
  * failure (exit 1), a folder in place of a file and the like wrong use (exit 2).
  */
 import { constants } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
+import { access, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { isMarked } from '../lab/index.js';
 import { outputPlace } from '../matrix/node.js';
 import { sentenceOf, UsageError } from './errors.js';
 
@@ -97,6 +98,30 @@ export async function requireOutputFile(
 /** A path with its links followed; as it is where nothing is there. */
 const realPath = (location: string): Promise<string> =>
   realpath(location).catch(() => path.resolve(location));
+
+/** No page of ours is larger. */
+const LARGEST_PAGE = 64 << 20;
+
+/** Refuses to write a page over a file that is none of the same command, by the mark of such pages. */
+export async function requireOwnPage(
+  argument: string,
+  location: string | undefined,
+  mark: string,
+): Promise<void> {
+  if (location === undefined) return;
+  try {
+    const found = await stat(location);
+    // Pipes and devices are not to be read, and an empty file has nothing to lose.
+    if (!found.isFile() || found.size === 0) return;
+    if (found.size <= LARGEST_PAGE && isMarked(await readFile(location, 'utf8'), mark)) return;
+  } catch (error) {
+    if (isAbsent(error)) return;
+    throw refused({ argument, location }, error);
+  }
+  throw new UsageError(
+    `${argument} ${location}: this file exists and is not a page that crab wrote here before; name another file, or move it`,
+  );
+}
 
 /** Refuses a folder that cannot be made or written to. */
 export async function requireOutputFolder(argument: string, location: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { METRIC_NAMES, reportZoo, summaryJson, summaryText, writeZooCards } from '../lab/index.js';
 import { wholeNumber } from './arguments.js';
-import { UsageError } from './errors.js';
+import { sentenceOf, UsageError } from './errors.js';
 import { readMetrics } from './evaluate.js';
 import { StageProgress } from './export.js';
 import { requireInput, requireOutputFolder } from './paths.js';
@@ -26,6 +26,8 @@ Writes index.html, which sets the models beside the tables of the paper; a page,
 every figure as SVG and PNG for each model. Without --data the models are measured on fresh problems,
 with --data and --count on both. A folder that holds a report already keeps what was measured under the
 same conditions (the bundle's hash, the data, all counts); what was not is removed and measured again.
+Files that no report wrote are never replaced. A bundle that cannot be opened is named and left out, and
+the command ends with 1; with --docs nothing is measured then.
 With --docs, also the tables of the documents and a card of each model, README.md in its folder, and one
 of the zoo. With --cards nothing is measured: cards are written from the bundles and what --docs keeps.
 
@@ -92,7 +94,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   await requireOutputFolder('--out', options.out);
   const progress = new StageProgress(options.quiet ?? false);
   try {
-    const { page, evaluations } = await reportZoo({
+    const { page, evaluations, broken } = await reportZoo({
       ...options,
       zoo: options.zoo === true ? undefined : options.zoo,
       metrics,
@@ -100,11 +102,16 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
       onProgress: (stage, share) => progress.update(stage, share),
     });
     progress.stop();
+    const failed = broken.map(({ location, error }) => ({ location, reason: sentenceOf(error) }));
     process.stdout.write(
       options.json
-        ? `${JSON.stringify({ page, models: evaluations.map(summaryJson) })}\n`
+        ? `${JSON.stringify({ page, models: evaluations.map(summaryJson), failed })}\n`
         : `${evaluations.map((each) => `${each.name}\n${summaryText(each)}`).join('\n')}\n${page}\n`,
     );
+    for (const { location, reason } of failed) {
+      process.stderr.write(`crab: the report is without ${location}: ${reason}\n`);
+    }
+    if (failed.length > 0) process.exitCode = 1;
   } finally {
     progress.stop();
   }

@@ -1,9 +1,14 @@
 /** Paths are looked at before any work: what is refused names the argument, and nothing is changed. */
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/errors.js';
-import { requireInput, requireOutputFile, requireOutputFolder } from '../../src/cli/paths.js';
+import {
+  requireInput,
+  requireOutputFile,
+  requireOutputFolder,
+  requireOwnPage,
+} from '../../src/cli/paths.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { scratchFolder } from './run-crab.js';
 
@@ -28,6 +33,29 @@ async function failure(...args: string[]): Promise<{ message: string; code: numb
 }
 
 describe('outputs', () => {
+  test('pages are written over pages of the same command only', async () => {
+    const page = at('folder', 'page.html');
+    await requireOwnPage('--report', undefined, 'Written by x');
+    await requireOwnPage('--report', page, 'Written by x');
+    for (const own of ['', '<footer>Written by x; so.</footer>']) {
+      writeFileSync(page, own);
+      await requireOwnPage('--report', page, 'Written by x');
+    }
+    for (const foreign of ['# Mine', 'Written by x', '<footer>Written by y</footer>']) {
+      writeFileSync(page, foreign);
+      const error = await requireOwnPage('--report', page, 'Written by x').catch((e: unknown) => e);
+      expect((error as Error).message).toMatch(/^--report .*page\.html: .*name another file/);
+      expect(exitCodeOf(error)).toBe(2);
+    }
+    rmSync(page);
+    writeFileSync(at('mine.md'), '# Mine');
+    const { message, code } = await failure('evaluate', '--model', 'x', '--report', at('mine.md'));
+    expect(code).toBe(2);
+    expect(message).toMatch(/^--report .*mine\.md: this file exists/);
+    expect(readFileSync(at('mine.md'), 'utf8')).toBe('# Mine');
+    rmSync(at('mine.md'));
+  });
+
   test('may be new, in new folders, or written over', async () => {
     await requireOutputFile('--out', at('new', 'deep', 'x.html'));
     await requireOutputFile('--out', at('file.csv'));

@@ -7,6 +7,7 @@ import {
   itemMapFigure,
   scoresFigure,
 } from '../figures/index.js';
+import { GRADE_MARK } from '../report/marks.js';
 import {
   figureMarkup,
   headlines,
@@ -30,7 +31,11 @@ const decimals = (value: number | null, digits = 2): string =>
 function headlinesOf(result: GradeResult): Markup {
   const { respondents, items, mean, deviation, alpha, model } = result;
   const list: Headline[] = [
-    { value: whole(respondents.length), meaning: 'respondents', detail: `${items.length} items` },
+    {
+      value: whole(respondents.length),
+      meaning: respondents.length === 1 ? 'respondent' : 'respondents',
+      detail: items.length === 1 ? '1 item' : `${items.length} items`,
+    },
     {
       value: `${mean.toFixed(1)} / ${items.length}`,
       meaning: 'right answers on average',
@@ -230,6 +235,6 @@ export function gradePage(graded: PicturedGrade): string {
       reliabilitySection(result),
       choicesSection(graded),
     ],
-    footer: 'Written by crab grade.',
+    footer: `${GRADE_MARK}.`,
   });
 }

@@ -6,9 +6,10 @@ import type { ModelEvaluation } from '../evaluation.js';
 import type { ReportFigure } from './markup.js';
 import type { ModelFigures } from './model-figures.js';
 import type { ReportOptions } from './report.js';
-import type { ZooOptions, ZooReport } from './zoo.js';
+import type { BrokenBundle, ZooOptions, ZooReport } from './zoo.js';
 
-export type { ModelFigures, ReportFigure, ReportOptions, ZooOptions, ZooReport };
+export { GRADE_MARK, isMarked, MODEL_MARK } from './marks.js';
+export type { BrokenBundle, ModelFigures, ReportFigure, ReportOptions, ZooOptions, ZooReport };
 
 /** Writes the report of one model: one self-contained page. */
 export async function writeReport(

@@ -29,6 +29,10 @@ export interface ModelFigures {
   readonly training: readonly ReportFigure[];
 }
 
+/** Every id that a figure of a model may have; no other file is ever written as one. */
+export const FIGURE_ID =
+  /^(?:answer-selection-\d+|arbitrary-positions|concepts-interpolation|gsa|rule-agreement|rule-maps|rule-prior-\d+|training-curves)$/;
+
 /** All of them, in the order of the page. */
 export const allFigures = (figures: ModelFigures): readonly ReportFigure[] =>
   Object.values(figures).flat() as ReportFigure[];

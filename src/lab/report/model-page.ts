@@ -13,6 +13,7 @@ import {
   type ReportFigure,
   type Section,
 } from './markup.js';
+import { MODEL_MARK } from './marks.js';
 import type { ModelFigures } from './model-figures.js';
 import { percent, percentInterval, problemsText, smallInterval, whole } from './numbers.js';
 import { pageText } from './page.js';
@@ -226,7 +227,6 @@ export function modelPage(evaluation: ModelEvaluation, shown: ModelFigures): str
     lead: 'What a model has learned about these matrices without any label: how often it finds the answer, what it imagines at any position, which concepts it formed and which rules it abstracted.',
     top: headlinesOf(evaluation),
     sections: modelSections(evaluation, shown),
-    footer:
-      'Written by crab evaluate; every number is measured, every figure drawn from the model.',
+    footer: `${MODEL_MARK}; every number is measured, every figure drawn from the model.`,
   });
 }

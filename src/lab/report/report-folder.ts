@@ -1,54 +1,75 @@
 /**
  * The folder of a zoo's report, kept consistent: whatever lies there was measured under the conditions
  * of the report that is being written. What does match is used again, so an interrupted report goes on
- * where it stopped; what does not is removed before anything is measured. Files of others stay.
+ * where it stopped; what does not is removed before anything is measured. Only what a report wrote is
+ * ever replaced or removed; a file of somebody else in its place is refused at the beginning.
  */
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError, FormatError } from '../../matrix/index.js';
 import { makeFolder, readSmallFile, writeFileAtomically } from '../../matrix/node.js';
 import { parseEvaluation, type ModelEvaluation } from '../evaluation.js';
+import { figuresOn, isEvaluationOf, isMarked, MODEL_MARK, ZOO_MARK } from './marks.js';
+import { FIGURE_ID } from './model-figures.js';
 
 const INDEX = 'index.html';
 const FIGURES = 'figures';
 const LARGEST_FILE = 64 << 20;
 const FIGURE_FILE = /\.(?:svg|png)$/;
-/** Stands in every page of a zoo: a page without it is not ours to replace. */
-export const PAGE_MARK = 'Written by crab report';
 
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+const unlessAbsent = (error: NodeJS.ErrnoException): null => {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+};
 
-const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const namesIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder).catch(unlessAbsent)) ?? [];
 
 export class ReportFolder {
   constructor(readonly folder: string) {}
 
-  /** Refuses a folder that is something else; changes nothing. */
-  async check(): Promise<void> {
-    const found = await readSmallFile(path.join(this.folder, INDEX), LARGEST_FILE).catch(
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return null;
-        throw error;
-      },
+  /** The text of a file of the folder; null where there is none. */
+  async #text(file: string): Promise<string | null> {
+    const bytes = await readSmallFile(path.join(this.folder, file), LARGEST_FILE).catch(
+      unlessAbsent,
     );
-    if (found === null || decode(found).includes(PAGE_MARK)) return;
+    return bytes === null ? null : new TextDecoder().decode(bytes);
+  }
+
+  #refuse(file: string): never {
     throw new ArgumentError(
-      `--out ${this.folder}: it holds an ${INDEX} that is no report of ours; name another folder`,
+      `--out ${this.folder}: it holds ${file}, which is no report of ours and would be overwritten; name another folder, or move the file`,
     );
+  }
+
+  /** Refuses a folder that is something else; changes nothing. */
+  async checkIndex(): Promise<void> {
+    const page = await this.#text(INDEX);
+    if (page !== null && !isMarked(page, ZOO_MARK)) this.#refuse(INDEX);
+  }
+
+  /** Refuses files of somebody else where those of a model will be; changes nothing. */
+  async checkModel(name: string): Promise<void> {
+    const page = await this.#text(`${name}.html`);
+    if (page !== null && !isMarked(page, MODEL_MARK)) this.#refuse(`${name}.html`);
+    const numbers = await this.#text(`${name}.json`);
+    if (numbers !== null && !isEvaluationOf(numbers, name)) this.#refuse(`${name}.json`);
+    const own = page === null ? [] : figuresOn(page);
+    for (const file of await namesIn(this.figuresOf(name))) {
+      const id = file.replace(FIGURE_FILE, '');
+      if (id === file || own.includes(id) || !FIGURE_ID.test(id)) continue;
+      this.#refuse(path.join(FIGURES, name, file));
+    }
   }
 
   /** The evaluation of a model as it was saved; null where there is none that can be read. */
   async saved(name: string): Promise<ModelEvaluation | null> {
-    const file = path.join(this.folder, `${name}.json`);
+    const file = `${name}.json`;
+    const text = await this.#text(file);
     try {
-      return parseEvaluation(decode(await readSmallFile(file, LARGEST_FILE)), file);
+      return text === null ? null : parseEvaluation(text, path.join(this.folder, file));
     } catch (error) {
-      const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      if (isAbsent || error instanceof FormatError) return null;
+      if (error instanceof FormatError) return null;
       throw error;
     }
   }
@@ -61,9 +82,10 @@ export class ReportFolder {
     for (const file of await namesIn(this.folder)) {
       const name = path.basename(file, '.json');
       if (name === file || names.includes(name)) continue;
-      if ((await this.saved(name))?.name !== name) continue;
-      await this.keepFigures(name, []);
-      await rm(path.join(this.folder, `${name}.html`), { force: true });
+      const numbers = await this.#text(file);
+      if (numbers === null || !isEvaluationOf(numbers, name)) continue;
+      await this.#keepFigures(name, []);
+      if ((await this.#pageOf(name)) !== null) await rm(path.join(this.folder, `${name}.html`));
       // Last, since it tells what the others are.
       await rm(path.join(this.folder, file));
     }
@@ -74,22 +96,36 @@ export class ReportFolder {
     return path.join(this.folder, FIGURES, name);
   }
 
-  /** Removes figures of a model that are not among these, and its folder where nothing is left. */
-  async keepFigures(name: string, ids: readonly string[]): Promise<void> {
-    const folder = this.figuresOf(name);
-    const files = await readdir(folder).catch(() => []);
-    const stale = files.filter(
-      (file) => FIGURE_FILE.test(file) && !ids.includes(file.replace(FIGURE_FILE, '')),
-    );
-    for (const file of stale) await rm(path.join(folder, file));
-    if (files.length > 0 && stale.length === files.length) await rm(folder, { recursive: true });
+  /** The page of a model, where it is one of ours. */
+  async #pageOf(name: string): Promise<string | null> {
+    const page = await this.#text(`${name}.html`);
+    return page !== null && isMarked(page, MODEL_MARK) ? page : null;
   }
 
+  /** Removes figures of a model's page that are not among these, and their folder if it is empty then. */
+  async #keepFigures(name: string, ids: readonly string[]): Promise<void> {
+    const folder = this.figuresOf(name);
+    const shown = figuresOn((await this.#pageOf(name)) ?? '');
+    for (const id of shown.filter((each) => FIGURE_ID.test(each) && !ids.includes(each))) {
+      for (const ending of ['svg', 'png']) {
+        await rm(path.join(folder, `${id}.${ending}`), { force: true });
+      }
+    }
+    await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
+      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code ?? '')) throw error;
+    });
+  }
+
+  /** Writes page and numbers; figures of an earlier page that this one does not show are removed. */
   async writeModel(evaluation: ModelEvaluation, page: string): Promise<void> {
+    const { name } = evaluation;
     await makeFolder(this.folder);
-    const file = (ending: string): string => path.join(this.folder, `${evaluation.name}.${ending}`);
-    await writeFileAtomically(file('html'), page);
-    await writeFileAtomically(file('json'), `${JSON.stringify(evaluation)}\n`);
+    await this.#keepFigures(name, figuresOn(page));
+    await writeFileAtomically(path.join(this.folder, `${name}.html`), page);
+    await writeFileAtomically(
+      path.join(this.folder, `${name}.json`),
+      `${JSON.stringify(evaluation)}\n`,
+    );
   }
 
   /** Writes the page of all models and gives its name. */

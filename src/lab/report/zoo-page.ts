@@ -30,7 +30,7 @@ import { modelTitle } from './model-page.js';
 import { percent, percentInterval, problemsText, whole } from './numbers.js';
 import { pageText } from './page.js';
 import { HUMAN_NOTE, PAPER_ACCURACY, PAPER_ARI, PAPER_CONFIGURATIONS } from './paper.js';
-import { PAGE_MARK } from './report-folder.js';
+import { ZOO_MARK } from './marks.js';
 
 /** Which of the two accuracies. */
 type Distance = 'sa' | 'saL2';
@@ -362,6 +362,6 @@ export function zooPage(evaluations: readonly ModelEvaluation[]): string {
     lead: 'What the published models can do, measured on this machine, beside what the paper prints for CRAB and its peers.',
     top: headlinesOf(evaluations),
     sections,
-    footer: `${PAGE_MARK} --zoo.`,
+    footer: `${ZOO_MARK} --zoo.`,
   });
 }

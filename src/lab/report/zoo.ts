@@ -50,6 +50,13 @@ export interface ZooOptions {
 export interface ZooReport {
   readonly page: string;
   readonly evaluations: readonly ModelEvaluation[];
+  /** Bundles that could not be opened, which the report is without. */
+  readonly broken: readonly BrokenBundle[];
+}
+
+export interface BrokenBundle {
+  readonly location: string;
+  readonly error: unknown;
 }
 
 const DEFAULT_COUNT = 5000;
@@ -110,17 +117,16 @@ async function dataFor(options: ZooOptions, manifest: BundleManifest): Promise<E
   return fresh ? [...freshData(manifest, options.count ?? DEFAULT_COUNT), ...given] : given;
 }
 
-/** Opens one bundle with its data, uses them, and closes them again. */
-async function withModel<T>(
-  location: string,
+/** Uses an opened bundle with its data, and closes both again. */
+async function withData<T>(
+  subject: OpenedSubject,
   options: ZooOptions,
-  use: (subject: OpenedSubject, data: readonly EvaluationData[]) => Promise<T>,
+  use: (data: readonly EvaluationData[]) => Promise<T>,
 ): Promise<T> {
-  const subject = await openSubject(location, { signal: options.signal });
   try {
     const data = await dataFor(options, subject.solver.manifest);
     try {
-      return await use(subject, data);
+      return await use(data);
     } finally {
       for (const { source } of data) await source.close();
     }
@@ -137,31 +143,53 @@ interface Planned {
   readonly saved: ModelEvaluation | null;
 }
 
-/** Opens every bundle and all data once, so that what is wrong with them is told at the beginning. */
+interface Plan {
+  readonly models: readonly Planned[];
+  readonly broken: readonly BrokenBundle[];
+}
+
+/**
+ * Opens every bundle and all data once, so that what is wrong with them is told at the beginning. A
+ * bundle that cannot be opened is left out; documents are of a whole zoo, so with them it is an error.
+ */
 async function plan(
   locations: readonly string[],
   folder: ReportFolder,
   options: ZooOptions,
-): Promise<Planned[]> {
-  const planned = new Map<string, Planned>();
+): Promise<Plan> {
+  const { signal, docs } = options;
+  const models = new Map<string, Planned>();
+  const broken: BrokenBundle[] = [];
   for (const location of locations) {
-    options.signal?.throwIfAborted();
-    const one = await withModel(location, options, async ({ bundle, solver }, data) => {
-      const { name } = solver.manifest;
+    signal?.throwIfAborted();
+    let subject: OpenedSubject;
+    try {
+      subject = await openSubject(location, { signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (docs !== undefined || locations.length === 1) throw error;
+      broken.push({ location, error });
+      continue;
+    }
+    const { bundle, solver } = subject;
+    const { name } = solver.manifest;
+    const one = await withData(subject, options, async (data) => {
+      await folder.checkModel(name);
       const found = await folder.saved(name);
       const conditions = conditionsOf(bundle, options);
       const matches = found !== null && isMadeUnder(found, conditions, await describeData(data));
       return { location, name, saved: matches ? found : null };
     });
-    const other = planned.get(one.name);
+    const other = models.get(name);
     if (other !== undefined) {
       throw new ArgumentError(
-        `--zoo: the bundles ${other.location} and ${location} are both called ${one.name}`,
+        `--zoo: the bundles ${other.location} and ${location} are both called ${name}`,
       );
     }
-    planned.set(one.name, one);
+    models.set(name, one);
   }
-  return [...planned.values()];
+  if (models.size === 0) throw broken[0].error;
+  return { models: [...models.values()], broken };
 }
 
 /** Evaluates one bundle, unless that was done, and writes its page, its figures and its numbers. */
@@ -172,7 +200,8 @@ async function reportOne(
 ): Promise<ModelEvaluation> {
   const { signal, onProgress, metrics, problems, repeats } = options;
   const tell = (stage: string, share: number): void => onProgress?.(`${name}: ${stage}`, share);
-  return withModel(location, options, async (subject, data) => {
+  const subject = await openSubject(location, { signal });
+  return withData(subject, options, async (data) => {
     const evaluation =
       saved ??
       (await evaluateModel(subject, {
@@ -186,13 +215,8 @@ async function reportOne(
       }));
     tell('report', 0);
     const figures = await drawModel(evaluation, { model: subject.solver, signal });
-    const all = allFigures(figures);
     await folder.writeModel(evaluation, modelPage(evaluation, figures));
-    await writeFigures(all, folder.figuresOf(name), signal);
-    await folder.keepFigures(
-      name,
-      all.map(({ id }) => id),
-    );
+    await writeFigures(allFigures(figures), folder.figuresOf(name), signal);
     return evaluation;
   });
 }
@@ -221,15 +245,15 @@ export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
     throw new ArgumentError(`--docs ${options.docs}: no results.md in this folder`);
   }
   const folder = new ReportFolder(options.out);
-  await folder.check();
-  const planned = await plan(
+  await folder.checkIndex();
+  const { models, broken } = await plan(
     names.map((name) => path.join(zoo, name)),
     folder,
     options,
   );
-  await folder.keepOnly(planned.flatMap(({ name, saved }) => (saved === null ? [] : [name])));
+  await folder.keepOnly(models.flatMap(({ name, saved }) => (saved === null ? [] : [name])));
   const evaluations: ModelEvaluation[] = [];
-  for (const one of planned) {
+  for (const one of models) {
     options.signal?.throwIfAborted();
     evaluations.push(await reportOne(one, folder, options));
   }
@@ -239,5 +263,5 @@ export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
     await writeResults(options.docs, evaluations);
     await writeZooCards({ zoo, docs: options.docs, signal: options.signal });
   }
-  return { page, evaluations };
+  return { page, evaluations, broken };
 }

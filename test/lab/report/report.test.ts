@@ -1,4 +1,6 @@
 import {
+  copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -24,6 +26,7 @@ import {
   type ZooReport,
 } from '../../../src/lab/index.js';
 import { extremes, mainDirection } from '../../../src/lab/report/extremes.js';
+import { FIGURE_ID } from '../../../src/lab/report/model-figures.js';
 import { attributeOf, ruleMapsData, rulePriorsData } from '../../../src/lab/report/rule-data.js';
 import { zooPage } from '../../../src/lab/report/zoo-page.js';
 import {
@@ -79,6 +82,7 @@ describe('the report of a model', () => {
   test('every figure is also a file, SVG and PNG', () => {
     const expected = MODEL_FIGURES.flatMap((id) => [`${id}.png`, `${id}.svg`]).sort();
     expect(readdirSync(at('figures')).sort()).toEqual(expected);
+    expect(MODEL_FIGURES.every((id) => FIGURE_ID.test(id))).toBe(true);
   });
 
   test('what files say is text, never markup', () => {
@@ -195,11 +199,15 @@ describe('the folder of a report', () => {
     writeFileSync(at('kept', 'copy.json'), text);
     mkdirSync(at('kept', 'figures', 'mine'));
     writeFileSync(at('kept', 'figures', 'mine', 'plot.svg'), '<svg/>');
-    writeFileSync(at('kept', 'gone.html'), '<p>old</p>');
-    mkdirSync(at('kept', 'figures', 'gone'));
-    writeFileSync(at('kept', 'figures', 'gone', 'gsa.svg'), '<svg/>');
-    writeFileSync(at('kept', 'figures', 'center', 'stale.svg'), '<svg/>');
+    copyFileSync(at('kept', 'center.html'), at('kept', 'gone.html'));
+    cpSync(at('kept', 'figures', 'center'), at('kept', 'figures', 'gone'), { recursive: true });
+    writeFileSync(at('kept', 'figures', 'center', 'mine.svg'), '<svg/>');
     writeFileSync(at('kept', 'notes.json'), '{"mine":true}');
+    writeFileSync(at('kept', 'notes.html'), '<p>mine</p>');
+    // An earlier page that showed one figure more.
+    const page = readFileSync(at('kept', 'center.html'), 'utf8');
+    writeFileSync(at('kept', 'center.html'), `${page}<figure id="gsa"></figure>`);
+    writeFileSync(at('kept', 'figures', 'center', 'gsa.svg'), '<svg/>');
 
     // The same again is not measured again: even the times it took are those of before.
     const again = await report('one');
@@ -210,11 +218,14 @@ describe('the folder of a report', () => {
       'copy.json',
       'figures',
       'index.html',
+      'notes.html',
       'notes.json',
     ]);
     expect(readdirSync(at('kept', 'figures')).sort()).toEqual(['center', 'mine']);
     expect(readdirSync(at('kept', 'figures', 'mine'))).toEqual(['plot.svg']);
-    expect(readdirSync(at('kept', 'figures', 'center'))).toEqual(figures);
+    expect(readdirSync(at('kept', 'figures', 'center')).sort()).toEqual(
+      [...figures, 'mine.svg'].sort(),
+    );
 
     // Another model of the same name is another model.
     const other = { ...manifest, sigmaZ: 2 * manifest.sigmaZ };
@@ -224,7 +235,57 @@ describe('the folder of a report', () => {
       first.evaluations[0].conditions?.bundle,
     );
     expect(readdirSync(at('kept')).sort()).toContain('notes.json');
+    expect(readdirSync(at('kept', 'figures', 'center'))).toContain('mine.svg');
   }, 180_000);
+
+  test.each([
+    ['center.json', '{"mine":true}'],
+    ['center.json', 'not JSON'],
+    ['up-down.html', '<p>Written by me, with crab evaluate</p>'],
+    ['figures/center/gsa.png', 'mine'],
+  ])('is refused where %s is of somebody else (%s)', async (file, content) => {
+    rmSync(at('foreign'), { recursive: true, force: true });
+    mkdirSync(path.dirname(at('foreign', file)), { recursive: true });
+    writeFileSync(at('foreign', file), content);
+    const before = readdirSync(at('foreign'), { recursive: true });
+    const stages: string[] = [];
+    await expect(
+      report('zoo', { out: at('foreign'), onProgress: (stage) => stages.push(stage) }),
+    ).rejects.toThrow(`it holds ${path.normalize(file)}, which is no report of ours`);
+    expect(stages).toEqual([]);
+    expect(readdirSync(at('foreign'), { recursive: true })).toEqual(before);
+    expect(readFileSync(at('foreign', file), 'utf8')).toBe(content);
+  });
+
+  test('figures of somebody else stay where a report is written for the first time', async () => {
+    mkdirSync(at('fresh', 'figures', 'center'), { recursive: true });
+    writeFileSync(at('fresh', 'figures', 'center', 'my.png'), 'mine');
+    writeFileSync(at('fresh', 'notes.json'), '{"mine":true}');
+    await report('one', { out: at('fresh') });
+    expect(readFileSync(at('fresh', 'figures', 'center', 'my.png'), 'utf8')).toBe('mine');
+    expect(readFileSync(at('fresh', 'notes.json'), 'utf8')).toBe('{"mine":true}');
+  });
+
+  test('a broken bundle is named, and the others are reported', async () => {
+    for (const configuration of ['center', 'up-down'] as const) {
+      const { manifest, files } = exampleBundle(configuration);
+      await writeBundle(at('half', configuration), manifest, files);
+    }
+    writeFileSync(at('half', 'center', 'decoder.onnx'), 'damaged');
+    const { evaluations, broken } = await report('half', { out: at('half-report') });
+    expect(evaluations.map(({ name }) => name)).toEqual(['up-down']);
+    expect(broken.map(({ location }) => location)).toEqual([at('half', 'center')]);
+    expect(String(broken[0].error)).toMatch(/decoder\.onnx/);
+    // Documents are of all models; and where none is left there is no report.
+    mkdirSync(at('half-docs'));
+    writeFileSync(at('half-docs', 'results.md'), RESULTS);
+    await expect(report('half', { out: at('never'), docs: at('half-docs') })).rejects.toThrow(
+      /decoder\.onnx/,
+    );
+    writeFileSync(at('half', 'up-down', 'decoder.onnx'), 'damaged');
+    await expect(report('half', { out: at('never') })).rejects.toThrow(/decoder\.onnx/);
+    expect(existsSync(at('never'))).toBe(false);
+  });
 
   test('an evaluation stands for another only under the same conditions', async () => {
     const { manifest, files } = exampleBundle('center');

@@ -1,0 +1,30 @@
+/**
+ * By what files of ours are known again: a report may be written over a report, and over nothing else.
+ * Pages end with who wrote them, and say which figures they show.
+ */
+import type { ModelEvaluation } from '../evaluation.js';
+import { EVALUATION_FORMAT } from '../evaluation.js';
+
+/** Begins the footer of every page of a zoo. */
+export const ZOO_MARK = 'Written by crab report';
+/** Begins the footer of every page of one model. */
+export const MODEL_MARK = 'Written by crab evaluate';
+
+/** Begins the footer of every page of graded responses. */
+export const GRADE_MARK = 'Written by crab grade';
+
+export const isMarked = (page: string, mark: string): boolean => page.includes(`<footer>${mark}`);
+
+/** The figures that a page of ours shows, which a report of a zoo also writes as files. */
+export const figuresOn = (page: string): string[] =>
+  [...page.matchAll(/<figure id="([^"]+)">/g)].map(([, id]) => id);
+
+/** Whether a text is the evaluation of the model called so, of whatever version. */
+export function isEvaluationOf(text: string, name: string): boolean {
+  try {
+    const value = JSON.parse(text) as Partial<ModelEvaluation> | null;
+    return value?.format === EVALUATION_FORMAT && value.name === name;
+  } catch {
+    return false;
+  }
+}
