@@ -90,7 +90,7 @@ export function addEvaluateCommand(program: Command, signal: AbortSignal): void 
     )
     .option(
       '--problems <n>',
-      'problems of gsa, errors and ari (default: 2000)',
+      'problems of gsa and ari, and up to 500 of errors and readback (default: 2000)',
       wholeNumber(32, 100_000),
     )
     .addOption(

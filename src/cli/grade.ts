@@ -17,7 +17,8 @@ interface Options {
 const EXAMPLES = `
 RESPONSES.csv has a line for each answer, with the columns respondent,item,choice; or a line for each
 respondent, with a column respondent and one for each item. A choice is 1 to 8 or A to H, or empty.
-Commas, semicolons and tabs separate fields.
+Commas, semicolons and tabs separate fields. Names of items do not tell their seed: with further columns
+configuration, variant or seed, as --answers writes them, lines must agree with the items.
 
 Items are called as crab generate calls them: center-00012, or RAVEN_12_train in a RAVEN folder. --items
 is what it wrote: a folder (raven, png, svg), a set (.npz, items numbered from 0), or the file of

@@ -53,7 +53,7 @@ export function addReportCommand(program: Command, signal: AbortSignal): void {
     .option('--metrics <list>', `all, or some of ${METRIC_NAMES.join(',')} (default: all)`)
     .option(
       '--problems <n>',
-      'problems of gsa, errors and ari (default: 2000)',
+      'problems of gsa and ari, and up to 500 of errors and readback (default: 2000)',
       wholeNumber(32, 100_000),
     )
     .addOption(

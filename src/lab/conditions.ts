@@ -21,8 +21,9 @@ export interface ChosenCounts {
   /** Problems of GSA and ARI; fresh ones are added where the data has fewer. */
   readonly problems?: number;
   readonly repeats?: number;
-  /** Panels of each batch of VD; problems of errors and of reading back. */
+  /** Panels of each batch of VD. */
   readonly panels?: number;
+  /** Problems of errors and of reading back: 500 unless told, and no more than `problems`. */
   readonly pictures?: number;
 }
 
@@ -43,7 +44,7 @@ export const conditionsOf = (
   problems: problems ?? DEFAULT_COUNTS.problems,
   repeats: repeats ?? DEFAULT_COUNTS.repeats,
   panels: panels ?? DEFAULT_COUNTS.panels,
-  pictures: pictures ?? DEFAULT_COUNTS.pictures,
+  pictures: pictures ?? Math.min(DEFAULT_COUNTS.pictures, problems ?? DEFAULT_COUNTS.problems),
 });
 
 async function fingerprint({ source }: EvaluationData): Promise<string> {

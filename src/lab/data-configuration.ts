@@ -25,7 +25,7 @@ const LOOKED_AT = 32;
 const MOST_MANIFEST = 1 << 20;
 
 /** The configuration that a name stands for: `center_single`, `raven_center_single`, `grid-2x2-noisy`. */
-function named(name: string): Configuration | undefined {
+export function namedConfiguration(name: string): Configuration | undefined {
   const bare = name.toLowerCase().replace(/^i?-?raven[_-]/, '');
   return ALL_LAYOUTS.find((layout) => [layout.folder, layoutName(layout)].includes(bare))
     ?.configuration;
@@ -37,7 +37,7 @@ async function generated(folder: string): Promise<Configuration | undefined> {
     const bytes = await readSmallFile(path.join(folder, 'generate.json'), MOST_MANIFEST);
     const read: unknown = JSON.parse(new TextDecoder().decode(bytes));
     const { configuration } = read as { configuration?: unknown };
-    return typeof configuration === 'string' ? named(configuration) : undefined;
+    return typeof configuration === 'string' ? namedConfiguration(configuration) : undefined;
   } catch {
     return undefined;
   }
@@ -79,12 +79,14 @@ export async function configurationsOf(
   const full = path.resolve(location);
   const isFolder = (await stat(full)).isDirectory();
   if (isFolder) {
-    const told = (await generated(full)) ?? named(path.basename(full));
+    const told = (await generated(full)) ?? namedConfiguration(path.basename(full));
     return told === undefined ? CONFIGURATIONS : [told];
   }
   // A cache has no rules of its own: they are worked out for the configuration it is opened with.
   const isSet = full.endsWith('.npz');
-  const told = named(isSet ? path.basename(full, '.npz') : path.basename(path.dirname(full)));
+  const told = namedConfiguration(
+    isSet ? path.basename(full, '.npz') : path.basename(path.dirname(full)),
+  );
   if (!isSet) return told === undefined ? CONFIGURATIONS : [told];
   const { label } = await source.read(0, Math.min(LOOKED_AT, source.count));
   const possible = configurationsOfLabels(label);
@@ -98,7 +100,10 @@ async function namedProblem(location: string): Promise<Configuration | undefined
   const isFolder = (await stat(full)).isDirectory();
   const item = /^(.+)-\d{5,9}$/.exec(path.basename(full, path.extname(full)))?.[1];
   const folder = isFolder ? full : path.dirname(full);
-  return (item === undefined ? undefined : named(item)) ?? named(path.basename(folder));
+  return (
+    (item === undefined ? undefined : namedConfiguration(item)) ??
+    namedConfiguration(path.basename(folder))
+  );
 }
 
 /** Refuses one problem that tells that it is not of a model's configuration. */

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { Variant } from '../matrix/index.js';
 import { measuredData, VARIANT_NAMES } from './evaluation.js';
+import { problemsText } from './problems-text.js';
 import type {
   AriTable,
   Measured,
@@ -112,50 +113,53 @@ function selectionLines({ selection }: ModelEvaluation): string[] {
   );
 }
 
-/** How many problems are of the data, and how many fresh. */
-const sharedOut = ({ fromData, generated }: MeasuredProblems): string =>
-  `${problemsOf(fromData)} of the data and ${generated} fresh`;
-
-function gsaLines({ gsa }: ModelEvaluation): string[] {
+function gsaLines(evaluation: ModelEvaluation): string[] {
+  const { gsa } = evaluation;
   if (gsa === null) return [];
   const lines = gsa.points.map(
     ({ targets, candidates, accuracy, accuracyL2, each }) =>
       `  |T| = ${targets}, ${String(candidates).padStart(2)} candidates: ${percent(accuracy.value)} ${interval(accuracy)}, L2 ${percent(accuracyL2.value)}, each alone ${percent(each.value)}`,
   );
-  return [`GSA, ${sharedOut(gsa.problems)}, ${gsa.repeats} repeats:`, ...lines];
+  return [
+    `GSA, ${problemsText(evaluation, gsa.problems)}, ${gsa.repeats} ${gsa.repeats === 1 ? 'repeat' : 'repeats'}:`,
+    ...lines,
+  ];
 }
 
-function errorLines({ errors }: ModelEvaluation): string[] {
+function errorLines(evaluation: ModelEvaluation): string[] {
+  const { errors } = evaluation;
   if (errors === null) return [];
   const { problems, reconstruction, prediction, predictionAnywhere } = errors;
   const shown = ({ meanSquared }: typeof reconstruction): string =>
     meanSquared.value.toPrecision(3);
   return [
-    `Mean squared error a pixel, ${sharedOut(problems)}: ${shown(reconstruction)} reconstructed, ${shown(prediction)} panel 9 predicted, ${shown(predictionAnywhere)} a panel anywhere predicted`,
+    `Mean squared error a pixel, ${problemsText(evaluation, problems)}: ${shown(reconstruction)} reconstructed, ${shown(prediction)} panel 9 predicted, ${shown(predictionAnywhere)} a panel anywhere predicted`,
   ];
 }
 
-const ariLine = (name: string, table: AriTable, problems: MeasuredProblems): string => {
+const ariLine = (name: string, table: AriTable, problems: string): string => {
   const { average, averageInterval, averageOneToOne, best } = table;
   const range =
     averageInterval === undefined
       ? ''
       : ` [${averageInterval.low.toFixed(3)}, ${averageInterval.high.toFixed(3)}]`;
-  return `ARI ${name}, ${sharedOut(problems)}: ${average.toFixed(3)}${range}, one-to-one ${averageOneToOne.toFixed(3)} (${best
+  return `ARI ${name}, ${problems}: ${average.toFixed(3)}${range}, one-to-one ${averageOneToOne.toFixed(3)} (${best
     .map(
       ({ attribute, concept, ari }) => `${attribute} ${ari.toFixed(3)} concept ${concept ?? '–'}`,
     )
     .join(', ')})`;
 };
 
-function ariLines({ ari, seconds }: ModelEvaluation): string[] {
+function ariLines(evaluation: ModelEvaluation): string[] {
+  const { ari, seconds } = evaluation;
   if (ari === null) {
     return 'ari' in seconds ? ['ARI: the bundle has no rule prior, or the data no rules'] : [];
   }
+  const problems = problemsText(evaluation, ari.problems);
   return [
-    ariLine('of rules of whole matrices', ari.matrix, ari.problems),
-    ariLine("with the authors' labels", ari.authors, ari.problems),
-    ariLine('of rules of contexts', ari.context, ari.problems),
+    ariLine('of rules of whole matrices', ari.matrix, problems),
+    ariLine("with the authors' labels", ari.authors, problems),
+    ariLine('of rules of contexts', ari.context, problems),
   ];
 }
 
@@ -169,11 +173,12 @@ function conceptLines({ vd }: ModelEvaluation): string[] {
   });
 }
 
-function readbackLines({ readback }: ModelEvaluation): string[] {
+function readbackLines(evaluation: ModelEvaluation): string[] {
+  const { readback } = evaluation;
   if (readback === null) return [];
   const { problems, seed, obeys, agrees, unreadable, reconstructedObeys } = readback;
   return [
-    `Imagined panels read back, ${sharedOut({ fromData: 0, generated: problems, seed })}: ${percent(obeys.value)} ${interval(obeys)} obey the rules, ${percent(agrees.value)} agree with the symbolic solver, ${percent(unreadable.value)} unreadable; true answers drawn from their concepts: ${percent(reconstructedObeys.value)} obey`,
+    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${percent(obeys.value)} ${interval(obeys)} obey the rules, ${percent(agrees.value)} agree with the symbolic solver, ${percent(unreadable.value)} unreadable; true answers drawn from their concepts: ${percent(reconstructedObeys.value)} obey`,
   ];
 }
 

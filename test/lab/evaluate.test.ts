@@ -145,10 +145,10 @@ describe('an evaluation', () => {
       /^Data: twelve, RAVEN candidates, 12 problems\nGSA, /,
     );
     for (const line of [
-      /^GSA, 12 problems of the data and 28 fresh, 1 repeats/m,
-      /^Mean squared error a pixel, 6 problems of the data and 0 fresh: /m,
-      /^ARI of rules of contexts, 12 problems of the data and 28 fresh: /m,
-      /^Imagined panels read back, 0 problems of the data and 6 fresh: /m,
+      /^GSA, 12 problems of the data and 28 fresh ones \(seed \d+\), 1 repeat:/m,
+      /^Mean squared error a pixel, 6 problems of the data: /m,
+      /^ARI of rules of contexts, 12 problems of the data and 28 fresh ones \(seed \d+\): /m,
+      /^Imagined panels read back, 6 fresh problems \(seed \d+\): /m,
     ]) {
       expect(summaryText(first)).toMatch(line);
     }

@@ -8,7 +8,7 @@ import { decodeText } from './csv.js';
 import type { ItemBank, ItemPictures, TestItem } from './items.js';
 import { openItems } from './item-banks.js';
 import { ModelRespondent } from './model-respondent.js';
-import { parseResponses, type Response } from './responses.js';
+import { CLAIMS, parseResponses, type Response } from './responses.js';
 import type {
   AttributeGrade,
   ChoiceGrade,
@@ -73,6 +73,27 @@ async function findItems(
     onProgress?.((done += 1), named.size);
   }
   return found;
+}
+
+/** Refuses responses that say they were given to other items of the same names. */
+function checkClaims(
+  responses: readonly Response[],
+  found: ReadonlyMap<string, TestItem>,
+  bank: ItemBank,
+  file: string,
+): void {
+  for (const { item, line, claims = {} } of responses) {
+    const { layout, made } = found.get(item) ?? {};
+    const known = { configuration: layout, variant: made?.variant, seed: made?.seed };
+    for (const claim of CLAIMS) {
+      const said = claims[claim]?.trim().toLowerCase() ?? '';
+      const truth = String(known[claim] ?? '');
+      if (said === '' || truth === '' || said === truth) continue;
+      throw new FormatError(
+        `${file}, line ${line}: ${item} was answered with ${claim} ${said}, in ${bank.name} it has ${claim} ${truth}; give the items that people saw`,
+      );
+    }
+  }
 }
 
 /** Puts responses into a table; two names of one item are one column. */
@@ -266,6 +287,7 @@ export async function grade(options: GradeOptions): Promise<PicturedGrade> {
   const bank = await openItems(options.items);
   try {
     const found = await findItems(responses, bank, options);
+    checkClaims(responses, found, bank, options.responses);
     const table = choiceTable(responses, found, options.responses);
     const model = await askModels(table.items, options);
     const pictures = table.items.flatMap(({ id, pictures }): [string, ItemPictures][] =>

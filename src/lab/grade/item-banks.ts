@@ -2,20 +2,32 @@
 import { stat } from 'node:fs/promises';
 import { ArgumentError, type ProblemSource } from '../../matrix/index.js';
 import { configurationFolders, openSet } from '../../matrix/node.js';
+import { configurationsOf, namedConfiguration } from '../data-configuration.js';
 import { picturesOf } from './drawn-item.js';
 import { itemKey, type ItemBank } from './items.js';
 import { keyBank } from './key-bank.js';
 import { pictureBank, recipesIn } from './picture-bank.js';
 import { ravenBank } from './raven-bank.js';
 
-/** Items of a set are numbered from 0, by themselves or at the end of a name: 42, center-00042. */
-function setBank(file: string, source: ProblemSource): ItemBank {
+/**
+ * Items of a set are numbered from 0, by themselves or at the end of a name: 42, center-00042. A
+ * configuration in the name must be one that the set can be of.
+ */
+async function setBank(file: string, source: ProblemSource): Promise<ItemBank> {
+  const possible = await configurationsOf(file, source);
   return {
     name: file,
     sample: '0',
     find: async (name) => {
-      const index = Number(/(?:^|-)(\d{1,9})$/.exec(itemKey(name))?.[1] ?? NaN);
+      const [, prefix, digits] = /^(?:(.*)-)?(\d{1,9})$/.exec(itemKey(name)) ?? [];
+      const index = Number(digits);
       if (!(index < source.count)) return undefined;
+      const told = namedConfiguration(prefix ?? '');
+      if (told !== undefined && possible.length > 0 && !possible.includes(told)) {
+        throw new ArgumentError(
+          `item ${name}: it is called after ${told}, the items of ${file} are of ${possible.join(' or ')}`,
+        );
+      }
       const batch = await source.read(index, 1);
       const pictures = picturesOf(batch);
       const [answer] = batch.answer;

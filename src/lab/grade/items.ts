@@ -3,6 +3,7 @@
  * a folder of pictures with its `generate.json`, the answer file of `--answers`, or a set. Items are
  * looked up by name and read only when asked for.
  */
+import type { Variant } from '../../matrix/index.js';
 import type { Panel } from '../../solver/index.js';
 
 /** What is known of an item. */
@@ -17,6 +18,8 @@ export interface TestItem {
   readonly rules: readonly string[] | null;
   /** What each of the eight candidates gets wrong; null where not known. */
   readonly violations: readonly (readonly Violation[])[] | null;
+  /** What it was made from, where the source tells. */
+  readonly made?: { readonly variant: Variant; readonly seed: number };
   /** The pictures; null where they cannot be made again. */
   readonly pictures: ItemPictures | null;
 }

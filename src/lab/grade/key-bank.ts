@@ -15,6 +15,13 @@ import { itemKey, violationOf, type ItemBank, type TestItem } from './items.js';
 
 const MOST_BYTES = 256 << 20;
 
+/** What a line says its item was made from. */
+function madeFrom(fields: ReadonlyMap<string, string>): TestItem['made'] {
+  const variant = VARIANTS.find((each) => each === fields.get('variant'));
+  const seed = fields.get('seed') ?? '';
+  return variant === undefined || !/^\d+$/.test(seed) ? undefined : { variant, seed: Number(seed) };
+}
+
 /** The problem of a line of an answer file, if making it again gives the very same line. */
 function remade(fields: ReadonlyMap<string, string>, row: readonly string[]): Problem | undefined {
   const variant = VARIANTS.find((each) => each === fields.get('variant'));
@@ -65,7 +72,8 @@ function keyItem(header: readonly string[], { fields: row, line }: CsvRow, file:
   const answer = checkAnswer(fields, file, line);
   checkName(fields, file, line);
   const problem = remade(fields, row);
-  if (problem !== undefined) return drawnItem(id, problem);
+  const made = madeFrom(fields);
+  if (problem !== undefined) return { ...drawnItem(id, problem), made };
   const texts = Array.from({ length: 8 }, (_, i) => fields.get(`candidate_${i + 1}`) ?? '');
   return {
     id,
@@ -75,6 +83,7 @@ function keyItem(header: readonly string[], { fields: row, line }: CsvRow, file:
     violations: texts.map((text, i) =>
       i + 1 === answer || text === '' ? [] : text.split(', ').map(violationOf),
     ),
+    made,
     pictures: null,
   };
 }

@@ -58,9 +58,11 @@ export function pictureBank(
       const found = recipes.get(itemKey(name));
       if (found === undefined) return Promise.resolve(undefined);
       const [{ layout, request }, index] = found;
-      return Promise.resolve(
-        drawnItem(itemName(layout, index), sampleProblem({ ...request, index })),
-      );
+      const { variant = 'raven', seed } = request;
+      return Promise.resolve({
+        ...drawnItem(itemName(layout, index), sampleProblem({ ...request, index })),
+        made: { variant, seed },
+      });
     },
     close: () => Promise.resolve(),
   };

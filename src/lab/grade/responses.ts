@@ -6,6 +6,10 @@
 import { FormatError } from '../../matrix/index.js';
 import { parseCsv, type CsvRow } from './csv.js';
 
+/** Columns of an answer file that may stand beside an answer, too. */
+export const CLAIMS = ['configuration', 'variant', 'seed'] as const;
+export type Claim = (typeof CLAIMS)[number];
+
 export interface Response {
   readonly respondent: string;
   /** As written. */
@@ -13,6 +17,8 @@ export interface Response {
   /** 1..8, or null where nothing was chosen. */
   readonly choice: number | null;
   readonly line: number;
+  /** What columns of these names say about the item, where there are any: it must be true. */
+  readonly claims?: Readonly<Partial<Record<Claim, string>>>;
 }
 
 const COLUMNS = {
@@ -81,6 +87,9 @@ function parseLong(rows: readonly CsvRow[], header: readonly string[], name: str
   if (respondent < 0) {
     throw new FormatError(`${name}, line 1: no column is called respondent; ${EXPECTED}`);
   }
+  const claimed = CLAIMS.map((claim) => [claim, columnOf(header, [claim])] as const).filter(
+    ([, column]) => column >= 0,
+  );
   return rows.map((row) => {
     requireWidth(row, header.length, name);
     const where = `${name}, line ${row.line}`;
@@ -89,6 +98,9 @@ function parseLong(rows: readonly CsvRow[], header: readonly string[], name: str
       item: parseName(row.fields[item], 'item', where),
       choice: parseChoice(row.fields[choice], where),
       line: row.line,
+      ...(claimed.length === 0
+        ? {}
+        : { claims: Object.fromEntries(claimed.map(([claim, at]) => [claim, row.fields[at]])) }),
     };
   });
 }

@@ -1,6 +1,7 @@
 /** All figures of one model's report, with captions that say what is seen. */
 import type { HistoryCurve, RuleMap } from '../../solver/index.js';
 import type { ModelEvaluation } from '../evaluation.js';
+import { problemsText } from '../problems-text.js';
 import {
   answerSelectionFigure,
   arbitraryPositionsFigure,
@@ -16,7 +17,7 @@ import {
   type SelectionExample,
 } from '../figures/index.js';
 import type { ReportFigure } from './markup.js';
-import { percent, problemsText } from './numbers.js';
+import { percent } from './numbers.js';
 import type { ModelPictures } from './pictures.js';
 import { conceptNames, ruleMapsData, rulePriorsData } from './rule-data.js';
 
@@ -111,7 +112,7 @@ function ruleFigures(evaluation: ModelEvaluation, map: RuleMap | null): ReportFi
     figures.push({
       id: 'rule-agreement',
       figure: ruleAgreementFigure(evaluation.ari.matrix, names),
-      caption: `Adjusted Rand index between the rule categories of each concept and the true rules on each attribute, on ${problemsText(evaluation.ari.problems)}: 1 is perfect agreement, 0 is what chance gives.`,
+      caption: `Adjusted Rand index between the rule categories of each concept and the true rules on each attribute, on ${problemsText(evaluation, evaluation.ari.problems)}: 1 is perfect agreement, 0 is what chance gives.`,
     });
   }
   return figures;
@@ -131,7 +132,7 @@ function positionFigures(evaluation: ModelEvaluation, pictures: ModelPictures): 
     {
       id: 'gsa',
       figure: gsaFigure(gsaWays(gsa.points)),
-      caption: `Global selection accuracy: panels at random positions are imagined and chosen among the true ones and those at the same positions of other problems. Bars: 95% intervals; dashed: chance, where the scale reaches down to it. "All together" is one choice for all missing panels, as in the paper; L2 is the paper's distance. ${gsa.repeats} repeats over ${problemsText(gsa.problems)}.`,
+      caption: `Global selection accuracy: panels at random positions are imagined and chosen among the true ones and those at the same positions of other problems. Bars: 95% intervals; dashed: chance, where the scale reaches down to it. "All together" is one choice for all missing panels, as in the paper; L2 is the paper's distance. ${gsa.repeats} ${gsa.repeats === 1 ? 'repeat' : 'repeats'} over ${problemsText(evaluation, gsa.problems)}.`,
     },
   ];
 }

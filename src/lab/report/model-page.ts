@@ -1,6 +1,7 @@
 /** The page of one model: what was measured on it, in the order a reader asks. */
 import { paperName, type Variant } from '../../matrix/index.js';
 import { measuredData, VARIANT_NAMES } from '../evaluation.js';
+import { problemsText } from '../problems-text.js';
 import type { AriTable, Measured, ModelEvaluation, PixelError } from '../evaluation.js';
 import {
   figureMarkup,
@@ -15,7 +16,7 @@ import {
 } from './markup.js';
 import { MODEL_MARK } from './marks.js';
 import type { ModelFigures } from './model-figures.js';
-import { percent, percentInterval, problemsText, smallInterval, whole } from './numbers.js';
+import { percent, percentInterval, smallInterval, whole } from './numbers.js';
 import { pageText } from './page.js';
 import { conceptNames } from './rule-data.js';
 
@@ -89,10 +90,11 @@ const errorRow = (title: string, { meanSquared, meanAbsolute }: PixelError) => (
   cells: [title, smallInterval(meanSquared), smallInterval(meanAbsolute)],
 });
 
-function errorsTable({ errors }: ModelEvaluation): Content {
+function errorsTable(evaluation: ModelEvaluation): Content {
+  const { errors } = evaluation;
   if (errors === null) return [];
   return [
-    markup`<h3>Error in pixels</h3><p>Mean difference between imagined and true panels, pixels from 0 (black) to 1 (paper), on ${problemsText(errors.problems)}.</p>`,
+    markup`<h3>Error in pixels</h3><p>Mean difference between imagined and true panels, pixels from 0 (black) to 1 (paper), on ${problemsText(evaluation, errors.problems)}.</p>`,
     table(
       [
         { title: 'panels' },
@@ -152,7 +154,7 @@ function ariTable(evaluation: ModelEvaluation): Content {
     marked: title === 'average',
   });
   return [
-    markup`<h3>Agreement with the true rules</h3><p>For each attribute the concept whose rule categories agree best with its true rules, as in the paper, and the same where each concept may stand for one attribute only; on ${problemsText(ari.problems)}.</p>`,
+    markup`<h3>Agreement with the true rules</h3><p>For each attribute the concept whose rule categories agree best with its true rules, as in the paper, and the same where each concept may stand for one attribute only; on ${problemsText(evaluation, ari.problems)}.</p>`,
     table(
       [
         { title: 'attribute' },

@@ -1,5 +1,5 @@
 /** Numbers as reports write them. */
-import type { Measured, MeasuredProblems } from '../evaluation.js';
+import type { Measured } from '../evaluation.js';
 import { markup, type Markup } from './markup.js';
 
 export const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)}%`;
@@ -16,12 +16,3 @@ export const numberInterval = ({ value, low, high }: Measured, digits = 4): Mark
 /** As many decimals as two digits of a small number need. */
 export const smallInterval = (measured: Measured): Markup =>
   numberInterval(measured, Math.max(4, 1 - Math.floor(Math.log10(Math.max(1e-9, measured.value)))));
-
-/** How many problems, and where from. */
-export function problemsText({ fromData, generated, seed }: MeasuredProblems): string {
-  const fresh = `${whole(generated)} fresh ones (seed ${seed})`;
-  if (generated === 0) return `${whole(fromData)} problems of the data`;
-  return fromData === 0
-    ? `${whole(generated)} fresh problems (seed ${seed})`
-    : `${whole(fromData)} problems of the data and ${fresh}`;
-}

@@ -7,6 +7,7 @@ import {
   type Variant,
 } from '../../matrix/index.js';
 import { measuredData, VARIANT_NAMES } from '../evaluation.js';
+import { problemsText } from '../problems-text.js';
 import type { AttributeGroup, ModelEvaluation, SelectionResult } from '../evaluation.js';
 import {
   accuracyFigure,
@@ -27,7 +28,7 @@ import {
   type TableRow,
 } from './markup.js';
 import { modelTitle } from './model-page.js';
-import { percent, percentInterval, problemsText, whole } from './numbers.js';
+import { percent, percentInterval, whole } from './numbers.js';
 import { pageText } from './page.js';
 import { HUMAN_NOTE, PAPER_ACCURACY, PAPER_ARI, PAPER_CONFIGURATIONS } from './paper.js';
 import { ZOO_MARK } from './marks.js';
@@ -298,7 +299,9 @@ function dataTable(evaluations: readonly ModelEvaluation[]): Content {
 function studiedText(evaluations: readonly ModelEvaluation[], metric: 'gsa' | 'ari'): string {
   const texts = evaluations.flatMap((each) => {
     const problems = each[metric]?.problems;
-    return problems === undefined ? [] : [[modelTitle(each), problemsText(problems)] as const];
+    return problems === undefined
+      ? []
+      : [[modelTitle(each), problemsText(each, problems)] as const];
   });
   const different = new Set(texts.map(([, text]) => text));
   if (different.size === 0) return '';

@@ -269,6 +269,35 @@ describe('from files', () => {
     );
   });
 
+  test('names of another configuration than that of a set are refused', async () => {
+    const file = save('lr.csv', 'respondent,item,choice\nann,left-right-00000,1\n');
+    await expect(grade({ responses: file, items: at('set.npz') })).rejects.toThrow(
+      /left-right-00000: it is called after left-right, the items of .*set\.npz are of center/,
+    );
+    for (const name of ['center-00000', 'Center_single-0', '0']) {
+      expect((await itemOf(at('set.npz'), name))?.id).toBe('0');
+    }
+  });
+
+  test.each(['key.csv', 'svg'])('what lines say of their items must hold for %s', async (items) => {
+    const of = (columns: string, values: string) =>
+      grade({
+        responses: save(
+          'claims.csv',
+          `respondent,item,choice,${columns}\nann,center-00000,1,${values}\n`,
+        ),
+        items: at(items),
+      });
+    const { result } = await of('configuration,variant,seed', `center,i-raven,${SEED}`);
+    expect(result.items).toHaveLength(1);
+    expect((await of('seed', '')).result.items).toHaveLength(1);
+    await expect(of('seed', '0')).rejects.toThrow(
+      /line 2: center-00000 was answered with seed 0, in .* it has seed 6/,
+    );
+    await expect(of('variant', 'raven')).rejects.toThrow(/variant raven, in .* variant i-raven/);
+    await expect(of('configuration', 'up-down')).rejects.toThrow(/configuration up-down/);
+  });
+
   test('a model of another configuration is refused', async () => {
     const file = save('lr.csv', 'respondent,item,choice\nann,left-right-00001,1\n');
     await expect(
