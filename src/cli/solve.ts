@@ -1,9 +1,9 @@
 /** `crab solve`: imagines the missing panels of a matrix, chooses a candidate, and says why. */
 import type { Command } from 'commander';
 import { checkProblemConfiguration } from '../lab/index.js';
-import { encodePng } from '../matrix/index.js';
+import { encodePng, paperName, type Configuration } from '../matrix/index.js';
 import { makeFolderOf, writeFileAtomically } from '../matrix/node.js';
-import { completedPicture, readProblem, Solver } from '../solver/node.js';
+import { completedPicture, Familiarity, readProblem, Solver } from '../solver/node.js';
 import type { Answer, Choice, Panel, ProblemInput } from '../solver/node.js';
 import { UsageError } from './errors.js';
 import { requireInput, requireOutputFile } from './paths.js';
@@ -74,13 +74,62 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
     const offered = missing.length === 1 && input.candidates.length > 0;
     const choice = offered ? await solver.choose(answer, input.candidates, { signal }) : null;
     if (options.out !== undefined) await writeCompleted(options.out, input, answer);
+    const unknown = await unknownPanels(solver, input, missing, signal);
+    const finding = unknown.length === 0 ? { answer, choice } : withoutCertainty(answer, choice);
     const text = options.json
-      ? `${JSON.stringify(report(answer, choice, input))}\n`
-      : describe(answer, choice, input, options.explain ?? false);
+      ? `${JSON.stringify(report(finding, input, unknown))}\n`
+      : unknownNote(unknown, configuration) + describe(finding, input, options.explain ?? false);
     process.stdout.write(text);
   } finally {
     await solver.dispose();
   }
+}
+
+/** Positions of given panels that the model cannot redraw; a RAVEN file says itself what it is. */
+async function unknownPanels(
+  solver: Solver,
+  input: ProblemInput,
+  missing: readonly number[],
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  if (input.configurations !== null) return [];
+  const given = input.panels.map((panel, i) => (missing.includes(i + 1) ? null : panel));
+  return (await new Familiarity(solver).judge(given, { signal })).unknown;
+}
+
+/** What was found, with probabilities only where they mean something. */
+interface Finding {
+  readonly answer: Pick<Answer, 'missing' | 'rules'>;
+  readonly choice: UncertainChoice | null;
+}
+
+interface UncertainChoice extends Omit<Choice, 'confidence' | 'candidates'> {
+  readonly confidence: number | null;
+  readonly candidates: readonly (Omit<Choice['candidates'][number], 'probability'> & {
+    readonly probability: number | null;
+  })[];
+}
+
+/** A model is as sure of pictures it has never seen the like of as of its own: that is not passed on. */
+function withoutCertainty(answer: Answer, choice: Choice | null): Finding {
+  return {
+    answer: {
+      missing: answer.missing,
+      rules: answer.rules.map((rule) => ({ ...rule, categories: null })),
+    },
+    choice: choice && {
+      ...choice,
+      confidence: null,
+      candidates: choice.candidates.map((candidate) => ({ ...candidate, probability: null })),
+    },
+  };
+}
+
+function unknownNote(unknown: readonly number[], configuration: Configuration): string {
+  if (unknown.length === 0) return '';
+  const panels = `panel${unknown.length > 1 ? 's' : ''} ${unknown.join(', ')}`;
+  const verb = unknown.length > 1 ? 'come' : 'comes';
+  return `this model does not know such pictures: it was trained on ${paperName(configuration)} alone and ${panels} ${verb} out as something else, so what follows is a guess\n`;
 }
 
 async function writeCompleted(file: string, input: ProblemInput, answer: Answer): Promise<void> {
@@ -93,8 +142,13 @@ async function writeCompleted(file: string, input: ProblemInput, answer: Answer)
   await writeFileAtomically(file, encodePng(picture));
 }
 
-function report(answer: Answer, choice: Choice | null, input: ProblemInput): object {
+function report(
+  { answer, choice }: Finding,
+  input: ProblemInput,
+  unknown: readonly number[],
+): object {
   return {
+    unknown,
     missing: answer.missing,
     rules: answer.rules,
     choice: choice === null ? null : { ...choice, number: choice.index + 1 },
@@ -116,7 +170,7 @@ function table(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
 }
 
-function ruleTable(answer: Answer): string {
+function ruleTable(answer: Finding['answer']): string {
   const rows = answer.rules.map((rule) => {
     const likely = rule.categories === null ? null : Math.max(...rule.categories);
     const category =
@@ -133,13 +187,13 @@ function ruleTable(answer: Answer): string {
   return table([['concept', 'rule', 'deviation', 'category'], ...rows]);
 }
 
-function distanceTable(answer: Answer, choice: Choice): string {
+function distanceTable(answer: Finding['answer'], choice: UncertainChoice): string {
   const shares = (values: readonly number[] | null): string[] =>
     (values ?? []).map((value) => value.toFixed(2));
   const calibrated = choice.distance === 'calibrated';
   const rows = choice.candidates.map((candidate, i) => [
     `${i === choice.index ? '>' : ' '} ${i + 1}`,
-    percent(candidate.probability),
+    candidate.probability === null ? '-' : percent(candidate.probability),
     ...(calibrated ? [(candidate.calibrated ?? NaN).toFixed(2)] : []),
     candidate.l2.toFixed(2),
     ...shares(calibrated ? candidate.calibratedShares : candidate.l2Shares),
@@ -156,8 +210,7 @@ function distanceTable(answer: Answer, choice: Choice): string {
 }
 
 function describe(
-  answer: Answer,
-  choice: Choice | null,
+  { answer, choice }: Finding,
   { answer: right }: ProblemInput,
   explain: boolean,
 ): string {
@@ -166,7 +219,7 @@ function describe(
   const chosen =
     choice === null
       ? ''
-      : `candidate ${choice.index + 1} (${percent(choice.confidence)})${known}\n`;
+      : `candidate ${choice.index + 1} (${choice.confidence === null ? 'a guess' : percent(choice.confidence)})${known}\n`;
   if (!explain) return imagined + chosen;
   const distances = choice === null ? '' : `\n${distanceTable(answer, choice)}`;
   return `${imagined}${chosen}\n${ruleTable(answer)}${distances}`;

@@ -20,6 +20,13 @@ export {
 export { softmax } from './choose.js';
 export { completedPicture, type CompletedOptions } from './completed-picture.js';
 export * from './errors.js';
+export {
+  Familiarity,
+  redrawingError,
+  unknownPictures,
+  type Fit,
+  type OwnPanels,
+} from './familiarity.js';
 export { parseHistory, type HistoryCurve } from './history.js';
 export { choleskyInverse, invertPositive } from './linear-algebra.js';
 export { greyToPanel, imageToPanel, toPanel } from './panels.js';

@@ -1,5 +1,5 @@
 /** `crab solve`, `crab evaluate` and `crab export` as commands: results, pictures, refusals. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -119,6 +119,52 @@ describe('crab solve', () => {
     );
     writeFileSync(file('broken.npz'), 'hello');
     await expect(crab('solve', file('broken.npz'), ...model)).rejects.toThrow(/broken.npz/);
+  });
+});
+
+const zoo = path.resolve(import.meta.dirname, '../../zoo');
+const hasCenter = existsSync(path.join(zoo, 'center', 'bundle.json'));
+
+describe.skipIf(!hasCenter)('crab solve with a published model', () => {
+  const model = ['--model', path.join(zoo, 'center')];
+  const of = sampleProblem({
+    configuration: 'grid-3x3',
+    noisy: false,
+    variant: 'i-raven',
+    seed: 5,
+    index: 0,
+  });
+
+  test('is sure of pictures of its own kind', async () => {
+    const text = await crab('solve', file('sheet.png'), ...model);
+    expect(text).toMatch(/^imagined panel 9\ncandidate \d \(\d+\.\d%\)\n$/);
+    const report = JSON.parse(await crab('solve', file('sheet.png'), ...model, '--json')) as {
+      unknown: number[];
+      choice: { confidence: number };
+    };
+    expect(report.unknown).toEqual([]);
+    expect(report.choice.confidence).toBeGreaterThan(0.1);
+  });
+
+  test('does not know pictures of another kind, and is not sure of its answer', async () => {
+    const other = file('other.png');
+    writeFileSync(other, encodePng(contactSheet(of, { markAnswer: false })));
+    const text = await crab('solve', other, ...model, '--explain');
+    expect(text).toMatch(
+      /^this model does not know such pictures: it was trained on Center alone and panels \d(, \d)+ come out as something else, so what follows is a guess\nimagined panel 9\ncandidate \d \(a guess\)\n/,
+    );
+    expect(text).not.toContain('%');
+    const report = JSON.parse(await crab('solve', other, ...model, '--json')) as {
+      unknown: number[];
+      rules: { categories: unknown }[];
+      choice: { number: number; confidence: unknown; candidates: { probability: unknown }[] };
+    };
+    expect(report.unknown.length).toBeGreaterThan(3);
+    expect(report.unknown).not.toContain(9);
+    expect(report.choice.number).toBeGreaterThan(0);
+    expect(report.choice.confidence).toBeNull();
+    expect(report.choice.candidates.every(({ probability }) => probability === null)).toBe(true);
+    expect(report.rules.every(({ categories }) => categories === null)).toBe(true);
   });
 });
 

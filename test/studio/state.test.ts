@@ -14,7 +14,7 @@ import {
 import type { RuleMap } from '../../src/solver/index.js';
 import { conceptRange, placeOn } from '../../src/studio/engine/concept-range.js';
 import { planOf } from '../../src/studio/engine/difficulty.js';
-import { redrawingError, unknownPictures } from '../../src/studio/engine/fit.js';
+import { redrawingError, unknownPictures } from '../../src/solver/index.js';
 import { newestOnly } from '../../src/studio/engine/newest-only.js';
 import { readConceptRules, skill } from '../../src/studio/engine/rule-words.js';
 import { ruleWords, subjectsOf, wordsForConcepts } from '../../src/studio/engine/words.js';

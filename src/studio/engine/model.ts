@@ -1,25 +1,21 @@
 /** A loaded model with what the page wants to know of it beyond solving: words, ranges, planes. */
-import { layoutName, layoutOf, renderPanel64, samplePanels } from '../../matrix/index.js';
+import { layoutName, layoutOf } from '../../matrix/index.js';
 import {
   bundleBytes,
+  Familiarity,
   MissingBundleError,
   PANEL_PIXELS,
   RuleClassifier,
   Solver,
   type Answer,
-  type ConceptMeans,
   type Panel,
   type RuleReading,
 } from '../../solver/index.js';
 import { conceptRange, type ConceptRange } from './concept-range.js';
-import { redrawingError, unknownPictures } from './fit.js';
 import type { FitView, LoadProgress, ModelInfo, PlaneView, RuleView } from './protocol.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
 import { wordsForConcepts } from './words.js';
 
-/** Panels that stand for what a model knows: this many matrices of nine. */
-const OWN_MATRICES = 10;
-const OWN_SEED = 20_250_101;
 /** Wasm shares memory between threads only on pages kept apart from other origins. */
 const THREADS = globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1;
 const PLANE_SIDE = 72;
@@ -27,11 +23,6 @@ const PLANE_SIDE = 72;
 const LEAST_WEIGHT = 0.05;
 /** Free space around the points of a plane, as a share of their span. */
 const PLANE_MARGIN = 0.12;
-
-interface OwnPanels {
-  readonly panels: readonly Panel[];
-  readonly concepts: readonly ConceptMeans[];
-}
 
 interface LoadRequest {
   readonly name: string;
@@ -57,12 +48,13 @@ async function warmUp(solver: Solver): Promise<void> {
 export class Model {
   readonly info: ModelInfo;
   readonly #rules: readonly ConceptRules[] | null;
-  #own: Promise<OwnPanels> | null = null;
+  readonly #familiarity: Familiarity;
 
   private constructor(
     readonly name: string,
     readonly solver: Solver,
   ) {
+    this.#familiarity = new Familiarity(solver);
     const { manifest, ruleMap, backend } = solver;
     const { sizes, conceptNames, accuracy, training } = manifest;
     const words = wordsForConcepts(
@@ -130,47 +122,17 @@ export class Model {
     return { ...meaning, category: categories?.indexOf(probability) ?? null, probability };
   }
 
-  /** Panels of the kind the model was trained on, with their concepts; worked out once. */
-  #ownPanels(): Promise<OwnPanels> {
-    this.#own ??= this.#makeOwnPanels();
-    return this.#own;
-  }
-
-  async #makeOwnPanels(): Promise<OwnPanels> {
-    const { configuration, noisy } = this.solver.manifest;
-    const layout = layoutOf(configuration, noisy);
-    const panels = Array.from({ length: OWN_MATRICES }, (_, index) =>
-      samplePanels({ configuration, noisy, seed: OWN_SEED, index }).panels.map((panel) =>
-        Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255),
-      ),
-    ).flat();
-    return { panels, concepts: await this.solver.encode(panels) };
-  }
-
   /** Ranges of all concepts. */
   async ranges(): Promise<readonly ConceptRange[]> {
-    const { concepts } = await this.#ownPanels();
+    const { concepts } = await this.#familiarity.ownPanels();
     return Array.from({ length: this.solver.manifest.sizes.concepts }, (_, m) =>
       conceptRange(concepts, m),
     );
   }
 
   /** Which of nine pictures the model does not know; null stands for a blank cell. */
-  async fit(panels: readonly (Panel | null)[]): Promise<FitView> {
-    const own = await this.#ownPanels();
-    const ownRedrawn = await this.solver.decode(own.concepts);
-    const given = panels.filter((panel) => panel !== null);
-    const redrawn = await this.solver.decode(await this.solver.encode(given));
-    const unknown = unknownPictures(
-      given.map((panel, i) => redrawingError(panel, redrawn[i])),
-      own.panels.map((panel, i) => redrawingError(panel, ownRedrawn[i])),
-    );
-    let next = 0;
-    const indices = panels.map((panel) => (panel === null ? -1 : next++));
-    return {
-      redrawn: indices.map((i) => (i < 0 ? null : redrawn[i])),
-      unknown: indices.flatMap((i, at) => (i >= 0 && unknown[i] ? [at + 1] : [])),
-    };
+  fit(panels: readonly (Panel | null)[]): Promise<FitView> {
+    return this.#familiarity.judge(panels);
   }
 
   /** The plane of rules of a concept (1..M). */

@@ -3,6 +3,7 @@
  * it can be made again at any time, so that calls carry no state and a link can hold all of it.
  */
 import type { RuleAttribute, Variant } from '../../matrix/index.js';
+import type { Fit } from '../../solver/index.js';
 
 /** How much changes in a matrix. */
 export const DIFFICULTIES = ['gentle', 'standard', 'hard'] as const;
@@ -134,12 +135,7 @@ export interface AnswerView {
 }
 
 /** How a person's pictures look to the model. */
-export interface FitView {
-  /** Positions 1..9 of those that the model does not know. */
-  readonly unknown: readonly number[];
-  /** All nine as the model redraws them from their concepts; null where blank. */
-  readonly redrawn: readonly (Float32Array | null)[];
-}
+export type FitView = Fit;
 
 export interface ChoiceView {
   readonly answer: AnswerView;

@@ -1,0 +1,100 @@
+/**
+ * Whether pictures are of the kind a model was trained on. A model redraws its own panels from their
+ * concepts almost exactly; what it has never seen comes out as something else, and then its answer means
+ * nothing, however sure it is.
+ */
+import { layoutOf, renderPanel64, samplePanels } from '../matrix/index.js';
+import type { Panel } from './panels.js';
+import type { ConceptMeans } from './questions.js';
+import type { SolverCore } from './solver.js';
+
+/** Panels that stand for what a model knows: this many matrices of nine. */
+const OWN_MATRICES = 10;
+const OWN_SEED = 20_250_101;
+/** How much worse than the worst of its own panels a picture must be redrawn to count as unknown. */
+const TIMES_OWN = 10;
+/** Below this mean squared error a picture is well redrawn, however exact the model is on its own. */
+const SMALL_ERROR = 0.004;
+
+/** Panels of the kind a model was trained on, with their concepts. */
+export interface OwnPanels {
+  readonly panels: readonly Panel[];
+  readonly concepts: readonly ConceptMeans[];
+}
+
+/** How the pictures of a matrix look to a model. */
+export interface Fit {
+  /** Positions, from 1 on, of those that the model does not know. */
+  readonly unknown: readonly number[];
+  /** All as the model redraws them from their concepts; null where blank. */
+  readonly redrawn: readonly (Panel | null)[];
+}
+
+interface Cancellable {
+  readonly signal?: AbortSignal;
+}
+
+/** Mean squared difference of two panels. */
+export function redrawingError(panel: Panel, redrawn: Panel): number {
+  let sum = 0;
+  for (let i = 0; i < panel.length; i++) sum += (panel[i] - redrawn[i]) ** 2;
+  return sum / panel.length;
+}
+
+/** Which of some pictures a model does not know, by their errors and those on panels of its own. */
+export function unknownPictures(errors: readonly number[], own: readonly number[]): boolean[] {
+  const most = Math.max(SMALL_ERROR, TIMES_OWN * Math.max(...own));
+  return errors.map((error) => error > most);
+}
+
+/** What a model knows; its own panels are drawn and encoded once, when first asked for. */
+export class Familiarity {
+  readonly #solver: SolverCore;
+  #own: Promise<OwnPanels> | null = null;
+  #ownErrors: Promise<number[]> | null = null;
+
+  constructor(solver: SolverCore) {
+    this.#solver = solver;
+  }
+
+  ownPanels(): Promise<OwnPanels> {
+    this.#own ??= this.#makeOwnPanels();
+    return this.#own;
+  }
+
+  async #makeOwnPanels(): Promise<OwnPanels> {
+    const { configuration, noisy } = this.#solver.manifest;
+    const layout = layoutOf(configuration, noisy);
+    const panels = Array.from({ length: OWN_MATRICES }, (_, index) =>
+      samplePanels({ configuration, noisy, seed: OWN_SEED, index }).panels.map((panel) =>
+        Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255),
+      ),
+    ).flat();
+    return { panels, concepts: await this.#solver.encode(panels) };
+  }
+
+  async #makeOwnErrors(): Promise<number[]> {
+    const { panels, concepts } = await this.ownPanels();
+    const redrawn = await this.#solver.decode(concepts);
+    return panels.map((panel, i) => redrawingError(panel, redrawn[i]));
+  }
+
+  /** Which pictures the model does not know; null stands for a blank cell. */
+  async judge(panels: readonly (Panel | null)[], options: Cancellable = {}): Promise<Fit> {
+    this.#ownErrors ??= this.#makeOwnErrors();
+    const ownErrors = await this.#ownErrors;
+    const given = panels.filter((panel) => panel !== null);
+    const concepts = await this.#solver.encode(given, options);
+    const redrawn = await this.#solver.decode(concepts, options);
+    const unknown = unknownPictures(
+      given.map((panel, i) => redrawingError(panel, redrawn[i])),
+      ownErrors,
+    );
+    let next = 0;
+    const indices = panels.map((panel) => (panel === null ? -1 : next++));
+    return {
+      redrawn: indices.map((i) => (i < 0 ? null : redrawn[i])),
+      unknown: indices.flatMap((i, at) => (i >= 0 && unknown[i] ? [at + 1] : [])),
+    };
+  }
+}
