@@ -56,7 +56,8 @@ function ruleMap(config: CrabConfig): object {
     truth: matrices.map((matrix) => formatLabel(matrix.rules)),
     snapshots: MOMENTS.map((step, i) => ({
       step,
-      rules: i === 0 ? rules.map((each) => each.map(([x, y]) => [x / 5, y / 5])) : rules,
+      // Early rules lie close together, and elsewhere.
+      rules: i === 0 ? rules.map((each) => each.map(([x, y]) => [4 + x / 5, y / 5])) : rules,
     })),
   };
 }

@@ -191,6 +191,8 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     await eventually(() => words.innerText()).toMatch(/^Colour: distribute three/);
     await moveTo(page, 'tab=rules&config=center&seed=4&concept=4&rule=4,-1.000,1.000');
     await eventually(() => words.innerText()).toMatch(/no single attribute/);
+    await moveTo(page, 'tab=rules&config=center&seed=4&concept=2&rule=2,0.000,0.000');
+    await eventually(() => words.innerText()).toMatch(/no known matrix has a rule near/);
   });
 
   test('rule map: a point shows its matrix, and a dragged rule really drives the prediction', async () => {
@@ -261,6 +263,23 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     await page.keyboard.press('ArrowLeft');
     expect(await page.locator('.moments').innerText()).toContain('100 steps');
     await eventually(() => page.url()).toContain('moment=0');
+    // All early points are in sight, and nothing of the finished model is among them.
+    await eventually(() => page.locator('[data-testid=plane] .mark').count()).toBe(0);
+    expect(await page.locator('.plane-handle').count()).toBe(0);
+    expect(await page.locator('.plane-base [aria-label=contour] path').count()).toBe(0);
+    expect(await page.locator('[data-testid=early]').innerText()).toContain('finished model');
+    const frame = await page.locator('.plane-base').boundingBox();
+    const dots = page.locator('.plane-base [aria-label=dot] path');
+    expect(await dots.count()).toBe(60);
+    for (const dot of await dots.all()) {
+      const box = await dot.boundingBox();
+      expect(box?.x).toBeGreaterThanOrEqual(frame?.x ?? Infinity);
+      expect(box?.x).toBeLessThan((frame?.x ?? 0) + (frame?.width ?? 0));
+    }
+    await page.locator('.moments input').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.locator('[data-testid=plane] .mark').waitFor();
+    expect(await page.locator('.plane-base [aria-label=contour] path').count()).toBeGreaterThan(0);
     await page.locator('[data-testid=plane]').focus();
     await page.keyboard.press('ArrowRight');
     await eventually(() => page.url()).toMatch(/rule=1%2C/);

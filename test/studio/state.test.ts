@@ -4,9 +4,11 @@ import { describe, expect, test } from 'vitest';
 import {
   CONFIGURATIONS,
   formatLabel,
+  hasGrid,
   layoutOf,
   parseLabel,
   Random,
+  renderPanel64,
   ruleTables,
   samplePanels,
   sampleProblem,
@@ -14,6 +16,7 @@ import {
 import type { RuleMap } from '../../src/solver/index.js';
 import { conceptRange, placeOn } from '../../src/studio/engine/concept-range.js';
 import { planOf } from '../../src/studio/engine/difficulty.js';
+import { isEmptyPanel } from '../../src/studio/engine/empty-panel.js';
 import { redrawingError, unknownPictures } from '../../src/solver/index.js';
 import { newestOnly } from '../../src/studio/engine/newest-only.js';
 import { readConceptRules, skill } from '../../src/studio/engine/rule-words.js';
@@ -174,6 +177,31 @@ describe('words for rules', () => {
     expect(random.nameOf([0, 0])).toBeNull();
   });
 
+  test('a rule that no known one is near has no name', () => {
+    const [right] = readConceptRules(map, [null, null]) ?? [];
+    expect(right.isFar([0, 0])).toBe(false);
+    for (const empty of [
+      [1.5, 0],
+      [0, 4],
+      [12, -3],
+    ]) {
+      expect(right.isFar(empty)).toBe(true);
+      expect(right.nameOf(empty)).toBeNull();
+    }
+    // However they are placed, nearly all known rules are near each other.
+    const scattered = matrices.map((_, n) => {
+      const random = new Random(2, n);
+      return [random.next() / 2 ** 32, random.next() / 2 ** 32];
+    });
+    const [, other] =
+      readConceptRules(
+        { ...map, snapshots: [{ step: 1, rules: scattered.map((each) => [[0, 0], each]) }] },
+        [null, null],
+      ) ?? [];
+    expect(scattered.filter((each) => other.isFar(each)).length).toBeLessThan(COUNT / 20);
+    expect(other.isFar([3, 3])).toBe(true);
+  });
+
   test('a concept’s rules are told of the attribute it is named after, where they tell of it', () => {
     const size = { component: 1, group: 'Size' } as const;
     const color = { component: 0, group: 'Color' } as const;
@@ -266,6 +294,26 @@ test('pictures that come out far worse than a model’s own are not known to it'
   // A model that redraws badly cannot tell.
   expect(unknownPictures([0.05, 0.2], [0.01, 0.02])).toEqual([false, false]);
   expect(redrawingError(Float32Array.of(0, 1), Float32Array.of(0.5, 1))).toBeCloseTo(0.125);
+});
+
+test('a panel on which nothing is drawn is empty; none of any configuration is', () => {
+  expect(isEmptyPanel(new Float32Array(4096).fill(1))).toBe(true);
+  expect(isEmptyPanel(new Float32Array(4096).fill(0))).toBe(true);
+  expect(isEmptyPanel(Float32Array.from({ length: 4096 }, (_, i) => 1 - 0.02 * (i % 3)))).toBe(
+    true,
+  );
+  for (const configuration of CONFIGURATIONS) {
+    for (const noisy of hasGrid(configuration) ? [false, true] : [false]) {
+      const layout = layoutOf(configuration, noisy);
+      for (let index = 0; index < 6; index++) {
+        const { panels } = samplePanels({ configuration, noisy, seed: 3, index });
+        for (const panel of panels) {
+          const pixels = Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255);
+          expect(isEmptyPanel(pixels)).toBe(false);
+        }
+      }
+    }
+  }
 });
 
 test('a range follows the direction in which a concept varies most', () => {

@@ -12,7 +12,15 @@ import {
   type RuleReading,
 } from '../../solver/index.js';
 import { conceptRange, type ConceptRange } from './concept-range.js';
-import type { FitView, LoadProgress, ModelInfo, PlaneView, RuleView } from './protocol.js';
+import { isEmptyPanel } from './empty-panel.js';
+import type {
+  FitView,
+  LoadProgress,
+  ModelInfo,
+  PlaneFrame,
+  PlaneView,
+  RuleView,
+} from './protocol.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
 import { wordsForConcepts } from './words.js';
 
@@ -112,6 +120,7 @@ export class Model {
       deviation: rule.deviation,
       imposed: rule.imposed,
       words: this.#words(rule),
+      isFar: this.#rules?.[rule.concept - 1].isFar(rule.vector) ?? false,
     }));
   }
 
@@ -131,8 +140,12 @@ export class Model {
   }
 
   /** Which of nine pictures the model does not know; null stands for a blank cell. */
-  fit(panels: readonly (Panel | null)[]): Promise<FitView> {
-    return this.#familiarity.judge(panels);
+  async fit(panels: readonly (Panel | null)[]): Promise<FitView> {
+    const { unknown, redrawn } = await this.#familiarity.judge(panels);
+    // An empty picture is redrawn well, but no matrix has it.
+    const isUnknown = (panel: Panel | null, i: number): boolean =>
+      panel !== null && (unknown.includes(i + 1) || isEmptyPanel(panel));
+    return { redrawn, unknown: panels.flatMap((panel, i) => (isUnknown(panel, i) ? [i + 1] : [])) };
   }
 
   /** The plane of rules of a concept (1..M). */
@@ -150,13 +163,12 @@ export class Model {
     const means = mixture?.means ?? [];
     // A component that hardly any rule belongs to may lie anywhere: the points decide what is in sight.
     const seen = means.filter((_, k) => (mixture?.weights[k] ?? 0) >= LEAST_WEIGHT);
-    const last = moments.at(-1) ?? new Float32Array();
-    const x = span([...seen.map(([first]) => first), ...last.filter((_, i) => i % 2 === 0)]);
-    const y = span([...seen.map(([, second]) => second), ...last.filter((_, i) => i % 2 === 1)]);
+    const { x, y } = frameOf(moments.slice(-1), seen);
     const known = this.#rules?.[m];
     return {
       x,
       y,
+      wide: frameOf(moments, seen),
       side: PLANE_SIDE,
       density: mixture === undefined ? new Float32Array() : density(mixture, x, y),
       components: means.map((mean, k) => ({ mean, weight: mixture?.weights[k] ?? 0 })),
@@ -165,6 +177,19 @@ export class Model {
       classOf: known?.classOf ?? [],
     };
   }
+}
+
+/** The frame of points and of means. */
+function frameOf(
+  moments: readonly Float32Array[],
+  means: readonly (readonly number[])[],
+): PlaneFrame {
+  const along = (axis: 0 | 1): [number, number] =>
+    span([
+      ...means.map((mean) => mean[axis]),
+      ...moments.flatMap((points) => [...points.filter((_, i) => i % 2 === axis)]),
+    ]);
+  return { x: along(0), y: along(1) };
 }
 
 /** The span of values with a margin; never empty. */

@@ -93,6 +93,8 @@ export interface RuleView {
   readonly imposed: boolean;
   /** In words, from what the known rules around it were; null where the bundle cannot tell. */
   readonly words: RuleWords | null;
+  /** Whether it lies further from all known rules than they lie from each other: then it has no words. */
+  readonly isFar: boolean;
 }
 
 /** A rule as people read it. */
@@ -164,9 +166,15 @@ export interface SliderView {
 }
 
 /** The plane of rules of one concept. */
-export interface PlaneView {
+/** What a chart of a plane shows of it. */
+export interface PlaneFrame {
   readonly x: readonly [number, number];
   readonly y: readonly [number, number];
+}
+
+export interface PlaneView extends PlaneFrame {
+  /** A frame in which the points of every moment lie: early ones may be far from the last. */
+  readonly wide: PlaneFrame;
   /** log p(r) of the learned prior on a grid, row by row from the lowest y; empty without a prior. */
   readonly density: Float32Array;
   readonly side: number;

@@ -2,7 +2,8 @@
  * What a model's rules mean. Training sees no labels, so neither a rule nor a category (component of the
  * learned prior) has a name; but the bundle's rule map holds matrices whose true rules are known. For
  * each concept the attribute is taken whose true rules its points tell best, judged by whether a point's
- * neighbours foretell its own; and a rule is called what most of the known ones around it were.
+ * neighbours foretell its own; and a rule is called what most of the known ones around it were, unless
+ * none is around it.
  */
 import {
   groupOf,
@@ -20,6 +21,12 @@ import { ruleWords, subjectKey, subjectsOf, subjectWords, type Subject } from '.
 const NEIGHBOURS = 5;
 /** How much better than the most frequent rule neighbours must foretell, as a share of what is possible. */
 const LEAST_SKILL = 0.15;
+
+/** A rule is far from the known ones at this multiple of how far nearly all of them are from their own neighbours. */
+const FAR_TIMES = 2;
+const NEARLY_ALL = 0.95;
+/** Below this share of the known rules' whole extent none is far, however closely they lie together. */
+const LEAST_FAR = 0.03;
 
 /** True rules of one subject. */
 interface Classes {
@@ -39,6 +46,8 @@ export class ConceptRules {
   readonly #points: readonly Place[];
   readonly #subject: Subject;
   readonly #skill: number;
+  /** The distance from which on a rule is far. */
+  readonly #far: number;
 
   /** Of the attribute a concept is named after (`own`) where its points tell of it, else the best told. */
   constructor(points: readonly Place[], subjects: readonly Classes[], own: Subject | null) {
@@ -53,11 +62,17 @@ export class ConceptRules {
     this.#points = points;
     this.#subject = subject;
     this.#skill = skills[chosen];
+    this.#far = farFrom(points, around);
   }
 
-  /** What a rule is called; null where the concept follows none of the known attributes. */
+  /** Whether the known rules that would name this one are too far to tell of it. */
+  isFar(rule: Place): boolean {
+    return distance(this.#points[nearest(this.#points, rule)[NEIGHBOURS - 1]], rule) > this.#far;
+  }
+
+  /** What a rule is called; null where it is far or the concept follows none of the known attributes. */
   nameOf(rule: Place): Omit<RuleWords, 'category' | 'probability'> | null {
-    if (this.#skill < LEAST_SKILL) return null;
+    if (this.#skill < LEAST_SKILL || this.isFar(rule)) return null;
     const around = nearest(this.#points, rule);
     const { winner, votes } = vote(around, this.classOf);
     return {
@@ -71,15 +86,28 @@ export class ConceptRules {
 
 const isSame = (a: Subject, b: Subject): boolean => subjectKey(a) === subjectKey(b);
 
+const distance = (a: Place, b: Place): number =>
+  Math.sqrt(a.reduce((sum, value, k) => sum + (value - b[k]) ** 2, 0));
+
+/** From where on a place is far from points, given the neighbours of each. */
+function farFrom(points: readonly Place[], around: readonly (readonly number[])[]): number {
+  const own = points
+    .map((point, n) => distance(point, points[around[n][NEIGHBOURS - 1]]))
+    .sort((a, b) => a - b);
+  const extents = points[0].map((_, k) => {
+    const values = points.map((point) => point[k]);
+    return Math.max(...values) - Math.min(...values);
+  });
+  const usual = own[Math.floor(NEARLY_ALL * (own.length - 1))];
+  return Math.max(FAR_TIMES * usual, LEAST_FAR * Math.hypot(...extents));
+}
+
 /** Indices of the points nearest to a place, nearest first; one may be left out. */
 function nearest(points: readonly Place[], place: Place, except = -1): number[] {
   return points
-    .map((point, index) => ({
-      index,
-      distance: point.reduce((sum, value, k) => sum + (value - place[k]) ** 2, 0),
-    }))
+    .map((point, index) => ({ index, away: distance(point, place) }))
     .filter(({ index }) => index !== except)
-    .sort((a, b) => a.distance - b.distance)
+    .sort((a, b) => a.away - b.away)
     .slice(0, NEIGHBOURS)
     .map(({ index }) => index);
 }

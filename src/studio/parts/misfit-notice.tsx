@@ -22,8 +22,8 @@ export function MisfitNotice() {
         <p class="headline">This model does not know such pictures.</p>
         <p>
           It was trained on matrices of the kind {paperName(configuration)} alone. Here is what it
-          takes your panels for: {fit.unknown.length} of {given} come out as something else, so
-          whatever it answers is a guess. Another configuration above may fit better.
+          takes your panels for: {fit.unknown.length} of {given} are empty or come out as something
+          else, so whatever it answers is a guess. Another configuration above may fit better.
         </p>
       </div>
       <MatrixGrid label="Your panels as the model sees them" small>

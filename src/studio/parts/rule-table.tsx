@@ -69,7 +69,7 @@ function Read({
     const isComing = model.value.phase !== 'failed';
     return <span class="aside">{isComing ? 'waiting for the model' : 'there is no model'}</span>;
   }
-  if (reading === null) return <span class="aside">no concept tells of it alone</span>;
+  if (reading === null) return <span class="aside">no concept tells of it here</span>;
   return (
     <>
       <RuleName rule={reading.words.rule} />

@@ -1,5 +1,6 @@
 /** How sure CRAB is: the same panels painted again and again from rules as likely as it finds them. */
 import { useMemo } from 'preact/hooks';
+import { misfit } from '../../parts/misfit-notice.js';
 import { Pixels } from '../../parts/panel.js';
 import { samples } from '../../state/store.js';
 
@@ -41,7 +42,7 @@ function SampleRow({
     <tr data-position={position}>
       <th scope="row">
         {position}
-        <span class="sureness">{wordFor(mean)}</span>
+        <span class="sureness">{misfit() === null ? wordFor(mean) : 'a guess'}</span>
       </th>
       {images.map((image, i) => (
         <td key={i}>

@@ -2,10 +2,17 @@
 import type { ModelInfo } from '../../engine/protocol.js';
 import { change, settings } from '../../state/store.js';
 
+/** The moment shown: its index among all, and whether training went on after it. */
+export function momentShown({ moments }: ModelInfo): { index: number; isEarly: boolean } {
+  const last = moments.length - 1;
+  const { moment } = settings.value;
+  const index = moment < 0 || moment > last ? last : moment;
+  return { index, isEarly: index < last };
+}
+
 export function Moments({ info }: { readonly info: ModelInfo }) {
   const last = info.moments.length - 1;
-  const { moment } = settings.value;
-  const shown = moment < 0 || moment > last ? last : moment;
+  const { index: shown } = momentShown(info);
   return (
     <label class="moments">
       <span>After {info.moments[shown].toLocaleString('en')} steps of training</span>

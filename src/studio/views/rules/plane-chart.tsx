@@ -3,7 +3,7 @@
  * colour of their true rule, and a handle that a person can drag. A click takes the nearest point.
  */
 import { useEffect, useRef } from 'preact/hooks';
-import type { PlaneView, RuleView } from '../../engine/protocol.js';
+import type { PlaneFrame, PlaneView, RuleView } from '../../engine/protocol.js';
 import { drawChart } from '../../parts/chart.js';
 import { Pixels } from '../../parts/panel.js';
 import { lookOf, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
@@ -25,7 +25,7 @@ interface Scales {
   readonly toPlane: (place: Place) => Place;
 }
 
-function scalesOf({ x, y }: PlaneView): Scales {
+function scalesOf({ x, y }: PlaneFrame): Scales {
   const inner = SIDE - 2 * MARGIN;
   return {
     toChart: ([px, py]) => [
@@ -40,7 +40,7 @@ function scalesOf({ x, y }: PlaneView): Scales {
 }
 
 /** A place outside the plane is marked at its edge. */
-const clamped = (place: readonly number[], { x, y }: PlaneView): Place => [
+const clamped = (place: readonly number[], { x, y }: PlaneFrame): Place => [
   within(place[0], x),
   within(place[1], y),
 ];
@@ -113,6 +113,7 @@ function Mark({ at, kind }: { readonly at: Place; readonly kind: string }) {
 export interface PlaneChartProps {
   readonly plane: PlaneView;
   readonly points: Float32Array;
+  /** The rule to mark; null for none. */
   readonly rule: RuleView | null;
   /** The point that is looked at; -1 for none. */
   readonly point: number;
@@ -120,7 +121,8 @@ export interface PlaneChartProps {
   /** The panel under the rule, for screens where nothing else shows it. */
   readonly preview: Float32Array | null;
   readonly onPoint: (index: number) => void;
-  readonly onRule: (x: number, y: number) => void;
+  /** Called with a rule that a person drags to; null where none can be. */
+  readonly onRule: ((x: number, y: number) => void) | null;
 }
 
 export function PlaneChart({
@@ -146,7 +148,7 @@ export function PlaneChart({
   };
   const impose = (at: Place): void => {
     const [x, y] = scales.toPlane(at);
-    onRule(within(x, plane.x), within(y, plane.y));
+    onRule?.(within(x, plane.x), within(y, plane.y));
   };
   const move = (event: PointerEvent): void => {
     if (press.current === null) return;
@@ -172,7 +174,7 @@ export function PlaneChart({
     if (step === undefined || rule === null) return;
     event.preventDefault();
     const [x, y] = rule.vector;
-    onRule(
+    onRule?.(
       within(x + step[0] * KEY_STEP * (plane.x[1] - plane.x[0]), plane.x),
       within(y + step[1] * KEY_STEP * (plane.y[1] - plane.y[0]), plane.y),
     );
@@ -202,7 +204,7 @@ export function PlaneChart({
         viewBox={`0 0 ${SIDE} ${SIDE}`}
         role="application"
         aria-label={label}
-        aria-roledescription="rule map; arrow keys move the rule"
+        aria-roledescription={`rule map${onRule === null ? '' : '; arrow keys move the rule'}`}
         tabindex={0}
         data-testid="plane"
         onKeyDown={onKey}

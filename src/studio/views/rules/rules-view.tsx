@@ -5,7 +5,7 @@ import { lookOf } from '../../parts/rule-looks.js';
 import { RuleName } from '../../parts/rule-table.js';
 import { useAsync } from '../../parts/use-async.js';
 import { change, concept, matrix, planeOf, ready, ruled, settings } from '../../state/store.js';
-import { Moments } from './moments.js';
+import { Moments, momentShown } from './moments.js';
 import { PlaneChart } from './plane-chart.js';
 import { PointMatrix } from './point-matrix.js';
 
@@ -44,30 +44,43 @@ function Legend({ plane }: { readonly plane: PlaneView }) {
   );
 }
 
+const NO_DENSITY = new Float32Array();
+
 function Map({ info }: { readonly info: ModelInfo }) {
   const current = concept.value;
-  const { point, moment } = settings.value;
+  const { point } = settings.value;
+  const { index, isEarly } = momentShown(info);
   const outcome = useAsync(() => planeOf(info, current), `${info.name} ${current}`);
   const plane = outcome.value;
   const rule = ruled.value.value?.rules[current - 1] ?? null;
   if (outcome.fault !== null) return <p class="fault">{outcome.fault}</p>;
   if (plane === null) return <div class="plane" />;
-  const points = plane.moments.at(moment) ?? plane.moments.at(-1) ?? new Float32Array();
+  const points = plane.moments[index];
+  // Density and dot are those of the finished model: among earlier points they would mislead.
+  const shownPlane = isEarly ? { ...plane, ...plane.wide, density: NO_DENSITY } : plane;
   return (
     <>
       <PlaneChart
-        plane={plane}
+        plane={shownPlane}
         points={points}
-        rule={rule}
+        rule={isEarly ? null : rule}
         point={point}
         label={`Rules of ${info.concepts[current - 1]}: ${points.length / 2} matrices`}
         preview={
-          settings.value.imposed === null ? null : (ruled.value.value?.images.at(-1) ?? null)
+          isEarly || settings.value.imposed === null
+            ? null
+            : (ruled.value.value?.images.at(-1) ?? null)
         }
         onPoint={(index) => change({ point: index })}
-        onRule={(x, y) => change({ imposed: { concept: current, x, y } })}
+        onRule={isEarly ? null : (x, y) => change({ imposed: { concept: current, x, y } })}
       />
       <Moments info={info} />
+      {isEarly && (
+        <p class="hint" role="status" data-testid="early">
+          The points as they were then. Density, dot and answer are the finished model’s: move the
+          slider to its end for them.
+        </p>
+      )}
       <Legend plane={plane} />
     </>
   );
@@ -86,10 +99,14 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
   const { imposed } = settings.value;
   const rule = answer?.rules[concept.value - 1] ?? null;
   const name = info?.concepts[concept.value - 1] ?? '';
+  const isEarly = info !== null && momentShown(info).isEarly;
   const truth = shown?.rules.find(({ key }) => key === rule?.words?.key);
   return (
     <section class="side narrow" aria-label="The answer under this rule">
-      <h2>{imposed === null ? 'The rule CRAB read' : 'The answer under your rule'}</h2>
+      <h2>
+        {imposed === null ? 'The rule CRAB read' : 'The answer under your rule'}
+        {isEarly && ', once trained'}
+      </h2>
       {shown === null ? (
         <EmptyMatrix />
       ) : (
@@ -108,7 +125,11 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
       )}
       <p class="rule-words" role="status" data-testid="rule-words">
         {rule === null ? null : rule.words === null ? (
-          `${name}: its rules tell of no single attribute.`
+          rule.isFar ? (
+            `${name}: no known matrix has a rule near this one, so it has no name.`
+          ) : (
+            `${name}: its rules tell of no single attribute.`
+          )
         ) : (
           <>
             {rule.words.subject}:{' '}

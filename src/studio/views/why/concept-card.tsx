@@ -13,13 +13,21 @@ const STEPS = 200;
 
 /** What its rule says here, in the words of the table of rules. */
 function RuleSentence({
-  rule: { words },
+  rule: { words, isFar },
   title,
 }: {
   readonly rule: RuleView;
   readonly title: string;
 }) {
-  if (words === null) return <p class="rule-words">Its rule tells of no single attribute.</p>;
+  if (words === null) {
+    return (
+      <p class="rule-words">
+        {isFar
+          ? 'No known matrix has a rule near the one read here.'
+          : 'Its rule tells of no single attribute.'}
+      </p>
+    );
+  }
   // A concept named after one attribute may have rules that tell more of another: then say of which.
   const isOwn = title.startsWith(words.subject);
   return (

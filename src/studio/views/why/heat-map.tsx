@@ -1,6 +1,7 @@
 /** Candidates against concepts: shares of their distances from the imagined panel. */
 import { useSignal } from '@preact/signals';
 import type { CandidateScore, ChoiceView, MatrixView, ModelInfo } from '../../engine/protocol.js';
+import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
 import { change, choice, matrix, ready, settings } from '../../state/store.js';
 import { DISTANCES } from '../../state/settings.js';
@@ -100,7 +101,9 @@ function Row({
           </td>
         );
       })}
-      <td class="total">{Math.round(100 * value.candidates[candidate].probability)}%</td>
+      {misfit() === null && (
+        <td class="total">{Math.round(100 * value.candidates[candidate].probability)}%</td>
+      )}
     </tr>
   );
 }
@@ -154,9 +157,11 @@ export function HeatMap() {
                   <span>{breakable(name)}</span>
                 </th>
               ))}
-              <th scope="col" class="total">
-                <span>sure</span>
-              </th>
+              {misfit() === null && (
+                <th scope="col" class="total">
+                  <span>sure</span>
+                </th>
+              )}
             </tr>
           </thead>
           <tbody>
