@@ -1,11 +1,13 @@
 /** `crab info`: what is installed here, what is missing, and the command that installs it. */
 import type { Command } from 'commander';
+import { stat } from 'node:fs/promises';
 import {
   readInstallation,
   type BundleInfo,
   type Installation,
   type Part,
 } from '../server/index.js';
+import { UsageError } from './errors.js';
 
 const EXAMPLES = `
 Examples:
@@ -20,9 +22,18 @@ export function addInfoCommand(program: Command): void {
     .option('--json', 'report as JSON on standard output')
     .addHelpText('after', EXAMPLES)
     .action(async ({ json, zoo }: { json?: boolean; zoo?: string }) => {
+      if (zoo !== undefined) await requireFolder(zoo);
       const found = await readInstallation({ zoo });
       process.stdout.write(json ? `${JSON.stringify(found)}\n` : describe(found));
     });
+}
+
+async function requireFolder(zoo: string): Promise<void> {
+  const found = await stat(zoo).catch(() => null);
+  if (found === null) throw new UsageError(`--zoo ${zoo}: no such folder`);
+  if (!found.isDirectory()) {
+    throw new UsageError(`--zoo ${zoo}: this is a file, a folder of models was expected`);
+  }
 }
 
 const LABEL_WIDTH = 14;
@@ -48,11 +59,16 @@ function torchLine(found: Extract<Installation['libtorch'], { available: true }>
   return `${found.version}, ${devices.length > 0 ? devices.join(', ') : built}; ${blas}`;
 }
 
-function bundleLine({ name, bytes, accuracy }: BundleInfo): string {
+const DISTANCES = { calibrated: 'the calibrated distance', l2: 'plain L2' } as const;
+
+function bundleLine({ name, bytes, accuracy, distance }: BundleInfo): string {
   const shares = Object.entries(accuracy ?? {}).map(
     ([variant, share]) => `${variant} ${(100 * share).toFixed(1)}%`,
   );
-  const measured = shares.length > 0 ? `accuracy ${shares.join(', ')}` : 'accuracy not measured';
+  const measured =
+    shares.length > 0
+      ? `accuracy by ${DISTANCES[distance]} ${shares.join(', ')}`
+      : 'accuracy not measured';
   return `${name}, ${megabytes(bytes)}, ${measured}`;
 }
 
@@ -65,7 +81,7 @@ function zooLines({ bundles, damaged, folder }: Installation['zoo']): string {
   }
   const texts = [
     ...bundles.map(bundleLine),
-    ...damaged.map((name) => `${name}: damaged, its bundle.json cannot be read`),
+    ...damaged.map(({ name, reason }) => `${name}: damaged, ${reason}`),
   ];
   return texts.map((text, i) => line(i === 0 ? 'models' : '', text)).join('');
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import path from 'node:path';
-import { zooFolder } from '../solver/node.js';
+import { folderSource, openBundle, zooFolder, type BundleManifest } from '../solver/node.js';
 import type { OnnxFinding, TorchFinding } from './probe/findings.js';
 import { probeOnnx, probeTorch } from './probe/probe.js';
 import { BUILD_PAGE, SETUP_ONNX, SETUP_TORCH } from './setup-commands.js';
@@ -21,6 +21,13 @@ export interface BundleInfo {
   readonly bytes: number;
   /** Selection accuracy by variant of candidates, fractions; null where it was not measured. */
   readonly accuracy: Readonly<Record<string, number>> | null;
+  /** What candidates are compared by in that: the calibrated distance, or L2 where there is none. */
+  readonly distance: 'calibrated' | 'l2';
+}
+
+export interface DamagedBundle {
+  readonly name: string;
+  readonly reason: string;
 }
 
 export interface Installation {
@@ -42,8 +49,8 @@ export interface Installation {
   readonly zoo: {
     readonly folder: string;
     readonly bundles: readonly BundleInfo[];
-    /** Folders whose manifest cannot be read. */
-    readonly damaged: readonly string[];
+    /** Those that cannot be used: a file is not what the manifest says, or that cannot be read. */
+    readonly damaged: readonly DamagedBundle[];
   };
 }
 
@@ -68,18 +75,41 @@ function pageOf(folder: string): Part<{ readonly folder: string }> {
   return part({ found: built ? { folder } : null, reason: 'the page is not built' }, BUILD_PAGE);
 }
 
+const UNREADABLE = 'its bundle.json cannot be read';
+
+/** Why a bundle cannot be used, all its files read; null where it can. */
+async function damageOf(folder: string, { accuracy }: BundleManifest): Promise<string | null> {
+  const shares = Object.values({ ...accuracy?.sa });
+  if (shares.some((share) => !(share >= 0 && share <= 1))) {
+    return 'its bundle.json has an accuracy that is no share';
+  }
+  try {
+    await openBundle(folderSource(folder));
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+  }
+}
+
 async function zooOf(folder: string): Promise<Installation['zoo']> {
-  const { bundles, damaged } = await readZoo(folder);
-  return {
-    folder,
-    bundles: bundles.map(({ name, folder: place, bytes, manifest }) => ({
+  const found = await readZoo(folder);
+  const bundles: BundleInfo[] = [];
+  const damaged: DamagedBundle[] = found.damaged.map((name) => ({ name, reason: UNREADABLE }));
+  for (const { name, folder: place, bytes, manifest } of found.bundles) {
+    const reason = await damageOf(place, manifest);
+    if (reason !== null) {
+      damaged.push({ name, reason });
+      continue;
+    }
+    bundles.push({
       name,
       folder: place,
       bytes,
       accuracy: manifest.accuracy?.sa ?? null,
-    })),
-    damaged,
-  };
+      distance: manifest.files['selection.safetensors'] === undefined ? 'l2' : 'calibrated',
+    });
+  }
+  return { folder, bundles, damaged };
 }
 
 /** Looks at everything; what is broken is told, and breaks nothing. */

@@ -38,9 +38,10 @@ describe('what is installed', () => {
           folder: path.join(zoo, 'center'),
           bytes: expect.any(Number) as number,
           accuracy: { raven: 0.987, 'i-raven': 0.976 },
+          distance: 'calibrated',
         },
       ],
-      damaged: ['hurt'],
+      damaged: [{ name: 'hurt', reason: 'its bundle.json cannot be read' }],
     });
   });
 
