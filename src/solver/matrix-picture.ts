@@ -1,8 +1,8 @@
 /**
  * One picture of a whole 3x3 matrix, and of its candidates if it shows them: finds the cells and the
  * blank one by itself. Cells are found as rectangles that stand out from the page by their frames or
- * their paper; a grid of lines is cut at its lines; a picture without either is cut into nine equal
- * parts. A cell that is empty, or holds nothing but a question mark's worth of ink, is the blank.
+ * their paper; a grid of lines is cut at its lines; a square without either is cut into nine equal
+ * parts if nothing but paper lies where it is cut. Any other picture shows no matrix. A cell that is empty, or holds nothing but a question mark's worth of ink, is the blank.
  */
 import { FormatError, type GreyImage } from '../matrix/index.js';
 import { borderShade, greyToPanel, onWhitePaper, type Panel } from './panels.js';
@@ -31,6 +31,8 @@ const CONTRAST = 0.05;
 /** Share of a rectangle's outline that must stand out. */
 const OUTLINE = 0.93;
 const INK = 0.15;
+/** Share of paper along a cut between panels; lines of their structure may cross it. */
+const CLEAR_CUT = 0.95;
 
 const widthOf = (box: Box): number => box.right - box.left;
 const heightOf = (box: Box): number => box.bottom - box.top;
@@ -124,7 +126,11 @@ function findCells(image: GreyImage, page: number): Cells {
   const whole: Box = { left: 0, top: 0, right: image.width, bottom: image.height };
   const isFrame =
     largest !== undefined && widthOf(largest) > 0.5 * image.width && nearlySquare(largest);
-  return { cells: cutAtLines(image, isFrame ? largest : whole), others: [] };
+  const cells = cutAtLines(image, page, isFrame ? largest : whole);
+  if (cells === null) {
+    throw new FormatError('no matrix of 3 x 3 panels was found in the picture');
+  }
+  return { cells, others: [] };
 }
 
 const nearlySquare = (box: Box): boolean =>
@@ -198,32 +204,69 @@ function triples(values: readonly number[], tolerance: number): number[][] {
   return found;
 }
 
-/** A region cut into nine at its lines, or into equal parts where it has none. */
-function cutAtLines(image: GreyImage, region: Box): Box[] {
-  const across = linesOf(image, region, true);
-  const down = linesOf(image, region, false);
+/** A region cut into nine at its lines, or into equal parts with paper between; null where neither is. */
+function cutAtLines(image: GreyImage, page: number, region: Box): Box[] | null {
+  const across = linesOf(image, page, region, true);
+  const down = linesOf(image, page, region, false);
+  if (across === null || down === null) return null;
   return down.flatMap(([top, bottom]) =>
     across.map(([left, right]) => ({ left, top, right, bottom })),
   );
 }
 
 /** Three spans of a region along one axis: between dark lines near the thirds, else the thirds. */
-function linesOf(image: GreyImage, region: Box, across: boolean): [number, number][] {
+function linesOf(
+  image: GreyImage,
+  page: number,
+  region: Box,
+  across: boolean,
+): [number, number][] | null {
   const [from, to] = across ? [region.left, region.right] : [region.top, region.bottom];
   const third = (to - from) / 3;
-  const isLine = (at: number): boolean => lineShare(image, region, at, across) > 0.9;
+  const reach = Math.ceil(0.2 * third);
   const edges = [from, from + third, from + 2 * third, to].map((ideal, i) => {
-    const near = Array.from(
-      { length: Math.ceil(0.2 * third) * 2 + 1 },
-      (_, k) => Math.round(ideal) + k - Math.ceil(0.2 * third),
-    ).filter((at) => at >= from && at < to && isLine(at));
-    if (near.length === 0) return { low: Math.round(ideal), high: Math.round(ideal) };
+    const around = Array.from(
+      { length: 2 * reach + 1 },
+      (_, k) => Math.round(ideal) + k - reach,
+    ).filter((at) => at >= from && at < to);
+    const shares = around.map((at) => lineShare(image, region, at, across));
+    const near = around.filter((_, k) => shares[k] > 0.9);
+    const isInner = i === 1 || i === 2;
+    // Where all is dark, as in noise, nothing is a line.
+    const hasLine = near.length > 0 && (!isInner || Math.min(...shares) < 0.5);
+    if (!hasLine) {
+      const at = Math.round(ideal);
+      const clear =
+        !isInner || (nearlySquare(region) && isClearCut(image, page, region, at, across));
+      return clear ? { low: at, high: at } : null;
+    }
     // Outer edges keep the run of lines that touches the region's end only.
     const low = i === 0 ? from : Math.min(...near);
     const high = i === 3 ? to : Math.max(...near) + 1;
     return { low, high };
   });
-  return [0, 1, 2].map((i) => [edges[i].high, edges[i + 1].low]);
+  const found = edges.filter((edge) => edge !== null);
+  if (found.length < edges.length) return null;
+  return [0, 1, 2].map((i) => [found[i].high, found[i + 1].low]);
+}
+
+/** Whether hardly anything but paper lies on both sides of a cut. */
+function isClearCut(
+  { width, data }: GreyImage,
+  page: number,
+  region: Box,
+  at: number,
+  across: boolean,
+): boolean {
+  const [from, to] = across ? [region.top, region.bottom] : [region.left, region.right];
+  return [at - 1, at].every((line) => {
+    let paper = 0;
+    for (let i = from; i < to; i++) {
+      const value = data[across ? i * width + line : line * width + i];
+      paper += Number(Math.abs(value - page) <= CONTRAST);
+    }
+    return paper >= CLEAR_CUT * (to - from);
+  });
 }
 
 /** Share of dark pixels of one row or column of a region. */
