@@ -29,7 +29,7 @@ function progression(attribute: RuleAttribute, value: number): string {
     case 'Position':
       return `${step} ${step === 1 ? 'slot' : 'slots'} ${up ? 'forward' : 'back'} in each column`;
     case 'Type':
-      return `${up ? 'more' : 'fewer'} corners${times} in each column`;
+      return `${step} ${step === 1 ? 'shape' : 'shapes'} on in each column, ${up ? 'triangle to circle' : 'circle to triangle'}`;
     case 'Size':
       return `${up ? 'larger' : 'smaller'}${times} in each column`;
     case 'Color':

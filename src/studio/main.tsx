@@ -1,6 +1,7 @@
 /** Where the page starts. */
 import { render } from 'preact';
 import { App } from './app.js';
+import { refuseStrayFiles } from './parts/stray-files.js';
 import { keepOffline } from './state/offline.js';
 import { readZoo } from './state/zoo.js';
 
@@ -9,3 +10,4 @@ if (root === null) throw new Error('the page has no place for the studio');
 render(<App />, root);
 keepOffline();
 void readZoo();
+refuseStrayFiles();

@@ -46,6 +46,14 @@ test.each<[Rule, string]>([
     'Position: progression, 1 slot forward in each column',
   ],
   [
+    { name: 'Progression', attribute: 'Type', value: 1 },
+    'Type: progression, 1 shape on in each column, triangle to circle',
+  ],
+  [
+    { name: 'Progression', attribute: 'Type', value: -2 },
+    'Type: progression, 2 shapes on in each column, circle to triangle',
+  ],
+  [
     { name: 'Distribute_Three', attribute: 'Type', value: 0 },
     'Type: distribute three, the same three in each row',
   ],

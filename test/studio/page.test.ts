@@ -236,6 +236,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
           bundles: [
             { name: 'mine', ...entry },
             { name: 'center', ...entry },
+            { name: 'grid-3x3-noisy', configuration: 'grid-3x3', noisy: true, bytes: 1 },
           ],
         },
       }),
@@ -245,6 +246,19 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
       await route.fulfill({ body: readFileSync(path.join(zoo, 'center', name)) });
     });
     await goTo(page, host.url, 'tab=play&config=center&seed=3');
+    // Noise is offered where a model knows it.
+    const noise = page.locator('.toggle', { hasText: 'Noise' });
+    expect(await noise.getAttribute('title')).toContain('Only grids');
+    await page.evaluate(`location.hash = 'tab=play&config=grid-2x2&seed=3'`);
+    await eventually(() => noise.getAttribute('title')).toContain('with noise');
+    expect(await noise.locator('input').isDisabled()).toBe(true);
+    // What the list does not have is not there a second time either.
+    await page.locator('.notice[role=alert]').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    await page.evaluate(`location.hash = 'tab=play&config=grid-3x3&seed=3'`);
+    await eventually(() => noise.locator('input').isDisabled()).toBe(false);
+    await page.evaluate(`location.hash = 'tab=play&config=center&seed=3'`);
+    await modelReady(page);
     expect(await page.locator('.choice.absent').count()).toBe(6);
     await page.getByLabel('Model', { exact: true }).selectOption('mine');
     await eventually(() => page.locator('.footer').innerText()).toContain('Model mine');

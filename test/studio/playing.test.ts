@@ -160,16 +160,72 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     }
   });
 
-  test.each(['-4', '1000000000', '2.5'])('number %s is refused in words', async (number) => {
+  test.each(['-1', '1000000000', '1.5', ''])('number “%s” is refused in words', async (number) => {
     const { page } = await openPage(await fresh({ viewport: LAPTOP }));
     await page.goto(`${host.url}#tab=play&config=center&seed=3`);
     const field = page.getByLabel('Number of the matrix (its seed)');
     await field.fill(number);
-    await page.keyboard.press('Enter');
-    await page.getByText('Matrices are numbered 0 to 999,999,999.').waitFor();
-    expect(page.url()).toContain('seed=3');
-    await field.blur();
+    // Whoever leaves the field is told as well as who presses Enter.
+    await page.keyboard.press(number === '1.5' ? 'Tab' : 'Enter');
+    const words = page.getByText('Matrices are numbered 0 to 999,999,999.');
+    await words.waitFor();
     expect(await field.inputValue()).toBe('3');
+    expect(await field.getAttribute('aria-invalid')).not.toBe('true');
+    expect(page.url()).toContain('seed=3');
+    await field.fill('4');
+    await page.keyboard.press('Enter');
+    await eventually(() => page.url()).toContain('seed=4');
+    expect(await words.count()).toBe(0);
+  });
+
+  test('on a laptop an answer moves nothing; on a phone the next matrix is back in sight', async () => {
+    for (const [viewport, moves] of [
+      [{ width: 1280, height: 800 }, false],
+      [{ width: 390, height: 700 }, true],
+    ] as const) {
+      const context = await fresh({ viewport, reducedMotion: 'reduce' });
+      const { page } = await openPage(context);
+      await goTo(page, host.url, 'tab=play&config=center&seed=3');
+      const scrolled = (): Promise<number> => page.evaluate('scrollY');
+      await page.keyboard.press('2');
+      await page.locator('[data-testid=verdict] canvas').waitFor();
+      expect((await scrolled()) > 0).toBe(moves);
+      await page.keyboard.press('n');
+      await eventually(scrolled).toBe(0);
+    }
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'the first click on the button for colours changes them, from %s',
+    async (colorScheme) => {
+      const { page } = await openPage(await fresh({ viewport: LAPTOP, colorScheme }));
+      await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+      const paper = (): Promise<string> =>
+        page.evaluate(
+          'getComputedStyle(document.documentElement).colorScheme + getComputedStyle(document.body).backgroundColor',
+        );
+      await page.locator('.candidate').first().waitFor();
+      const before = await paper();
+      await page.getByLabel(/^Colours:/).click();
+      await eventually(paper).not.toBe(before);
+    },
+  );
+
+  test('a file dropped beside the place for pictures does not leave the page', async () => {
+    const { page } = await openPage(await fresh({ viewport: LAPTOP }));
+    await page.goto(`${host.url}#tab=make&config=center&seed=3`);
+    await page.locator('.drop-zone').waitFor();
+    const isTaken = (kind: string): Promise<boolean> =>
+      page.evaluate(`(() => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File(['x'], 'x.png', { type: 'image/png' }));
+        const event = new DragEvent('${kind}', { dataTransfer, bubbles: true, cancelable: true });
+        document.querySelector('.masthead').dispatchEvent(event);
+        return event.defaultPrevented;
+      })()`);
+    expect(await isTaken('dragover')).toBe(true);
+    expect(await isTaken('drop')).toBe(true);
+    expect(await page.locator('.drop .fault').count()).toBe(0);
   });
 
   test('rules of one’s own stay for the next matrix, on every tab', async () => {

@@ -5,9 +5,11 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   encodePng,
+  encodeRavenNpz,
   layoutOf,
   matrixPanels,
   renderPanel,
+  renderProblem,
   sampleProblem,
   type Configuration,
 } from '../../src/matrix/index.js';
@@ -28,16 +30,25 @@ const hasModel = ['center', 'left-right'].every((name) =>
   existsSync(path.join(ZOO, name, 'bundle.json')),
 );
 
+const pictureFile = (name: string, data: Uint8Array) => ({
+  name,
+  mimeType: 'image/png',
+  buffer: Buffer.from(encodePng({ width: 160, height: 160, channels: 1, data })),
+});
+
 function panelFiles(configuration: Configuration) {
   const problem = sampleProblem({ configuration, variant: 'i-raven', seed: 5, index: 0 });
   const layout = layoutOf(configuration);
-  return matrixPanels(problem).map((panel, i) => ({
-    name: `panel-${i + 1}.png`,
-    mimeType: 'image/png',
-    buffer: Buffer.from(
-      encodePng({ width: 160, height: 160, channels: 1, data: renderPanel(layout, panel) }),
-    ),
-  }));
+  return matrixPanels(problem).map((panel, i) =>
+    pictureFile(`panel-${i + 1}.png`, renderPanel(layout, panel)),
+  );
+}
+
+/** A matrix of another kind with its eight candidates, and without its answer. */
+function npzFile(configuration: Configuration) {
+  const problem = sampleProblem({ configuration, variant: 'i-raven', seed: 5, index: 0 });
+  const bytes = encodeRavenNpz(problem, renderProblem(problem).images);
+  return { name: 'matrix.npz', mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
 }
 
 describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
@@ -63,6 +74,12 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
     await notice.waitFor();
     expect(await notice.innerText()).toContain('does not know such pictures');
     expect(await notice.locator('canvas').count()).toBe(9);
+    // Nowhere is it sure of them.
+    await page.locator('.tabs a[href*="tab=erase"]').click();
+    const sureness = page.locator('.samples .sureness');
+    await sureness.first().waitFor();
+    expect(await sureness.allInnerTexts()).toEqual(['a guess']);
+    await page.locator('.tabs a[href*="tab=make"]').click();
     // Another configuration tries the same pictures.
     await page.getByLabel('Left-right').check();
     await eventually(() => page.url()).toMatch(/config=left-right.*pictures=/);
@@ -77,6 +94,20 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
     await page.locator('.stage .cell.imagined canvas').waitFor();
     await page.locator('[data-testid=rule-table]').waitFor();
     expect(await notice.count()).toBe(0);
+    await page.getByText('Remove my pictures').click();
+    await input.setInputFiles(npzFile('left-right'));
+    await notice.waitFor();
+    await page.locator('.tabs a[href*="tab=why"]').click();
+    await page.locator('.heat').first().waitFor();
+    expect(await page.locator('.heat-map').innerText()).not.toMatch(/%|sure/);
+    await page.locator('.tabs a[href*="tab=make"]').click();
+    await page.getByText('Remove my pictures').click();
+    const white = new Uint8Array(160 * 160).fill(255);
+    await input.setInputFiles(
+      Array.from({ length: 9 }, (_, i) => pictureFile(`white-${i + 1}.png`, white)),
+    );
+    await notice.waitFor();
+    expect(await notice.innerText()).toContain('empty');
     expect(errors).toEqual([]);
   });
 });

@@ -119,13 +119,21 @@ function ModelChoice() {
   );
 }
 
+/** Why a configuration cannot be had with noise; null where it can. */
+function noiseRefusal(configuration: Configuration): string | null {
+  if (!hasGrid(configuration)) return 'Only grids have noise';
+  const isAbsent = modelsFor(layoutName({ configuration, noisy: true }))?.length === 0;
+  return isAbsent ? `No model for ${paperName(configuration)} with noise is here yet` : null;
+}
+
 function NoiseToggle() {
   const { configuration, noisy } = findLayout(settings.value.layout);
-  const possible = hasGrid(configuration);
   const flip = (): void => changeLayout(layoutName({ configuration, noisy: !noisy }));
+  const refusal = noisy ? null : noiseRefusal(configuration);
+  const about = 'Random sizes, shades and rotations, as in RAVEN’s original grids';
   return (
-    <label class="toggle" title="Random sizes, shades and rotations, as in RAVEN's original grids">
-      <input type="checkbox" checked={noisy} disabled={!possible} onChange={flip} />
+    <label class="toggle" title={refusal ?? about}>
+      <input type="checkbox" checked={noisy} disabled={refusal !== null} onChange={flip} />
       <span>Noise</span>
     </label>
   );
@@ -161,7 +169,8 @@ function DifficultyChoice() {
 /** The number of the matrix; one that cannot be is refused in words. */
 function SeedField() {
   const { seed } = settings.value;
-  const isWrong = useSignal(false);
+  /** The number that stayed when another was refused; null when none was since. */
+  const kept = useSignal<number | null>(null);
   return (
     <label class="field seed">
       <span>No.</span>
@@ -172,24 +181,22 @@ function SeedField() {
         max={MOST_SEED}
         value={seed}
         aria-label="Number of the matrix (its seed)"
-        aria-invalid={isWrong.value}
         onChange={(event) => {
           const input = event.currentTarget;
           const value = Number(input.value);
-          isWrong.value = !(
-            input.value !== '' &&
-            Number.isSafeInteger(value) &&
-            value >= 0 &&
-            value <= MOST_SEED
-          );
-          if (!isWrong.value) changeSeed(value);
-        }}
-        onBlur={(event) => {
-          event.currentTarget.value = String(settings.peek().seed);
-          isWrong.value = false;
+          const isSound =
+            input.value !== '' && Number.isSafeInteger(value) && value >= 0 && value <= MOST_SEED;
+          if (isSound) {
+            kept.value = null;
+            changeSeed(value);
+            return;
+          }
+          // The field goes back to the number of the matrix that is shown; the words stay to say why.
+          input.value = String(seed);
+          kept.value = seed;
         }}
       />
-      {isWrong.value && (
+      {kept.value === seed && (
         <span class="field-fault" role="alert">
           Matrices are numbered 0 to {MOST_SEED.toLocaleString('en')}.
         </span>

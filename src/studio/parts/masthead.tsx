@@ -21,8 +21,11 @@ theme.subscribe((value) => {
   else document.documentElement.dataset.theme = value;
 });
 
+/** From the system's colours to the others first, so that the first click shows something. */
 function nextTheme(): void {
-  const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length];
+  const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
+  const order: readonly Theme[] = isDark ? ['auto', 'light', 'dark'] : ['auto', 'dark', 'light'];
+  const next = order[(order.indexOf(theme.value) + 1) % order.length];
   theme.value = next;
   try {
     localStorage.setItem(STORAGE, next);

@@ -1,5 +1,6 @@
 /** How far the model's download is, or why there is none. Takes its place from the start. */
-import { model, reloadModel } from '../state/store.js';
+import { model, reloadModel, settings } from '../state/store.js';
+import { modelsFor } from '../state/zoo.js';
 
 export function ModelNotice() {
   const state = model.value;
@@ -18,9 +19,11 @@ export function ModelNotice() {
       ) : (
         <div class="notice" role="alert">
           <p>{capital(state.fault)}. You can still play and build; imagining needs a model.</p>
-          <button type="button" class="quiet" onClick={reloadModel}>
-            Try again
-          </button>
+          {modelsFor(settings.value.layout)?.length !== 0 && (
+            <button type="button" class="quiet" onClick={reloadModel}>
+              Try again
+            </button>
+          )}
         </div>
       )}
     </div>

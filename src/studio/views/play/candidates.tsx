@@ -19,7 +19,9 @@ export function Candidates({ pick }: { readonly pick: (candidate: number) => voi
         const number = i + 1;
         const isTarget = revealed && shown?.target === i;
         const tags = [...(picked === number ? ['you'] : []), ...(models === i ? ['CRAB'] : [])];
-        const state = isTarget ? ' right' : picked === number && revealed ? ' wrong' : '';
+        // Of pictures the answer may not be known: then nobody is wrong.
+        const isWrong = revealed && picked === number && typeof shown?.target === 'number';
+        const state = isTarget ? ' right' : isWrong ? ' wrong' : '';
         return (
           <li key={number}>
             <button

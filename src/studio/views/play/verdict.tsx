@@ -33,14 +33,31 @@ function summary(picked: number, target: number | null, models: number | null): 
   return crab === true ? 'CRAB is right.' : crab === false ? 'CRAB is wrong here.' : '';
 }
 
-/** On a phone the verdict lies below what fits on the screen: it is brought into sight. */
+/** Beside the matrix the verdict is noticed by its headline; below it, in one column, all of it is wanted. */
+const HEADLINE_PIXELS = 48;
+const ONE_COLUMN = '(max-width: 720px)';
+
+/**
+ * On a phone the verdict lies below what fits on the screen: it is brought into sight, and the next matrix
+ * is back where the page was. Where its headline is in sight nothing moves.
+ */
 function useSight(isShown: boolean) {
   const place = useRef<HTMLDivElement>(null);
   const wasShown = useRef(isShown);
+  const cameFrom = useRef<number | null>(null);
   useEffect(() => {
-    if (isShown && !wasShown.current) {
-      const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-      place.current?.scrollIntoView({ block: 'nearest', behavior: isCalm ? 'auto' : 'smooth' });
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const behavior = isCalm ? 'auto' : 'smooth';
+    const box = place.current?.getBoundingClientRect();
+    if (isShown && !wasShown.current && box !== undefined) {
+      const wanted = matchMedia(ONE_COLUMN).matches ? box.height : HEADLINE_PIXELS;
+      const isInSight = box.top >= 0 && box.top + wanted <= innerHeight;
+      cameFrom.current = isInSight ? null : scrollY;
+      if (!isInSight) place.current?.scrollIntoView({ block: 'nearest', behavior });
+    }
+    if (!isShown && wasShown.current && cameFrom.current !== null) {
+      scrollTo({ top: cameFrom.current, behavior });
+      cameFrom.current = null;
     }
     wasShown.current = isShown;
   }, [isShown]);
