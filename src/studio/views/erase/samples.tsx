@@ -67,6 +67,9 @@ export function Samples() {
       </p>
       {drawn !== null && (
         <table>
+          <colgroup>
+            <col class="row-name" />
+          </colgroup>
           <thead class="unseen">
             <tr>
               <th scope="col">Panel</th>
