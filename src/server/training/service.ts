@@ -37,6 +37,9 @@ export interface TrainingServiceOptions {
 
 const busy = (message: string): HttpFault => new HttpFault(409, message);
 
+const cannotTrain = (reason: string | null): HttpFault =>
+  new HttpFault(503, `this machine cannot train: ${reason}; \`${SETUP_TORCH}\` gets what it needs`);
+
 export class TrainingService {
   readonly #options: TrainingServiceOptions;
   readonly #stored: StoredRuns;
@@ -99,9 +102,7 @@ export class TrainingService {
 
   async start(body: Body): Promise<RunSummary> {
     const { devices, reason } = await this.#torch.look();
-    if (devices.length === 0) {
-      throw new HttpFault(503, `this machine cannot train: ${reason}`);
-    }
+    if (devices.length === 0) throw cannotTrain(reason);
     const { name: wanted, job } = newRunOf(body, devices);
     const name = await this.#stored.freeName(wanted, (each) => this.#live.has(each));
     this.#requireIdle();
@@ -113,7 +114,7 @@ export class TrainingService {
   async resume(body: Body): Promise<RunSummary> {
     const name = runNameOf(body);
     const { devices, reason } = await this.#torch.look();
-    if (devices.length === 0) throw new HttpFault(503, `this machine cannot train: ${reason}`);
+    if (devices.length === 0) throw cannotTrain(reason);
     const stored = await this.#require(name);
     if (stored.state === 'finished') throw busy(`${name} has reached its end`);
     const curves = await this.#stored.curves(name);
