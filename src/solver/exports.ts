@@ -22,6 +22,7 @@ export { completedPicture, type CompletedOptions } from './completed-picture.js'
 export * from './errors.js';
 export {
   Familiarity,
+  isEmptyPanel,
   redrawingError,
   unknownPictures,
   type Fit,

@@ -16,6 +16,9 @@ const TIMES_OWN = 10;
 /** Below this mean squared error a picture is well redrawn, however exact the model is on its own. */
 const SMALL_ERROR = 0.004;
 
+/** Every panel of a matrix has a figure, and every figure an outline darker than the paper by more than this. */
+const LEAST_CONTRAST = 0.25;
+
 /** Panels of the kind a model was trained on, with their concepts. */
 export interface OwnPanels {
   readonly panels: readonly Panel[];
@@ -39,6 +42,13 @@ export function redrawingError(panel: Panel, redrawn: Panel): number {
   let sum = 0;
   for (let i = 0; i < panel.length; i++) sum += (panel[i] - redrawn[i]) ** 2;
   return sum / panel.length;
+}
+
+/** Whether nothing is drawn on a panel: a model redraws paper well without knowing such matrices. */
+export function isEmptyPanel(panel: Panel): boolean {
+  let [least, most] = [Infinity, -Infinity];
+  for (const value of panel) [least, most] = [Math.min(least, value), Math.max(most, value)];
+  return most - least < LEAST_CONTRAST;
 }
 
 /** Which of some pictures a model does not know, by their errors and those on panels of its own. */
@@ -94,7 +104,9 @@ export class Familiarity {
     const indices = panels.map((panel) => (panel === null ? -1 : next++));
     return {
       redrawn: indices.map((i) => (i < 0 ? null : redrawn[i])),
-      unknown: indices.flatMap((i, at) => (i >= 0 && unknown[i] ? [at + 1] : [])),
+      unknown: indices.flatMap((i, at) =>
+        i >= 0 && (unknown[i] || isEmptyPanel(given[i])) ? [at + 1] : [],
+      ),
     };
   }
 }

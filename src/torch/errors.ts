@@ -33,8 +33,13 @@ export class ProcessGroupError extends TorchError {
 
 /** libtorch's addon is not there, or cannot be loaded; the message says how to get it. */
 export class TorchUnavailableError extends Error {
-  constructor(reason: string, options?: ErrorOptions) {
-    super(`libtorch is not available (${reason}); run \`npm run setup:torch\` to get it`, options);
+  /** What is the matter, without the advice: for who knows a command that fits the place better. */
+  readonly reason: string;
+
+  constructor(why: string, options?: ErrorOptions) {
+    const reason = `libtorch is not available (${why})`;
+    super(`${reason}; run \`npm run setup:torch\` to get it`, options);
     this.name = 'TorchUnavailableError';
+    this.reason = reason;
   }
 }

@@ -27,9 +27,9 @@ export interface TorchInfo {
 }
 
 /** What libtorch is here; or, where there is none, null with the reason. */
-export function torchInfo(): { info: TorchInfo; reason: null } | { info: null; reason: string } {
+export function torchInfo(): { info: TorchInfo } | { info: null; missing: TorchUnavailableError } {
   const addon = tryNative();
-  if (addon instanceof TorchUnavailableError) return { info: null, reason: addon.message };
+  if (addon instanceof TorchUnavailableError) return { info: null, missing: addon };
   const devices = Array.from({ length: addon.cudaDeviceCount() }, (_, i) =>
     addon.cudaDeviceInfo(`cuda:${i}`),
   );
@@ -40,7 +40,7 @@ export function torchInfo(): { info: TorchInfo; reason: null } | { info: null; r
     threads: addon.getNumThreads(),
     interopThreads: addon.getNumInteropThreads(),
   };
-  return { info, reason: null };
+  return { info };
 }
 
 export function torchVersion(): { major: number; minor: number } {

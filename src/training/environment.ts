@@ -28,8 +28,9 @@ async function packageVersion(): Promise<string> {
 
 /** Fails with what to do where libtorch is missing. */
 export async function readEnvironment(): Promise<Environment> {
-  const { info, reason } = torchInfo();
-  if (info === null) throw new TrainingError(reason);
+  const found = torchInfo();
+  if (found.info === null) throw new TrainingError(found.missing.message);
+  const { info } = found;
   const software = {
     'crab-raven': await packageVersion(),
     node: process.version,

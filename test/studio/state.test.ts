@@ -16,8 +16,7 @@ import {
 import type { RuleMap } from '../../src/solver/index.js';
 import { conceptRange, placeOn } from '../../src/studio/engine/concept-range.js';
 import { planOf } from '../../src/studio/engine/difficulty.js';
-import { isEmptyPanel } from '../../src/studio/engine/empty-panel.js';
-import { redrawingError, unknownPictures } from '../../src/solver/index.js';
+import { isEmptyPanel, redrawingError, unknownPictures } from '../../src/solver/index.js';
 import { newestOnly } from '../../src/studio/engine/newest-only.js';
 import { readConceptRules, skill } from '../../src/studio/engine/rule-words.js';
 import { ruleWords, subjectsOf, wordsForConcepts } from '../../src/studio/engine/words.js';

@@ -161,9 +161,11 @@ describe('without libtorch', () => {
       const torch = await import('../../src/torch/index.js');
       expect(torch.isTorchAvailable()).toBe(false);
       expect(torch.cudaIsAvailable()).toBe(false);
-      const { info, reason } = torch.torchInfo();
-      expect(info).toBeNull();
-      expect(reason).toMatch(/run `npm run setup:torch` to get it$/);
+      const found = torch.torchInfo();
+      if (found.info !== null) throw new Error('an addon that is not there was found');
+      expect(found.missing.message).toBe(
+        `${found.missing.reason}; run \`npm run setup:torch\` to get it`,
+      );
       expect(() => torch.zeros([1])).toThrow(torch.TorchUnavailableError);
       expect(() => new torch.Generator('cpu', 1)).toThrow(torch.TorchUnavailableError);
     },

@@ -3,9 +3,9 @@ import type { Finding, Library, OnnxFinding, TorchFinding } from './findings.js'
 
 async function lookAtTorch(): Promise<Finding<TorchFinding>> {
   const { torchInfo } = await import('../../torch/index.js');
-  const { info, reason } = torchInfo();
-  // How to get it is told by who asks, with the command that fits the place of this package.
-  if (info === null) return { found: null, reason: reason.replace(/; run `[^`]*` to get it$/, '') };
+  const torch = torchInfo();
+  if (torch.info === null) return { found: null, reason: torch.missing.reason };
+  const { info } = torch;
   const { version, cuda, blas } = info;
   const devices = info.devices.map(({ name, memory }) => ({ name, memory }));
   return { found: { version, cuda, devices, blas }, reason: null };

@@ -12,7 +12,6 @@ import {
   type RuleReading,
 } from '../../solver/index.js';
 import { conceptRange, type ConceptRange } from './concept-range.js';
-import { isEmptyPanel } from './empty-panel.js';
 import type {
   FitView,
   LoadProgress,
@@ -140,12 +139,8 @@ export class Model {
   }
 
   /** Which of nine pictures the model does not know; null stands for a blank cell. */
-  async fit(panels: readonly (Panel | null)[]): Promise<FitView> {
-    const { unknown, redrawn } = await this.#familiarity.judge(panels);
-    // An empty picture is redrawn well, but no matrix has it.
-    const isUnknown = (panel: Panel | null, i: number): boolean =>
-      panel !== null && (unknown.includes(i + 1) || isEmptyPanel(panel));
-    return { redrawn, unknown: panels.flatMap((panel, i) => (isUnknown(panel, i) ? [i + 1] : [])) };
+  fit(panels: readonly (Panel | null)[]): Promise<FitView> {
+    return this.#familiarity.judge(panels);
   }
 
   /** The plane of rules of a concept (1..M). */
