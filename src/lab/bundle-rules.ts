@@ -12,9 +12,9 @@ import {
   SMALL_PIXELS,
 } from '../matrix/index.js';
 import type { MixtureData } from '../models/index.js';
-import type { RuleMap } from '../solver/index.js';
+import type { ConceptMeans, RuleMap, RuleMixture } from '../solver/index.js';
 import type { RulesSnapshot } from '../training/index.js';
-import { refittedPrior } from './bundle-prior.js';
+import { mirroredMatrix, refittedPrior } from './bundle-prior.js';
 import { PanelEncoder } from './metrics/panel-encoder.js';
 import type { Rules, Subject } from './subject.js';
 
@@ -30,17 +30,18 @@ const SLICE = 32;
 
 type Source = RuleMap['source'];
 
-/** Rules the subject parses from problems 0 .. count - 1 of a source. */
-export async function parseSourceRules(
-  subject: Pick<Subject, 'solver' | 'parseRules'>,
+/** Problems 0 .. count - 1 of a source, some at a time: concepts [n][9] of their panels, and true rules. */
+async function* encodedProblems(
+  subject: Pick<Subject, 'solver'>,
   source: Source,
   count: number,
   signal?: AbortSignal,
-): Promise<{ readonly rules: Rules; readonly truth: readonly string[] }> {
+): AsyncGenerator<{
+  readonly concepts: readonly (readonly ConceptMeans[])[];
+  readonly truth: readonly string[];
+}> {
   const layout = layoutOf(source.configuration, source.noisy);
   const encoder = new PanelEncoder(subject.solver);
-  const rules: Rules = [];
-  const truth: string[] = [];
   for (let first = 0; first < count; first += SLICE) {
     const matrices = Array.from({ length: Math.min(SLICE, count - first) }, (_, i) =>
       samplePanels({ ...source, index: first + i }),
@@ -49,13 +50,44 @@ export async function parseSourceRules(
     const pictures = new Uint8Array(panels.length * SMALL_PIXELS);
     panels.forEach((panel, i) => render64Into(layout, panel, pictures, i * SMALL_PIXELS));
     const { means } = await encoder.encode(pictures, signal);
-    const concepts = matrices.map((_, n) =>
-      means.slice(n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS),
-    );
-    rules.push(...(await subject.parseRules(concepts, signal)));
-    truth.push(...matrices.map((matrix) => formatLabel(matrix.rules)));
+    yield {
+      concepts: matrices.map((_, n) => means.slice(n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS)),
+      truth: matrices.map((matrix) => formatLabel(matrix.rules)),
+    };
+  }
+}
+
+/** Rules the subject parses from problems 0 .. count - 1 of a source. */
+export async function parseSourceRules(
+  subject: Pick<Subject, 'solver' | 'parseRules'>,
+  source: Source,
+  count: number,
+  signal?: AbortSignal,
+): Promise<{ readonly rules: Rules; readonly truth: readonly string[] }> {
+  const rules: Rules = [];
+  const truth: string[] = [];
+  for await (const problems of encodedProblems(subject, source, count, signal)) {
+    rules.push(...(await subject.parseRules(problems.concepts, signal)));
+    truth.push(...problems.truth);
   }
   return { rules, truth };
+}
+
+/** The prior for a subject, from problems of a source. */
+async function fittedPrior(
+  subject: Pick<Subject, 'solver' | 'parseRules'>,
+  trained: readonly MixtureData[],
+  source: Source,
+  count: number,
+  signal?: AbortSignal,
+): Promise<RuleMixture[]> {
+  const rules: Rules = [];
+  const mirrored: Rules = [];
+  for await (const { concepts } of encodedProblems(subject, source, count, signal)) {
+    rules.push(...(await subject.parseRules(concepts, signal)));
+    mirrored.push(...(await subject.parseRules(concepts.map(mirroredMatrix), signal)));
+  }
+  return refittedPrior(rules, mirrored, trained);
 }
 
 /** Snapshots of the same problems from before a step, oldest first, at most six, evenly chosen. */
@@ -96,13 +128,11 @@ export async function bundleRules(
   const same = trained.snapshots.filter(
     (each) => each.source.seed === source.seed && each.rules.length === count,
   );
+  const fresh = { ...source, seed: PRIOR_SEED };
   const prior =
     trained.prior === null
       ? null
-      : refittedPrior(
-          (await parseSourceRules(subject, { ...source, seed: PRIOR_SEED }, fitted, signal)).rules,
-          trained.prior,
-        );
+      : await fittedPrior(subject, trained.prior, fresh, fitted, signal);
   const map = {
     prior,
     source: { configuration: source.configuration, noisy: source.noisy, seed: source.seed },

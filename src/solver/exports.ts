@@ -47,7 +47,7 @@ export type {
   SampleOptions,
   SolveOptions,
 } from './questions.js';
-export { parseRuleMap, RuleClassifier } from './rule-map.js';
+export { categoriesOf, parseRuleMap, RuleClassifier } from './rule-map.js';
 export type { RuleCategories, RuleMap, RuleMixture, RuleSnapshot } from './rule-map.js';
 export {
   COVARIANCE_FORMS,

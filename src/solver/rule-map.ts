@@ -6,12 +6,18 @@ import { CONFIGURATIONS, parseLabel, type Configuration, type Label } from '../m
 import { JsonValue } from './json.js';
 import { cholesky, invertLower } from './linear-algebra.js';
 
-/** A mixture as plain data; components by falling weight. */
+/** A mixture as plain data; components by falling weight, those of one category together. */
 export interface RuleMixture {
   readonly weights: readonly number[];
   readonly means: readonly (readonly number[])[];
   readonly covariances: readonly (readonly (readonly number[])[])[];
+  /** For each component the category of rules it belongs to, 0, 1, ...; absent: one of its own. */
+  readonly categories?: readonly number[];
 }
+
+/** The category of each component. */
+export const categoriesOf = ({ weights, categories }: RuleMixture): readonly number[] =>
+  categories ?? weights.map((_, k) => k);
 
 export interface RuleSnapshot {
   /** Steps of training done. */
@@ -39,10 +45,21 @@ const MOST_COMPONENTS = 64;
 const MOST_PROBLEMS = 10_000;
 const MOST_SNAPSHOTS = 64;
 
+function readCategories(json: JsonValue, components: number): number[] {
+  const categories = json
+    .items(components, components)
+    .map((category) => category.integer(0, components - 1));
+  const met = new Set(categories);
+  if (Math.max(...categories) >= met.size) json.fail('categories 0, 1, ... without a gap');
+  return categories;
+}
+
 function readMixture(json: JsonValue, ruleSize: number): RuleMixture {
   const weights = json.get('weights').items(1, MOST_COMPONENTS);
   const k = weights.length;
+  const categories = json.get('categories').nullOr((list) => readCategories(list, k));
   return {
+    ...(categories === null ? {} : { categories }),
     weights: weights.map((weight) => weight.number()),
     means: json
       .get('means')
@@ -86,19 +103,24 @@ export function parseRuleMap(bytes: Uint8Array, concepts: number, ruleSize: numb
   };
 }
 
-/** Categories of a rule: its probability in each component. */
+/** Categories of a rule: its probability in each. */
 export interface RuleCategories {
   readonly probabilities: readonly number[];
   /** log p(r) under the whole mixture. */
   readonly logDensity: number;
 }
 
-/** Assigns rules of one concept to the components of its mixture. */
+/** Assigns rules of one concept to the categories of its mixture. */
 export class RuleClassifier {
+  /** How many there are. */
+  readonly categories: number;
+  readonly #categoryOf: readonly number[];
   readonly #factors: readonly Float64Array[];
   readonly #offsets: readonly number[];
 
   constructor(readonly mixture: RuleMixture) {
+    this.#categoryOf = categoriesOf(mixture);
+    this.categories = 1 + Math.max(...this.#categoryOf);
     const size = mixture.means[0].length;
     this.#factors = mixture.covariances.map((covariance) =>
       invertLower(cholesky(Float64Array.from(covariance.flat()), size), size),
@@ -126,6 +148,8 @@ export class RuleClassifier {
     const largest = Math.max(...logs);
     const sum = logs.reduce((total, log) => total + Math.exp(log - largest), 0);
     const logDensity = largest + Math.log(sum);
-    return { probabilities: logs.map((log) => Math.exp(log - logDensity)), logDensity };
+    const probabilities = new Array<number>(this.categories).fill(0);
+    logs.forEach((log, k) => (probabilities[this.#categoryOf[k]] += Math.exp(log - logDensity)));
+    return { probabilities, logDensity };
   }
 }

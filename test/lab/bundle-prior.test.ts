@@ -1,8 +1,9 @@
 /** The prior of a bundle: found again from rules alone, whatever training left. */
 import { expect, test } from 'vitest';
-import { refittedPrior } from '../../src/lab/bundle-prior.js';
+import { mirroredMatrix, refittedPrior } from '../../src/lab/bundle-prior.js';
 import { Random } from '../../src/matrix/index.js';
-import { adjustedRandIndex, categories, mixturesOf, pointsOf } from '../../src/models/index.js';
+import { adjustedRandIndex } from '../../src/models/index.js';
+import { RuleClassifier, type RuleMixture } from '../../src/solver/index.js';
 
 const CENTRES = [
   [1.4, -1.9],
@@ -32,22 +33,61 @@ const rules = labels.map((label) => [
   [noise(), noise()], // a concept without clusters
 ]);
 
+/** Their own mirror images: nothing is joined that lies apart. */
+const alike = rules;
+
 test('clusters are found from rules alone, from a prior that knew none', () => {
-  const [prior, single] = mixturesOf(refittedPrior(rules, [useless, useless]));
-  const points = pointsOf(Float64Array.from(rules.flatMap(([first]) => first)), 2);
-  expect(adjustedRandIndex(labels, categories(prior, points))).toBe(1);
-  expect([...prior.weights]).toEqual([...prior.weights].sort((a, b) => b - a));
-  expect(single.means.every((mean) => Math.abs(mean) < 0.2)).toBe(true);
+  const [prior, single] = refittedPrior(rules, alike, [useless, useless]);
+  expect(adjustedRandIndex(labels, categoriesBy(prior, 0))).toBe(1);
+  const shares = [0, 1, 2, 3].map((c) => weightOf(prior, c));
+  expect(shares).toEqual([...shares].sort((a, b) => b - a));
+  expect(single.means.flat().every((mean) => Math.abs(mean) < 0.2)).toBe(true);
+});
+
+/** Most likely category of rules of a concept. */
+function categoriesBy(prior: RuleMixture, m: number, of = rules): number[] {
+  const classifier = new RuleClassifier(prior);
+  return of.map((ofProblem) => {
+    const { probabilities } = classifier.classify(ofProblem[m]);
+    return probabilities.indexOf(Math.max(...probabilities));
+  });
+}
+
+const weightOf = ({ weights, categories }: RuleMixture, category: number): number =>
+  weights.reduce((sum, weight, k) => sum + (categories?.[k] === category ? weight : 0), 0);
+
+test('rules that are mirror images of each other are one category, far apart as they lie', () => {
+  // Six clouds of which 0 and 1, and 2 and 3, mirror each other: four kinds of rules.
+  const clouds = [...CENTRES, [0.1, 1.5], [-1.2, -1.2]];
+  const kinds = [0, 0, 1, 1, 2, 3];
+  const mirrorOf = [1, 0, 3, 2, 4, 5];
+  const drawn = Array.from({ length: 900 }, () => Math.floor(6 * uniform()));
+  const at = (cloud: number): number[][] => [clouds[cloud].map((value) => value + noise())];
+  const own = drawn.map(at);
+  const mirrored = drawn.map((cloud) => at(mirrorOf[cloud]));
+  const truth = drawn.map((cloud) => kinds[cloud]);
+  const [prior] = refittedPrior(own, mirrored, [useless]);
+  expect(adjustedRandIndex(truth, categoriesBy(prior, 0, own))).toBe(1);
+  // Without mirrors no four clusters can be those.
+  const [apart] = refittedPrior(own, own, [useless]);
+  expect(adjustedRandIndex(truth, categoriesBy(apart, 0, own))).toBeLessThan(0.9);
+});
+
+test('a mirrored matrix has its columns in reverse', () => {
+  const matrix = Array.from({ length: 9 }, (_, i) => [[i]]);
+  const order = mirroredMatrix(matrix as never).flat(2);
+  expect(order).toEqual([2, 1, 0, 5, 4, 3, 8, 7, 6]);
 });
 
 test('the same rules give the same prior', () => {
-  expect(refittedPrior(rules, [useless, useless])).toEqual(
-    refittedPrior(rules, [useless, useless]),
+  expect(refittedPrior(rules, alike, [useless, useless])).toEqual(
+    refittedPrior(rules, alike, [useless, useless]),
   );
 });
 
 test('rules that never differ keep a prior that can be drawn and sampled', () => {
   const still = rules.map(() => [[0.5, 0.5]]);
-  const [{ covariances }] = refittedPrior(still, [useless]);
+  const [{ covariances, weights }] = refittedPrior(still, still, [useless]);
+  expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 9);
   for (const [[a, b], [c, d]] of covariances) expect(a * d - b * c).toBeGreaterThan(0);
 });

@@ -10,7 +10,7 @@ import {
 } from '../../src/solver/index.js';
 import type { CovarianceForm, ResidualStatistics } from '../../src/solver/index.js';
 import { formatSafetensors, parseSafetensors } from '../../src/solver/safetensors.js';
-import { RuleClassifier } from '../../src/solver/rule-map.js';
+import { parseRuleMap, RuleClassifier } from '../../src/solver/rule-map.js';
 
 const M = 3;
 const Z = 4;
@@ -181,4 +181,65 @@ test('rule categories are the responsibilities of the mixture', () => {
   // Halfway between two equal Gaussians only the weights decide.
   expect(probabilities[0]).toBeCloseTo(0.75, 12);
   expect(logDensity).toBeCloseTo(-0.5 - Math.log(2 * Math.PI), 12);
+});
+
+describe('categories of several components', () => {
+  const round = [
+    [0.01, 0],
+    [0, 0.01],
+  ];
+  const mixture = {
+    weights: [0.4, 0.2, 0.4],
+    means: [
+      [1, 0],
+      [-1, 0],
+      [0, 1],
+    ],
+    covariances: [round, round, round],
+  };
+
+  test('a rule is as probable in a category as in its components together', () => {
+    const classifier = new RuleClassifier({ ...mixture, categories: [0, 0, 1] });
+    const apart = new RuleClassifier(mixture).classify([0.2, 0.4]);
+    const together = classifier.classify([0.2, 0.4]);
+    expect(classifier.categories).toBe(2);
+    expect(together.logDensity).toBe(apart.logDensity);
+    expect(together.probabilities[0]).toBeCloseTo(
+      apart.probabilities[0] + apart.probabilities[1],
+      12,
+    );
+    expect(together.probabilities[1]).toBeCloseTo(apart.probabilities[2], 12);
+    for (const rule of [
+      [1, 0],
+      [-1, 0],
+    ]) {
+      expect(classifier.classify(rule).probabilities[0]).toBeCloseTo(1, 6);
+    }
+  });
+
+  const read = (categories: unknown) =>
+    parseRuleMap(
+      new TextEncoder().encode(
+        JSON.stringify({
+          prior: [{ ...mixture, categories }],
+          source: { configuration: 'center', noisy: false, seed: 1 },
+          truth: [],
+          snapshots: [],
+        }),
+      ),
+      1,
+      2,
+    );
+
+  test('are read, and may be absent', () => {
+    expect(read([1, 0, 1]).prior?.[0].categories).toEqual([1, 0, 1]);
+    expect(read(undefined).prior?.[0]).not.toHaveProperty('categories');
+  });
+
+  test.each([[[0, 1]], [[0, 0, 3]], [[0, 2, 2]], [[0, 1.5, 1]], ['two']])(
+    'are refused: %j',
+    (categories) => {
+      expect(() => read(categories)).toThrow(/rules\.json, prior.*categories/);
+    },
+  );
 });

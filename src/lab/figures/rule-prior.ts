@@ -1,10 +1,11 @@
 /**
  * The global rules of one concept: contours of the prior's log density over the parsed rules, and
- * matrices of each of its clusters, so that one sees what the cluster stands for.
+ * matrices of each of its categories, so that one sees what the category stands for. A category may be
+ * several clouds, each with its letter.
  */
 import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
-import { RuleClassifier, type RuleMixture } from '../../solver/index.js';
+import { categoriesOf, RuleClassifier, type RuleMixture } from '../../solver/index.js';
 import { chart } from './chart.js';
 import {
   at,
@@ -21,10 +22,9 @@ import { domainOf, type Point } from './rule-maps.js';
 import { ruleColour, ruleLegend, ruleSymbol, ruleTitle, type TrueRule } from './rules.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
-/** A component of the prior and what was found in it. */
+/** A category of the prior and what was found in it. */
 export interface RuleCluster {
-  /** Index of the mixture's component. */
-  readonly component: number;
+  readonly category: number;
   /** Share of the problems assigned to it. */
   readonly share: number;
   /** The most frequent true rule in it, and how frequent that is. */
@@ -52,6 +52,8 @@ const ROOM = 6;
 /** How far below its peak the log density is still drawn. */
 const DEPTH = 14;
 const LEVELS = 8;
+/** Clouds with less of the rules get no letter. */
+const LEAST_WEIGHT = 0.02;
 
 export const clusterLetter = (i: number): string => String.fromCharCode(65 + (i % 26));
 
@@ -59,8 +61,27 @@ const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
 type Ends = readonly [number, number];
 
-/** The middles of clusters, and where their letters go: beside them, not over the points. */
-function lettersOf(means: readonly Point[], points: readonly Point[], x: Ends, y: Ends) {
+/** The middle of a cloud of rules, and the index of the cluster it belongs to. */
+interface Cloud {
+  readonly mean: Point;
+  readonly cluster: number;
+}
+
+/** Clouds of the clusters shown; those of hardly any rule are left out. */
+function cloudsOf({ mixture, clusters }: RulePriorData): Cloud[] {
+  const categories = categoriesOf(mixture);
+  return clusters.flatMap(({ category }, cluster) =>
+    mixture.means.flatMap(([x, y], k): Cloud[] =>
+      categories[k] === category && mixture.weights[k] >= LEAST_WEIGHT
+        ? [{ mean: [x, y], cluster }]
+        : [],
+    ),
+  );
+}
+
+/** The middles of clouds, and where their letters go: beside them, not over the points. */
+function lettersOf(clouds: readonly Cloud[], points: readonly Point[], x: Ends, y: Ends) {
+  const means = clouds.map(({ mean }) => mean);
   const width = MAP - MARGINS.marginLeft - MARGINS.marginRight;
   const height = MAP - MARGINS.marginTop - MARGINS.marginBottom;
   const toPixels = ([px, py]: Point): Place => ({
@@ -73,14 +94,16 @@ function lettersOf(means: readonly Point[], points: readonly Point[], x: Ends, y
     meanY: means[i][1],
     x: x[0] + (place.x / width) * (x[1] - x[0]),
     y: y[1] - (place.y / height) * (y[1] - y[0]),
-    letter: clusterLetter(i),
+    letter: clusterLetter(clouds[i].cluster),
   }));
 }
 
-function densityMap({ mixture, points, truth, clusters }: RulePriorData): Drawing {
+function densityMap(data: RulePriorData): Drawing {
+  const { mixture, points, truth } = data;
+  const clouds = cloudsOf(data);
   const classifier = new RuleClassifier(mixture);
   const logDensity = (x: number, y: number): number => classifier.classify([x, y]).logDensity;
-  const shown = [...points, ...clusters.map(({ component }) => pointOf(mixture, component))];
+  const shown = [...points, ...clouds.map(({ mean }) => mean)];
   const xDomain = domainOf(shown.map(([x]) => x));
   const yDomain = domainOf(shown.map(([, y]) => y));
   const peak = Math.max(...mixture.means.map(([x, y]) => logDensity(x, y)));
@@ -89,12 +112,7 @@ function densityMap({ mixture, points, truth, clusters }: RulePriorData): Drawin
     (_, i) => peak - DEPTH * (1 - (i + 0.5) / LEVELS),
   );
   const marks = points.map(([x, y], n) => ({ x, y, rule: truth[n] }));
-  const letters = lettersOf(
-    clusters.map(({ component }) => pointOf(mixture, component)),
-    points,
-    xDomain,
-    yDomain,
-  );
+  const letters = lettersOf(clouds, points, xDomain, yDomain);
   return chart({
     width: MAP,
     height: MAP,
@@ -159,11 +177,6 @@ function densityMap({ mixture, points, truth, clusters }: RulePriorData): Drawin
 }
 
 const SYMBOLS = ['circle', 'triangle', 'square', 'diamond', 'times'];
-
-const pointOf = (mixture: RuleMixture, component: number): Point => [
-  mixture.means[component][0],
-  mixture.means[component][1],
-];
 
 function clusterRow(cluster: RuleCluster, i: number): Drawing {
   const heading: Drawing = {

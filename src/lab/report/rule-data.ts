@@ -1,6 +1,11 @@
 /** A model's rule map made ready for its figures: which attribute gives the colours, which clusters. */
 import { layoutOf, samplePanels, type Label } from '../../matrix/index.js';
-import { RuleClassifier, type RuleMap, type RuleMixture } from '../../solver/index.js';
+import {
+  categoriesOf,
+  RuleClassifier,
+  type RuleMap,
+  type RuleMixture,
+} from '../../solver/index.js';
 import type { AttributeColumn, ModelEvaluation } from '../evaluation.js';
 import { trueRule } from '../figures/index.js';
 import type {
@@ -91,14 +96,16 @@ function mostFrequent(rules: readonly TrueRule[]): { rule: TrueRule; purity: num
   return { rule, purity: count / rules.length };
 }
 
-/** Problems by the component they are most likely of, the nearest to its mean first. */
+/** Problems by the category they are most likely of, those nearest to a mean of its first. */
 function membersOf(mixture: RuleMixture, points: readonly Point[]): number[][] {
   const classifier = new RuleClassifier(mixture);
-  const members = mixture.weights.map((): number[] => []);
+  const categories = categoriesOf(mixture);
+  const members = Array.from({ length: classifier.categories }, (): number[] => []);
   points.forEach((point, n) => members[largest(classifier.classify(point).probabilities)].push(n));
-  return members.map((list, k) => {
-    const [x, y] = mixture.means[k];
-    const distance = (n: number): number => (points[n][0] - x) ** 2 + (points[n][1] - y) ** 2;
+  return members.map((list, category) => {
+    const means = mixture.means.filter((_, k) => categories[k] === category);
+    const distance = (n: number): number =>
+      Math.min(...means.map(([x, y]) => Math.hypot(points[n][0] - x, points[n][1] - y)));
     return list.sort((a, b) => distance(a) - distance(b));
   });
 }
@@ -126,12 +133,12 @@ export function rulePriorsData(
     const attribute = attributeOf(evaluation, name, m);
     const points = last.rules.map((problem) => pointOf(problem[m]));
     const rules = truthOf(truth, attribute);
-    const clusters = membersOf(prior[m], points).flatMap((members, component): RuleCluster[] => {
+    const clusters = membersOf(prior[m], points).flatMap((members, category): RuleCluster[] => {
       const share = members.length / points.length;
       if (share < SMALLEST_SHARE) return [];
       const { rule, purity } = mostFrequent(members.map((n) => rules[n]));
       const examples = members.slice(0, EXAMPLES).map(matrixOf);
-      return [{ component, share, rule, purity, examples }];
+      return [{ category, share, rule, purity, examples }];
     });
     return [
       {

@@ -166,7 +166,6 @@ export class Model {
       wide: frameOf(moments, seen),
       side: PLANE_SIDE,
       density: mixture === undefined ? new Float32Array() : density(mixture, x, y),
-      components: means.map((mean, k) => ({ mean, weight: mixture?.weights[k] ?? 0 })),
       moments,
       classes: known?.classes ?? [],
       classOf: known?.classOf ?? [],

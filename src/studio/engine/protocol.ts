@@ -178,8 +178,6 @@ export interface PlaneView extends PlaneFrame {
   /** log p(r) of the learned prior on a grid, row by row from the lowest y; empty without a prior. */
   readonly density: Float32Array;
   readonly side: number;
-  /** Means of the prior's components, with their weights. */
-  readonly components: readonly { readonly mean: readonly number[]; readonly weight: number }[];
   /** For each moment of training x, y of every point. */
   readonly moments: readonly Float32Array[];
   /** What the points' true rules are called, and for each point the index of its own. */

@@ -114,7 +114,7 @@ const FIGURES: Readonly<Record<string, () => Figure>> = {
       points,
       truth,
       clusters: [
-        { component: 1, share: 0.25, rule: 'Progression', purity: 1, examples: [panels(9)] },
+        { category: 1, share: 0.25, rule: 'Progression', purity: 1, examples: [panels(9)] },
       ],
     }),
   agreement: () =>
