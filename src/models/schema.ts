@@ -56,6 +56,12 @@ export const nullable =
   (value, path) =>
     value === null ? null : reader(value, path);
 
+/** Absent means `value`: for what files written before it existed do not have. */
+export const withDefault =
+  <T>(reader: Reader<T>, value: T): Reader<T> =>
+  (given, path) =>
+    given === undefined ? value : reader(given, path);
+
 export const list =
   <T>(reader: Reader<T>, { min = 0, max = 1000 }: Range = {}): Reader<readonly T[]> =>
   (value, path) => {

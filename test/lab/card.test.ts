@@ -18,6 +18,7 @@ import {
 } from '../../src/lab/index.js';
 import { CONFIGURATIONS, type Configuration } from '../../src/matrix/index.js';
 import { crabConfig } from '../../src/models/index.js';
+import { recipeWords } from '../../src/lab/card/training-facts.js';
 import { Zoo } from '../../src/server/zoo.js';
 import {
   folderSource,
@@ -123,6 +124,11 @@ describe('a card without measurements', () => {
     );
     expect(small).toContain('RMSprop in batches of 512 problems; learning rate 0.0003.');
     expect(small).toContain('a set of one missing panel is drawn.');
+    const { targets, ...recipe } = crabConfig('crab', 'center');
+    const words = recipeWords({ ...recipe, targets: { ...targets, max: 3, smallestSets: 3 } });
+    expect(words.join()).toContain(
+      'For every matrix three sets of one missing panel and a set of one to three missing panels are drawn;',
+    );
   });
 
   test('prints the whole command where the facts tell it', () => {

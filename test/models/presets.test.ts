@@ -122,6 +122,17 @@ describe('presets', () => {
     );
   });
 
+  test('target sets: the smallest ones are none where an older file does not tell, and never too many', () => {
+    const { smallestSets, ...targets } = crabConfig('released', 'center').targets;
+    expect(smallestSets).toBe(0);
+    const older = { ...crabConfig('released', 'center'), targets };
+    expect(parseCrabConfig(older)).toEqual(crabConfig('released', 'center'));
+    const overrides = { targets: { smallestSets: 5 } };
+    expect(() => crabConfig('crab', 'center', { overrides })).toThrow(
+      /config\.targets: smallestSets 5 is above setsPerProblem 4/,
+    );
+  });
+
   test('any single damage to a configuration is an error that names the place', () => {
     const base = crabConfig('crab', 'center');
     const paths = (value: unknown, prefix: string[] = []): string[][] =>
@@ -137,6 +148,8 @@ describe('presets', () => {
         const last = path[path.length - 1];
         // The values of schedules may be any finite number.
         fc.pre(!(path.includes('points') && last === '1' && wrong === -1e9));
+        // Configurations from before it existed lack this one.
+        fc.pre(!(last === 'smallestSets' && wrong === undefined));
         place[last] = wrong;
         expect(() => parseCrabConfig(copy)).toThrow(/^config/);
       }),

@@ -8,7 +8,14 @@ import {
   type TargetPolicy,
 } from '../../src/training/random/selection.js';
 
-const SHARED: TargetPolicy = { sharedByBatch: true, setsPerProblem: 1, min: 1, max: 1, decoded: 1 };
+const SHARED: TargetPolicy = {
+  sharedByBatch: true,
+  setsPerProblem: 1,
+  smallestSets: 0,
+  min: 1,
+  max: 1,
+  decoded: 1,
+};
 const SINGLE: TargetPolicy = { ...SHARED, sharedByBatch: false };
 
 function arraysOf(
@@ -116,6 +123,15 @@ describe('which panels are targets', () => {
     for (let n = 0; n < 50; n++) {
       expect(new Set(sets.map((targets) => targets[n][0])).size).toBe(3);
     }
+  });
+
+  test('the first sets of a problem may be the smallest ones', () => {
+    const policy = { ...SINGLE, setsPerProblem: 4, smallestSets: 3, max: 3 };
+    const sets = targetsOf(policy, 2, 300);
+    for (const targets of sets.slice(0, 3)) {
+      expect(targets.every((positions) => positions.length === 1)).toBe(true);
+    }
+    expect(new Set(sets[3].map((positions) => positions.length))).toEqual(new Set([1, 2, 3]));
   });
 
   test.each<TargetPolicy>([SHARED, SINGLE, { ...SINGLE, setsPerProblem: 2, min: 2, max: 4 }])(

@@ -49,13 +49,22 @@ export function scheduleWords({ unit, shape, points }: Schedule): string {
 
 const COUNTED = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 
-function targetsWords({ min, max, setsPerProblem, decoded, sharedByBatch }: CrabConfig['targets']) {
+/** Target sets in words: how many, and of how many panels. */
+function setsWords(count: number, min: number, max: number): string {
   const panels = min === max ? COUNTED[min] : `${COUNTED[min]} to ${COUNTED[max]}`;
   const panelWord = max === 1 ? 'panel' : 'panels';
-  const sets =
-    setsPerProblem === 1
-      ? `a set of ${panels} missing ${panelWord} is drawn`
-      : `${COUNTED[setsPerProblem]} sets of ${panels} missing ${panelWord} are drawn`;
+  const sets = count === 1 ? 'a set' : `${COUNTED[count]} sets`;
+  return `${sets} of ${panels} missing ${panelWord}`;
+}
+
+function targetsWords({ min, max, smallestSets, ...targets }: CrabConfig['targets']) {
+  const { setsPerProblem, decoded, sharedByBatch } = targets;
+  const small = min === max ? setsPerProblem : smallestSets;
+  const parts = [
+    ...(small > 0 ? [setsWords(small, min, min)] : []),
+    ...(small < setsPerProblem ? [setsWords(setsPerProblem - small, min, max)] : []),
+  ];
+  const sets = `${parts.join(' and ')} ${setsPerProblem === 1 ? 'is' : 'are'} drawn`;
   const shared = sharedByBatch ? ', the same for the whole batch' : '';
   const painted =
     decoded < max * setsPerProblem

@@ -4,7 +4,17 @@
  */
 import { CONFIGURATIONS, hasGrid } from '../../matrix/index.js';
 import { ConfigurationError } from '../errors.js';
-import { boolean, integer, list, number, object, oneOf, nullable, type Read } from '../schema.js';
+import {
+  boolean,
+  integer,
+  list,
+  number,
+  object,
+  oneOf,
+  nullable,
+  type Read,
+  withDefault,
+} from '../schema.js';
 import { schedule } from '../schedule.js';
 
 export const PRESETS = ['paper', 'released', 'crab', 'small'] as const;
@@ -74,11 +84,13 @@ export type RulePriorConfig = Read<typeof rulePrior>;
 const targets = object({
   /** Whether every problem of a batch has the same target positions. */
   sharedByBatch: boolean,
-  /** A problem has min..max targets, each number equally likely. */
+  /** A target set has min..max panels, each number equally likely. */
   min: integer({ min: 1, max: 8 }),
   max: integer({ min: 1, max: 8 }),
   /** Target sets drawn for each encoded matrix; the regularisers are averaged over them. */
   setsPerProblem: integer({ min: 1, max: 9 }),
+  /** How many of the target sets have no more than `min` panels. */
+  smallestSets: withDefault(integer({ min: 0, max: 9 }), 0),
   /** Most targets of a problem that the decoder paints; they then stand for the others too. */
   decoded: integer({ min: 1, max: 8 }),
 });
@@ -108,6 +120,11 @@ export function parseCrabConfig(value: unknown): CrabConfig {
   if (config.targets.min > config.targets.max) {
     throw new ConfigurationError(
       `config.targets: min ${config.targets.min} is above max ${config.targets.max}`,
+    );
+  }
+  if (config.targets.smallestSets > config.targets.setsPerProblem) {
+    throw new ConfigurationError(
+      `config.targets: smallestSets ${config.targets.smallestSets} is above setsPerProblem ${config.targets.setsPerProblem}`,
     );
   }
   if (config.noisy && !hasGrid(config.configuration)) {

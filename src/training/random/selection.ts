@@ -12,7 +12,7 @@ export const PANELS = 9;
 
 /**
  * How target panels are chosen while training. A problem has `setsPerProblem` target sets, each of
- * min..max panels, every number equally likely. The sets of a problem begin at different panels of one
+ * min..max panels, every number equally likely; the first `smallestSets` have `min`. The sets of a problem begin at different panels of one
  * random order, so that single targets never repeat. `sharedByBatch`: the same for the whole batch,
  * as the released code does.
  */
@@ -76,13 +76,14 @@ export function fillTargets(
   out: TargetArrays,
   offset: number,
 ): void {
-  const { sharedByBatch, setsPerProblem, min, max } = policy;
+  const { sharedByBatch, setsPerProblem, smallestSets, min, max } = policy;
   for (let n = 0; n < part.count; n++) {
     const position = sharedByBatch ? step : step * batchSize + part.first + n;
     const random = new CounterRandom(seed, STREAM.targets, position);
     const order = firstOfShuffle(random, Math.min(PANELS, setsPerProblem + max - 1));
     for (let s = 0; s < setsPerProblem; s++) {
-      const count = min === max ? min : min + random.below(max - min + 1);
+      const isSmallest = s < smallestSets || min === max;
+      const count = isSmallest ? min : min + random.below(max - min + 1);
       const at = offset + (s * part.count + n) * max;
       for (let place = 0; place < max; place++) {
         const panel = order[(s + Math.min(place, count - 1)) % order.length];
