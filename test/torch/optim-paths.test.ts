@@ -82,7 +82,9 @@ describe.skipIf(!isTorchAvailable())('large tensors on the CPU', () => {
       dense.grad = gradient.clone();
       a.step();
       b.step();
-      expect(transposed.detach().equal(dense.detach())).toBe(true);
+      // Other kernels may do the two, which then differ in the last bit.
+      expect(difference(transposed.detach(), dense.detach())).toBeLessThan(1e-6);
+      expect(difference(transposed.detach(), base.transpose(0, 1))).toBeGreaterThan(1e-3);
     });
   });
 });
