@@ -96,16 +96,18 @@ export class ProcessTeam implements Team {
     return { first: this.rank * count, count };
   }
 
+  // Of one rank everything is its own already: a small collective would cost as much as between many.
+
   gather(own: Tensor, dim: number): Tensor {
-    return this.group.gather(own, dim);
+    return this.size === 1 ? own : this.group.gather(own, dim);
   }
 
   average_(own: Tensor): Tensor {
-    return noGrad(() => this.group.allReduce_(own).div_(this.size));
+    return this.size === 1 ? own : noGrad(() => this.group.allReduce_(own).div_(this.size));
   }
 
   sum_(own: Tensor): Tensor {
-    return this.group.allReduce_(own);
+    return this.size === 1 ? own : this.group.allReduce_(own);
   }
 
   reduction(parameters: readonly Tensor[]): Reduction {
