@@ -98,11 +98,11 @@ function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): Rules
   return Array.from({ length: MOST_MOMENTS }, (_, i) => earlier[Math.round(i * every)]);
 }
 
-/** Places on a map: a thousandth is less than a pixel. */
-const place = (value: number): number => Math.round(1000 * value) / 1000;
+/** Of places on a map: less than a pixel. */
+const UNIT = 0.001;
 
-const roundedRules = (rules: RulesSnapshot['rules']): number[][][] =>
-  rules.map((ofProblem) => ofProblem.map((rule) => rule.map(place)));
+const inUnits = (rules: RulesSnapshot['rules']): number[][][] =>
+  rules.map((ofProblem) => ofProblem.map((rule) => rule.map((value) => Math.round(value / UNIT))));
 
 export interface BundleRulesOptions {
   readonly signal?: AbortSignal;
@@ -140,7 +140,7 @@ export async function bundleRules(
     snapshots: [
       ...momentsBefore(same, trained.step),
       { step: trained.step, rules: last.rules },
-    ].map(({ step, rules }) => ({ step, rules: roundedRules(rules) })),
+    ].map(({ step, rules }) => ({ step, unit: UNIT, rules: inUnits(rules) })),
   };
   return new TextEncoder().encode(JSON.stringify(map));
 }

@@ -72,6 +72,19 @@ function readMixture(json: JsonValue, ruleSize: number): RuleMixture {
   };
 }
 
+/** Rules of n problems; written as multiples of `unit`, which is 1 where absent, they take less room. */
+function readRules(json: JsonValue, n: number, concepts: number, ruleSize: number): number[][][] {
+  const unit = json.get('unit').nullOr((value) => value.number()) ?? 1;
+  return json
+    .get('rules')
+    .items(n, n)
+    .map((rules) =>
+      rules
+        .items(concepts, concepts)
+        .map((rule) => rule.numbers(ruleSize).map((value) => value * unit)),
+    );
+}
+
 /** Reads `rules.json`. */
 export function parseRuleMap(bytes: Uint8Array, concepts: number, ruleSize: number): RuleMap {
   const json = JsonValue.parse(bytes, 'rules.json');
@@ -95,10 +108,7 @@ export function parseRuleMap(bytes: Uint8Array, concepts: number, ruleSize: numb
       .items(0, MOST_SNAPSHOTS)
       .map((snapshot) => ({
         step: snapshot.get('step').integer(0, Number.MAX_SAFE_INTEGER),
-        rules: snapshot
-          .get('rules')
-          .items(n, n)
-          .map((rules) => rules.items(concepts, concepts).map((rule) => rule.numbers(ruleSize))),
+        rules: readRules(snapshot, n, concepts, ruleSize),
       })),
   };
 }

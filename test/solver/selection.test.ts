@@ -231,6 +231,24 @@ describe('categories of several components', () => {
       2,
     );
 
+  test('rules of moments may be written as multiples of a unit', () => {
+    const truth = '[[["Number/Position","Constant",0]]]';
+    const bytes = (snapshot: object) =>
+      new TextEncoder().encode(
+        JSON.stringify({
+          prior: null,
+          source: { configuration: 'center', noisy: false, seed: 1 },
+          truth: [truth],
+          snapshots: [{ step: 5, ...snapshot }],
+        }),
+      );
+    const rulesOf = (snapshot: object) =>
+      parseRuleMap(bytes(snapshot), 1, 2).snapshots[0].rules[0][0];
+    expect(rulesOf({ rules: [[[0.25, -1.5]]] })).toEqual([0.25, -1.5]);
+    expect(rulesOf({ unit: 0.001, rules: [[[250, -1500]]] })).toEqual([0.25, -1.5]);
+    expect(() => rulesOf({ unit: 'mm', rules: [[[250, -1500]]] })).toThrow(/unit/);
+  });
+
   test('are read, and may be absent', () => {
     expect(read([1, 0, 1]).prior?.[0].categories).toEqual([1, 0, 1]);
     expect(read(undefined).prior?.[0]).not.toHaveProperty('categories');

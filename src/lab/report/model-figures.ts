@@ -59,7 +59,7 @@ function priorCaption(data: RulePriorData, first: boolean): string {
     )
     .join(', ');
   const explained = first
-    ? ' Contours: log density of the prior that was fitted to the parsed rules, without labels. Points: rules parsed from problems of validation, coloured by the true rule. Letters: clusters, a line leads to the middle of each (ring); beside the map, the problems nearest to it.'
+    ? ' Contours: log density of the prior that was fitted to the parsed rules, without labels. Points: rules parsed from problems of validation, coloured by the true rule. Letters: categories of rules, which may lie in several clouds (a line leads to the middle of each, a ring): a rule and its mirror image, such as one more and one less, are of one kind; beside the map, problems nearest to a middle.'
     : '';
   return `Concept ${concept} (${name})${compared}.${explained} Most frequent true rule in each: ${found || 'no cluster holds enough problems'}.`;
 }
