@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { crab, scratchFolder } from './run-crab.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { crab } from './run-crab.js';
 
 const folder = scratchFolder();
 const at = (name: string): string => path.join(folder, name);

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sampleProblem } from '../../src/matrix/index.js';
 import { openSet } from '../../src/matrix/node.js';
-import { crab, scratchFolder } from './run-crab.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { crab } from './run-crab.js';
 
 const folder = scratchFolder();
 let used = 0;
@@ -194,9 +195,9 @@ describe('crab generate stops cleanly', () => {
   test.each(['npz', 'raven'])('on Ctrl-C, leaving nothing half-written (%s)', async (format) => {
     const out = fresh(format === 'npz' ? '.npz' : '');
     const args = ['--config', 'grid-3x3', '--count', '50000', '--format', format, '--out', out];
-    const { code, stderr } = await crab(['generate', ...args], (child) => {
+    const { code, stderr } = await crab(['generate', ...args], {
       // Plain progress lines appear after some seconds: by then it is in the middle of the work.
-      child.stderr?.once('data', () => child.kill('SIGINT'));
+      onStart: (child) => child.stderr?.once('data', () => child.kill('SIGINT')),
     });
     expect(code).toBe(130);
     expect(stderr).toMatch(/stopped before the end/);

@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Installation } from '../../src/server/index.js';
 import { writeBundle } from '../../src/solver/node.js';
 import { randomBundle } from '../solver/random-model.js';
-import { crab, scratchFolder } from './run-crab.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { crab } from './run-crab.js';
 
 const folder = scratchFolder();
 const zoo = path.join(folder, 'zoo');

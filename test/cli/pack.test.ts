@@ -16,7 +16,7 @@ import {
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { renderProblem, sampleProblem } from '../../src/matrix/index.js';
-import { scratchFolder } from './run-crab.js';
+import { scratchFolder } from '../scratch-folder.js';
 
 const root = path.resolve(import.meta.dirname, '../..');
 

@@ -9,8 +9,8 @@ import {
   requireOutputFolder,
   requireOwnPage,
 } from '../../src/cli/paths.js';
-import { buildProgram } from '../../src/cli/program.js';
-import { scratchFolder } from './run-crab.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { failureOf } from './crab-in-process.js';
 
 const folder = scratchFolder();
 const at = (...names: string[]): string => path.join(folder, ...names);
@@ -19,18 +19,6 @@ beforeAll(() => {
   mkdirSync(at('folder'));
   writeFileSync(at('file.csv'), 'mine');
 });
-
-/** What a command fails with, and its exit code. */
-async function failure(...args: string[]): Promise<{ message: string; code: number }> {
-  const program = buildProgram(new AbortController().signal);
-  for (const command of program.commands) command.configureOutput({ writeErr: () => {} });
-  try {
-    await program.parseAsync(['node', 'crab', ...args]);
-  } catch (error) {
-    return { message: (error as Error).message, code: exitCodeOf(error) };
-  }
-  throw new Error('it did not fail');
-}
 
 describe('outputs', () => {
   test('pages are written over pages of the same command only', async () => {
@@ -49,7 +37,13 @@ describe('outputs', () => {
     }
     rmSync(page);
     writeFileSync(at('mine.md'), '# Mine');
-    const { message, code } = await failure('evaluate', '--model', 'x', '--report', at('mine.md'));
+    const { message, code } = await failureOf(
+      'evaluate',
+      '--model',
+      'x',
+      '--report',
+      at('mine.md'),
+    );
     expect(code).toBe(2);
     expect(message).toMatch(/^--report .*mine\.md: this file exists/);
     expect(readFileSync(at('mine.md'), 'utf8')).toBe('# Mine');
@@ -135,7 +129,7 @@ describe('commands', () => {
       FILE: at('file.csv'),
       NONE: at('none'),
     };
-    const failed = await failure(...args.map((arg) => named[arg] ?? arg));
+    const failed = await failureOf(...args.map((arg) => named[arg] ?? arg));
     expect(failed.message).toMatch(message);
     expect(failed.code).toBe(code);
     expect(readdirSync(folder).sort()).toEqual(['file.csv', 'folder']);

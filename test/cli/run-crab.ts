@@ -1,12 +1,9 @@
-/** Runs the built `crab` in a process of its own, as a user does. */
+/** Runs `crab` in a process of its own, as a user does: as it was built, or from the source. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const BUILT = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+export const CRAB_SOURCE = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 export interface Outcome {
   readonly code: number | null;
@@ -14,13 +11,15 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Starts `crab`; `onStart` may send it signals. */
-export function crab(
-  args: readonly string[],
-  onStart?: (child: ChildProcess) => void,
-): Promise<Outcome> {
+export interface Running {
+  /** May listen to it, and send it signals. */
+  readonly onStart?: (child: ChildProcess) => void;
+  readonly cwd?: string;
+}
+
+function runNode(args: readonly string[], { onStart, cwd }: Running): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd });
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
@@ -31,9 +30,8 @@ export function crab(
   });
 }
 
-/** A folder that is removed after the tests of a file. */
-export function scratchFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'crab-test-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+export const crab = (args: readonly string[], running: Running = {}): Promise<Outcome> =>
+  runNode([BUILT, ...args], running);
+
+export const crabFromSource = (args: readonly string[], running: Running = {}): Promise<Outcome> =>
+  runNode(['--import', 'tsx', CRAB_SOURCE, ...args], running);

@@ -1,42 +1,31 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { pageFolder } from '../../src/server/index.js';
-import { scratchFolder } from './run-crab.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { crab, type Outcome } from './run-crab.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const folder = scratchFolder();
 const isBuilt = existsSync(path.join(pageFolder(), 'index.html'));
 
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs `crab studio`; `onLine` is called with its first line of output. */
-function studio(
+const studio = (
   args: readonly string[],
   onLine: (line: string, child: ChildProcess) => void = () => {},
-): Promise<Ended> {
-  const child = spawn(process.execPath, [MAIN, 'studio', ...args], {
+): Promise<Outcome> =>
+  crab(['studio', ...args], {
     cwd: folder,
+    onStart: (child) => {
+      let said = '';
+      child.stdout?.on('data', (data: Buffer) => {
+        const isFirst = !said.includes('\n');
+        said += data.toString();
+        if (isFirst && said.includes('\n')) onLine(said, child);
+      });
+    },
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (data: Buffer) => {
-    const first = !stdout.includes('\n');
-    stdout += data.toString();
-    if (first && stdout.includes('\n')) onLine(stdout, child);
-  });
-  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
-  return new Promise((resolve) => {
-    child.on('close', (code) => resolve({ code, stdout, stderr }));
-  });
-}
 
 describe('crab studio, wrong use', () => {
   test.each([['--port', '70000'], ['--port', 'http'], ['--port'], ['--colour', 'red']])(

@@ -5,7 +5,7 @@ import { calibrate, momentsOf, type Calibrated } from '../../src/lab/calibration
 import { Random } from '../../src/matrix/index.js';
 import { formatSelection, Metric, parseSelection } from '../../src/solver/index.js';
 import type { Answer, ConceptMeans } from '../../src/solver/index.js';
-import { randomBundle, tinyConfig } from '../solver/random-model.js';
+import { madeUpManifest } from './made-up.js';
 
 const CONCEPTS = 2;
 const SIZE = 3;
@@ -23,19 +23,12 @@ const noise = (random: Random): number => {
  */
 function fakeSolver(errors: readonly [number, number], bias = 0, correlated = false): Calibrated {
   const random = new Random(99);
-  const { manifest } = randomBundle(tinyConfig());
   const draw = (): ConceptMeans =>
     Array.from({ length: CONCEPTS }, () =>
       Float32Array.from({ length: SIZE }, () => noise(random)),
     );
   return {
-    manifest: {
-      ...manifest,
-      format: 'crab-bundle',
-      version: 1,
-      files: {},
-      sizes: { concepts: CONCEPTS, conceptSize: SIZE, ruleSize: 2 },
-    },
+    manifest: madeUpManifest({ concepts: CONCEPTS, conceptSize: SIZE }),
     encode: (panels) => Promise.resolve(panels.map(draw)),
     solveConcepts: (questions) =>
       Promise.resolve(

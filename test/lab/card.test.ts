@@ -2,8 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test, vi } from 'vitest';
-import { buildProgram } from '../../src/cli/program.js';
+import { describe, expect, test } from 'vitest';
 import {
   CARD_FILE,
   measuredOf,
@@ -28,8 +27,9 @@ import {
   zooFolder,
   type BundleManifest,
 } from '../../src/solver/node.js';
-import { scratchFolder } from '../cli/run-crab.js';
 import { randomBundle, tinyConfig } from '../solver/random-model.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { crabInProcess } from '../cli/crab-in-process.js';
 import { exampleEvaluation } from './report/example-model.js';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
@@ -403,23 +403,13 @@ describe('cards in a folder', () => {
 
   test('are written by crab report --cards, which measures nothing', async () => {
     const { zoo, docs, card } = await smallZoo();
-    const written: string[] = [];
-    const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-      written.push(String(text));
-      return true;
-    });
-    const crab = (...args: string[]) =>
-      buildProgram(new AbortController().signal).parseAsync(['node', 'crab', 'report', ...args]);
-    try {
-      await crab('--zoo', zoo, '--cards', '--docs', docs, '--json');
-      await crab('--zoo', zoo, '--cards', '--docs', docs);
-      await expect(crab('--zoo', zoo, '--cards', '--count', '5')).rejects.toThrow(/leave --count/);
-    } finally {
-      spy.mockRestore();
-    }
+    const report = (...args: string[]) => crabInProcess('report', '--zoo', zoo, '--cards', ...args);
+    const first = await report('--docs', docs, '--json');
+    const second = await report('--docs', docs);
+    await expect(report('--count', '5')).rejects.toThrow(/leave --count/);
     const cards = [card('center'), card('up-down'), path.join(zoo, CARD_FILE)];
-    expect(JSON.parse(written[0])).toEqual({ cards });
-    expect(written[1]).toBe('all cards are up to date\n');
+    expect(JSON.parse(first)).toEqual({ cards });
+    expect(second).toBe('all cards are up to date\n');
     expect(existsSync(path.join(docs, 'results.md'))).toBe(false);
   });
 });

@@ -1,10 +1,8 @@
 /** Whole evaluations, `crab evaluate` and what `crab export` adds to a bundle. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { buildProgram } from '../../src/cli/program.js';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseSourceRules } from '../../src/lab/bundle-rules.js';
 import { bundleNames } from '../../src/lab/export-run.js';
 import {
@@ -32,10 +30,12 @@ import {
 } from '../../src/matrix/index.js';
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { writeBundle } from '../../src/solver/node.js';
-import { writeSafetensorsFile } from '../../src/torch/index.js';
-import { randomBundle, randomState, tinyConfig } from '../solver/random-model.js';
+import { randomBundle, tinyConfig } from '../solver/random-model.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { crabInProcess as crab } from '../cli/crab-in-process.js';
+import { makeRun } from '../solver/made-run.js';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'crab-lab-'));
+const folder = scratchFolder();
 const file = (name: string): string => path.join(folder, name);
 const REFERENCE = fileURLToPath(
   new URL('../../../shared/reference/files/raven/center_single', import.meta.url),
@@ -51,24 +51,6 @@ beforeAll(async () => {
   const problem = sampleProblem({ configuration: 'center', seed: 2, index: 3 });
   writeFileSync(file('iraven_one.npz'), encodeSet(problemToBatch(problem)));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Runs a command in this process and gives what it writes to standard output. */
-async function crab(...args: string[]): Promise<string> {
-  const written: string[] = [];
-  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    written.push(String(text));
-    return true;
-  });
-  try {
-    const program = buildProgram(new AbortController().signal);
-    for (const command of program.commands) command.configureOutput({ writeErr: () => {} });
-    await program.parseAsync(['node', 'crab', ...args]);
-  } finally {
-    spy.mockRestore();
-  }
-  return written.join('');
-}
 
 const SMALL = { problems: 40, repeats: 1, panels: 64, pictures: 6 };
 
@@ -304,29 +286,26 @@ describe('crab export', () => {
   const PROBLEMS = 5;
 
   /** A run with snapshots before and after its best weights. */
-  function makeRun(name: string): string {
-    const run = file(name);
-    mkdirSync(run);
-    const settings = {
-      format: 'crab-run',
-      version: 1,
-      software: { 'crab-raven': '0' },
-      model: config,
-      seed: 1,
-      data: { kind: 'stream', pool: 10, refresh: 0 },
-      budget: { kind: 'steps', steps: 90 },
-      totalSteps: 90,
-      device: 'cpu',
-      precision: 'f32',
-      deterministic: true,
-      threads: 1,
-      validation: { every: 1, problems: 1, criterion: 'selection-accuracy' },
-      checkpoints: { seconds: 10, steps: null },
-      logEvery: 1,
-      snapshots: { problems: PROBLEMS, moments: [0.1] },
+  function runWithSnapshots(name: string): string {
+    const covariance = [
+      [1, 0],
+      [0, 1],
+    ];
+    const mixture = {
+      weights: [0.6, 0.4],
+      means: [
+        [0, 0],
+        [1, 1],
+      ],
+      covariances: [covariance, covariance],
     };
-    writeFileSync(path.join(run, 'config.json'), JSON.stringify(settings));
-    writeFileSync(path.join(run, 'metrics.jsonl'), '');
+    const run = makeRun(file(name), {
+      model: config,
+      steps: 90,
+      snapshots: { problems: PROBLEMS, moments: [0.1] },
+      checkpoint: 'checkpoint-best-00000050.safetensors',
+      prior: Array.from({ length: config.network.concepts }, () => mixture),
+    });
     const truth = Array.from(
       { length: PROBLEMS },
       (_, index) => samplePanels({ ...source, index }).rules,
@@ -338,46 +317,19 @@ describe('crab export', () => {
       const snapshot = { step, source, rules, truth, prior: null };
       writeFileSync(path.join(run, `rules-${step}.json`), JSON.stringify(snapshot));
     }
-    const mixture = {
-      weights: [0.6, 0.4],
-      means: [
-        [0, 0],
-        [1, 1],
-      ],
-      covariances: [
-        [
-          [1, 0],
-          [0, 1],
-        ],
-        [
-          [1, 0],
-          [0, 1],
-        ],
-      ],
-    };
-    const prior = JSON.stringify(Array.from({ length: config.network.concepts }, () => mixture));
-    const tensors = [...randomState(config.network)].map(([key, { data, shape }]) => ({
-      name: `model.${key}`,
-      dtype: 'f32' as const,
-      shape,
-      bytes: () => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
-    }));
-    writeSafetensorsFile(path.join(run, 'checkpoint-best-00000050.safetensors'), tensors, {
-      prior,
-    });
     return run;
   }
 
   test('a run can be evaluated as it is', async () => {
     const args = ['--data', file('others'), '--metrics', 'sa,vd', '--json', '--quiet'];
-    const text = await crab('evaluate', '--model', makeRun('evaluated'), ...args);
+    const text = await crab('evaluate', '--model', runWithSnapshots('evaluated'), ...args);
     expect(JSON.parse(text)).toMatchObject({ count: 2, vd: { names: [{}, {}, {}, {}] } });
   });
 
   test('adds names of concepts, the rule map of the deployed networks, and accuracy', async () => {
     const out = file('exported');
     const small = { problems: 64, judged: 4, named: 64 };
-    const report = await exportRun({ run: makeRun('run'), out, ...small });
+    const report = await exportRun({ run: runWithSnapshots('run'), out, ...small });
     expect(report.step).toBe(STEP);
     const subject = await openSubject(out);
     try {

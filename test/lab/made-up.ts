@@ -10,7 +10,13 @@ import {
   type Entity,
   type LevelRange,
 } from '../../src/matrix/index.js';
-import type { Answer, ConceptMeans, Panel, PanelInput } from '../../src/solver/index.js';
+import type {
+  Answer,
+  BundleManifest,
+  ConceptMeans,
+  Panel,
+  PanelInput,
+} from '../../src/solver/index.js';
 import type { Thinker } from '../../src/lab/index.js';
 import { randomBundle, tinyConfig } from '../solver/random-model.js';
 
@@ -42,21 +48,26 @@ export interface MadeUp {
   readonly rules?: (question: Question) => number[][];
 }
 
+/** The manifest of a model that has no files. */
+export const madeUpManifest = (
+  sizes: { readonly concepts: number; readonly conceptSize: number },
+  configuration: Configuration = 'center',
+): BundleManifest => ({
+  ...randomBundle(tinyConfig(configuration)).manifest,
+  format: 'crab-bundle',
+  version: 1,
+  files: {},
+  sizes: { ...sizes, ruleSize: 2 },
+});
+
 /** A thinker put together from parts; by default it encodes fingerprints and predicts the truth. */
 export function madeUpThinker(parts: MadeUp = {}): Thinker {
   const { configuration = 'center', concepts = 2, size = 4 } = parts;
-  const { manifest } = randomBundle(tinyConfig(configuration));
   const encode = parts.encode ?? ((picture) => fingerprint(picture, concepts, size));
   const predict = parts.predict ?? ((question, position) => question.concepts[position - 1]);
   const draw = parts.draw ?? (() => new Float32Array(SMALL_PIXELS));
   return {
-    manifest: {
-      ...manifest,
-      format: 'crab-bundle',
-      version: 1,
-      files: {},
-      sizes: { concepts, conceptSize: size, ruleSize: 2 },
-    },
+    manifest: madeUpManifest({ concepts, conceptSize: size }, configuration),
     encode: (panels, options) => {
       options?.signal?.throwIfAborted();
       return Promise.resolve(panels.map((panel) => encode(bytesOf(panel))));

@@ -20,12 +20,10 @@ import {
   type ConfigurationLayout,
   type Panel,
 } from '../../src/matrix/index.js';
+import { pixelsOf } from '../matrix/pixels.js';
 import { fingerprint, keyOf, madeUpThinker } from './made-up.js';
 
 const PROBLEMS = process.env.CRAB_TEST_LONG ? 60 : 6;
-
-const pictureOf = (layout: ConfigurationLayout, panel: Panel): Float32Array =>
-  Float32Array.from(renderPanel64(layout, panel), (value) => value / 255);
 
 const problemOf = (layout: ConfigurationLayout, index: number) => {
   const { configuration, noisy } = layout;
@@ -46,7 +44,7 @@ describe.each(ALL_LAYOUTS.map((layout) => [layout.folder, layout] as const))('%s
   test('answers are read as what they are, wrong candidates as wrong', () => {
     for (let index = 0; index < PROBLEMS; index++) {
       const problem = problemOf(layout, index);
-      const right = judge.judge(problem, noisy(pictureOf(layout, answerOf(problem)), 0.03, index));
+      const right = judge.judge(problem, noisy(pixelsOf(layout, answerOf(problem)), 0.03, index));
       expect(right).toEqual({
         obeys: true,
         agrees: true,
@@ -54,7 +52,7 @@ describe.each(ALL_LAYOUTS.map((layout) => [layout.folder, layout] as const))('%s
         attributes: judge.attributes.map(() => true),
       });
       const { panel } = problem.candidates[(problem.target + 1) % 8];
-      const wrong = judge.judge(problem, pictureOf(layout, panel));
+      const wrong = judge.judge(problem, pixelsOf(layout, panel));
       expect(wrong).toMatchObject({ obeys: false, agrees: false, readable: true });
       expect(wrong.attributes).toContain(false);
     }
@@ -77,7 +75,7 @@ describe('unreadable', () => {
   test('two figures over each other', () => {
     const layout = layoutOf('center');
     const triangle = (angle: number): Float32Array =>
-      pictureOf(layout, {
+      pixelsOf(layout, {
         components: [{ uniformity: 3, entities: [{ slot: 0, type: 1, size: 5, color: 9, angle }] }],
       });
     const [up, down] = [triangle(3), triangle(7)];
@@ -94,9 +92,9 @@ test('figures drawn alike are all named', () => {
       { uniformity: 3, entities: [{ slot: 2, type: 2, size, color: 4, angle: 3 }] },
     ],
   });
-  const [, inner] = new PanelReader(layout).read(pictureOf(layout, panel(2))).components;
+  const [, inner] = new PanelReader(layout).read(pixelsOf(layout, panel(2))).components;
   expect(inner.descriptions.map(({ entities }) => entities[0].size)).toEqual([2, 3]);
-  const [, other] = new PanelReader(layout).read(pictureOf(layout, panel(4))).components;
+  const [, other] = new PanelReader(layout).read(pixelsOf(layout, panel(4))).components;
   expect(other.descriptions.map(({ entities }) => entities[0].size)).toEqual([4]);
 });
 

@@ -19,7 +19,7 @@ import {
   type ModelEvaluation,
 } from '../../src/lab/index.js';
 import { CONFIGURATIONS, type Configuration } from '../../src/matrix/index.js';
-import { scratchFolder } from '../cli/run-crab.js';
+import { scratchFolder } from '../scratch-folder.js';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 /** As many digits as files keep. */

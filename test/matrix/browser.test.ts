@@ -1,22 +1,9 @@
 /** The matrix layer in a browser: bundled without any stand-in for Node, it does what it does in Node. */
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { CHROMIUM, launch } from '../chromium.js';
 import { work } from './browser-work.js';
-
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 /** The work as one script that leaves `work` in the page. */
 async function bundle(): Promise<string> {
@@ -44,11 +31,11 @@ test('bundles for a browser, with no module of Node in it', async () => {
   expect(script.length).toBeLessThan(600_000);
 });
 
-test.skipIf(!existsSync(CHROMIUM))(
+test.skipIf(CHROMIUM === undefined)(
   'makes, draws, writes and reads the same bytes in Chromium as in Node',
   async () => {
     const script = await bundle();
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    const browser = await launch();
     try {
       const page = await browser.newPage();
       const problems: string[] = [];

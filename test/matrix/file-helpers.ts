@@ -1,9 +1,7 @@
-/** What the tests of files share: the reference data, a Python with numpy, temporary folders. */
+/** What the tests of files share: the reference data, and a Python with numpy. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll } from 'vitest';
 
 const reference = path.resolve(import.meta.dirname, '../../../shared/reference');
 export const referenceFiles = path.join(reference, 'files');
@@ -39,11 +37,4 @@ export function runPython(program: string, ...parameters: string[]): unknown {
     maxBuffer: 64 << 20,
   });
   return JSON.parse(output);
-}
-
-/** A folder that is removed when the tests of the file are done. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'crab-test-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }

@@ -1,13 +1,12 @@
 /** Folders are made with those above them, once; where none can be made, that is said at once. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeFolder, makeFolderOf } from '../../src/matrix/node.js';
+import { scratchFolder } from '../scratch-folder.js';
 
-const root = mkdtempSync(path.join(tmpdir(), 'crab-folders-'));
+const root = scratchFolder();
 const at = (...names: string[]): string => path.join(root, ...names);
-afterAll(() => rmSync(root, { recursive: true }));
 
 test('makes what is missing and leaves what is there', async () => {
   await makeFolder(at('a', 'b', 'c'));

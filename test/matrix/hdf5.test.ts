@@ -10,10 +10,10 @@ import {
   problemToBatch,
 } from '../../src/matrix/index.js';
 import { openHdf5Cache, openProblems, openSet, SetWriter } from '../../src/matrix/node.js';
-import { temporaryFolder } from './file-helpers.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { writeCache } from './hdf5-cache.js';
 
-const root = temporaryFolder();
+const root = scratchFolder();
 const folder = path.join(root, 'distribute_four_uniform');
 mkdirSync(folder);
 const file = path.join(folder, 'test_64.hdf5');

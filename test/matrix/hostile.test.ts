@@ -12,10 +12,10 @@ import {
   renderProblem,
   sampleProblem,
 } from '../../src/matrix/index.js';
-import { temporaryFolder } from './file-helpers.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { writeCache } from './hdf5-cache.js';
 
-const folder = temporaryFolder();
+const folder = scratchFolder();
 const long = Boolean(process.env.CRAB_TEST_LONG);
 const scale = long ? 5 : 1;
 const COUNTS = { npz: 600, xml: 600, set: 300, deflated: 100, png: 600 };

@@ -21,7 +21,8 @@ import { fileSource } from '../../src/matrix/node.js';
 import { encodeNpyHeader } from '../../src/matrix/npy.js';
 import { combineCrc32, crc32, portableCrc32 } from '../../src/matrix/zip-checksum.js';
 import { centralDirectory, localHeader } from '../../src/matrix/zip-write.js';
-import { pythonWithNumpy, runPython, temporaryFolder } from './file-helpers.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { pythonWithNumpy, runPython } from './file-helpers.js';
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
@@ -219,7 +220,7 @@ function largeFile(): { readonly parts: [number, Uint8Array][]; readonly size: n
 }
 
 describe('files beyond 4 GiB', () => {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   const file = path.join(folder, 'large.npz');
 
   async function writeSparse(): Promise<void> {
@@ -255,7 +256,7 @@ print(json.dumps([[entry.file_size for entry in archive.infolist()], answer.toli
 });
 
 describe.skipIf(!pythonWithNumpy)('numpy', () => {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
 
   test('reads ours', () => {
     const file = path.join(folder, 'ours.npz');

@@ -15,7 +15,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { problemToBatch, sampleProblem } from '../../src/matrix/index.js';
 import { outputPlace, SetWriter, writeFileAtomically } from '../../src/matrix/node.js';
-import { temporaryFolder } from './file-helpers.js';
+import { scratchFolder } from '../scratch-folder.js';
 
 const posix = process.platform !== 'win32';
 const SYNCS = [{ sync: true }, { sync: false }];
@@ -39,7 +39,7 @@ async function throughPipe(pipe: string, write: () => Promise<unknown>): Promise
 
 describe.skipIf(!posix)('a link', () => {
   test.each(SYNCS)('to a file stays, and the file is new: %o', async (options) => {
-    const folder = temporaryFolder();
+    const folder = scratchFolder();
     mkdirSync(path.join(folder, 'below'));
     const target = path.join(folder, 'below', 'target.txt');
     writeFileSync(target, 'old');
@@ -54,7 +54,7 @@ describe.skipIf(!posix)('a link', () => {
   });
 
   test.each(SYNCS)('to nothing yet makes its target: %o', async (options) => {
-    const folder = temporaryFolder();
+    const folder = scratchFolder();
     mkdirSync(path.join(folder, 'below'));
     symlinkSync('below', path.join(folder, 'other-way'));
     symlinkSync('../new.txt', path.join(folder, 'below', 'link'));
@@ -64,7 +64,7 @@ describe.skipIf(!posix)('a link', () => {
   });
 
   test('in a circle is an error', async () => {
-    const folder = temporaryFolder();
+    const folder = scratchFolder();
     symlinkSync('b', path.join(folder, 'a'));
     symlinkSync('a', path.join(folder, 'b'));
     await expect(writeFileAtomically(path.join(folder, 'a'), 'x')).rejects.toThrow();
@@ -74,7 +74,7 @@ describe.skipIf(!posix)('a link', () => {
 
 describe.skipIf(!posix)('a pipe', () => {
   test.each(SYNCS)('gets the bytes of a file and stays a pipe: %o', async (options) => {
-    const folder = temporaryFolder();
+    const folder = scratchFolder();
     const pipe = makePipe(folder);
     const data = Uint8Array.from({ length: 3_000_000 }, (_, i) => i % 251);
     const bytes = await throughPipe(pipe, () => writeFileAtomically(pipe, data, options));
@@ -84,7 +84,7 @@ describe.skipIf(!posix)('a pipe', () => {
   });
 
   test('behind a link is written to as well', async () => {
-    const folder = temporaryFolder();
+    const folder = scratchFolder();
     const pipe = makePipe(folder);
     const link = path.join(folder, 'link');
     symlinkSync('pipe', link);
@@ -95,7 +95,7 @@ describe.skipIf(!posix)('a pipe', () => {
   });
 
   test('gets a whole set, which is not written in order', async () => {
-    const pipe = makePipe(temporaryFolder());
+    const pipe = makePipe(scratchFolder());
     const problem = sampleProblem({
       configuration: 'center',
       noisy: false,
@@ -109,7 +109,7 @@ describe.skipIf(!posix)('a pipe', () => {
       await writer.add(batch);
       await writer.finish();
     };
-    const plain = path.join(temporaryFolder(), 'set.npz');
+    const plain = path.join(scratchFolder(), 'set.npz');
     await write(plain);
     const bytes = await throughPipe(pipe, () => write(pipe));
     expect(bytes.equals(readFileSync(plain))).toBe(true);
@@ -118,7 +118,7 @@ describe.skipIf(!posix)('a pipe', () => {
 });
 
 test('a folder is refused by name', async () => {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   expect(() => outputPlace(folder)).toThrow(`${folder} is a folder: name a file`);
   await expect(writeFileAtomically(folder, 'x', { sync: false })).rejects.toThrow(/is a folder/);
   expect(readdirSync(folder)).toEqual([]);

@@ -30,6 +30,7 @@ import {
   readRavenProblem,
   writeRavenProblem,
 } from '../../src/matrix/node.js';
+import { scratchFolder } from '../scratch-folder.js';
 import {
   hasReference,
   pythonWithNumpy,
@@ -37,7 +38,6 @@ import {
   referenceFolders,
   referenceSets,
   runPython,
-  temporaryFolder,
 } from './file-helpers.js';
 
 const sample = (name: string, variant: Problem['variant'], index = 0): Problem => {
@@ -95,7 +95,7 @@ describe.skipIf(!hasReference)('the reference problems', () => {
   });
 
   test('without its XML a problem still has images, answer and rule names', async () => {
-    const folder = path.join(temporaryFolder(), 'distribute_four');
+    const folder = path.join(scratchFolder(), 'distribute_four');
     mkdirSync(folder);
     const original = path.join(referenceFiles, 'raven', 'distribute_four');
     copyFileSync(path.join(original, 'RAVEN_3_train.npz'), path.join(folder, 'RAVEN_3_train.npz'));
@@ -144,7 +144,7 @@ describe('problem files', () => {
   });
 
   test('folders are read in numeric order, past foreign files, by part', async () => {
-    const root = temporaryFolder();
+    const root = scratchFolder();
     const problem = sample('center', 'i-raven');
     const folder = path.join(root, 'center_single');
     for (const index of [10, 9, 2, 107, 6]) await writeRavenProblem(root, index, problem);
@@ -167,7 +167,7 @@ describe('problem files', () => {
   });
 
   test('errors name the file', async () => {
-    const root = temporaryFolder();
+    const root = scratchFolder();
     await writeRavenProblem(root, 0, sample('center', 'raven'));
     const base = path.join(root, 'center_single', 'RAVEN_0_train');
     const read = () => readRavenProblem(path.dirname(base), { index: 0, part: 'train' });
@@ -235,7 +235,7 @@ describe('descriptions that are refused', () => {
 
 describe.skipIf(!pythonWithNumpy)('Python', () => {
   test('numpy and ElementTree read ours', async () => {
-    const root = temporaryFolder();
+    const root = scratchFolder();
     const problem = sample('out-in-grid', 'i-raven');
     await writeRavenProblem(root, 8, problem);
     const program = `

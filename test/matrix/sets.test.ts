@@ -27,16 +27,16 @@ import {
   SetWriter,
   writeRavenProblem,
 } from '../../src/matrix/node.js';
+import { scratchFolder } from '../scratch-folder.js';
 import {
   hasReference,
   pythonWithNumpy,
   referenceFiles,
   referenceSets,
   runPython,
-  temporaryFolder,
 } from './file-helpers.js';
 
-const folder = temporaryFolder();
+const folder = scratchFolder();
 
 const problemAt = (index: number) =>
   sampleProblem({ configuration: 'left-right', variant: 'i-raven', seed: 2, index });
@@ -189,7 +189,7 @@ print(json.dumps([[name, set[name].dtype.kind, list(set[name].shape)] for name i
 
 describe('openProblems', () => {
   test('finds the one folder of a root, and asks where there are more', async () => {
-    const root = temporaryFolder();
+    const root = scratchFolder();
     await expect(openProblems(root)).rejects.toThrow(/no RAVEN problems/);
     await writeRavenProblem(root, 0, problemAt(0));
     const one = await openProblems(root);

@@ -3,19 +3,9 @@ import { drawnTargets } from '../../bench/model/targets.js';
 import { crabConfig, CrabModel, hostTargets, targetTensors } from '../../src/models/index.js';
 import type { CrabConfig, DeepPartial, TargetSets } from '../../src/models/index.js';
 import { Generator, rand, type Tensor } from '../../src/torch/index.js';
+import { TINY_NETWORK } from '../solver/random-model.js';
 
-const TINY: DeepPartial<CrabConfig> = {
-  network: {
-    concepts: 3,
-    conceptSize: 5,
-    encoder: [4, 4, 6, 6, 8],
-    decoder: [8, 6, 6, 4, 4],
-    pairHidden: [10, 9],
-    pairFeatures: 4,
-    relationHidden: [12, 8],
-    targetHidden: [7, 7, 7],
-  },
-};
+const TINY: DeepPartial<CrabConfig> = { network: { ...TINY_NETWORK, concepts: 3 } };
 
 export const tinyConfig = (overrides: DeepPartial<CrabConfig> = TINY): CrabConfig =>
   crabConfig('crab', 'center', { overrides });

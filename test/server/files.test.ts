@@ -5,20 +5,10 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
 import { Solver } from '../../src/solver/node.js';
-import {
-  ask,
-  INDEX,
-  json,
-  makeSite,
-  raw,
-  scratch,
-  SCRIPT,
-  SECRET,
-  statusOf,
-  type Site,
-} from './site.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { ask, INDEX, json, makeSite, raw, SCRIPT, SECRET, statusOf, type Site } from './site.js';
 
-const folder = scratch();
+const folder = scratchFolder();
 let site: Site;
 let studio: StudioServer;
 let port: number;

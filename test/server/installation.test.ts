@@ -5,9 +5,9 @@ import { readInstallation } from '../../src/server/index.js';
 import { writeBundle } from '../../src/solver/node.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { randomBundle } from '../solver/random-model.js';
-import { scratch } from './site.js';
+import { scratchFolder } from '../scratch-folder.js';
 
-const folder = scratch();
+const folder = scratchFolder();
 const zoo = path.join(folder, 'zoo');
 const addonBefore = process.env.CRAB_TORCH_ADDON;
 

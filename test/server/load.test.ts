@@ -11,14 +11,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Random } from '../../src/matrix/index.js';
 import { LIMITS } from '../../src/server/index.js';
+import { scratchFolder } from '../scratch-folder.js';
 import type { Held } from './server-child.js';
-import { ask, INDEX, makeSite, post, raw, scratch, SCRIPT, statusOf, type Site } from './site.js';
+import { ask, INDEX, makeSite, post, raw, SCRIPT, statusOf, type Site } from './site.js';
 
 const SECONDS = process.env.CRAB_TEST_LONG === undefined ? 3 : 30;
 const VISITORS = 200;
 const MEGABYTE = 1 << 20;
 
-const folder = scratch();
+const folder = scratchFolder();
 let site: Site;
 let server: ChildProcess;
 let port: number;

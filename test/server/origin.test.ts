@@ -1,9 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
-import { ask, makeSite, post, raw, scratch, statusOf } from './site.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { ask, makeSite, post, raw, statusOf } from './site.js';
 
-const folder = scratch();
+const folder = scratchFolder();
 let studio: StudioServer;
 let everywhere: StudioServer;
 

@@ -8,8 +8,10 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { pageFolder, startStudio, type StudioServer } from '../../src/server/index.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
-import { CHROMIUM, goTo, LAPTOP, launch, openPage } from '../studio/browser.js';
-import { makeSite, scratch } from './site.js';
+import { goTo, LAPTOP, openPage } from '../studio/browser.js';
+import { CHROMIUM, launch } from '../chromium.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { makeSite } from './site.js';
 import { TINY_TRAINING } from './tiny-training.js';
 
 // A busy machine may take a minute for what takes a second.
@@ -17,7 +19,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const PATIENCE = 180_000;
 const canRun = CHROMIUM !== undefined && existsSync(path.join(pageFolder(), 'index.html'));
-const folder = scratch();
+const folder = scratchFolder();
 
 describe.skipIf(!canRun)('the page on its server', () => {
   let studio: StudioServer;

@@ -4,19 +4,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LIMITS, startStudio, type StudioServer } from '../../src/server/index.js';
 import type { TrainStatus } from '../../src/server/train-api.js';
-import {
-  ask,
-  json,
-  makeSite,
-  post,
-  raw,
-  scratch,
-  statusOf,
-  type Reply,
-  type Site,
-} from './site.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { ask, json, makeSite, post, raw, statusOf, type Site } from './site.js';
+import { errorOf, START } from './runs.js';
 
-const folder = scratch();
+const folder = scratchFolder();
 /** A machine without libtorch, as the processes of the server see it. */
 const NO_ADDON = path.join(folder, 'no-addon.node');
 const QUICK = { headers: 300, request: 600, idle: 300, stuck: 600, interval: 50 };
@@ -32,16 +24,6 @@ afterAll(async () => {
   delete process.env.CRAB_TORCH_ADDON;
   await studio.close();
 });
-
-const errorOf = (reply: Reply): string => json<{ error: string }>(reply).error;
-const START = {
-  configuration: 'center',
-  noisy: false,
-  preset: 'small',
-  device: 'cpu',
-  minutes: 1,
-  seed: 0,
-};
 
 describe('bodies', () => {
   const target = '/api/training/start';

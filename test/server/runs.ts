@@ -3,7 +3,8 @@ import type { RunState, RunSummary, TrainStatus } from '../../src/server/train-a
 import type { Listener } from './listener.js';
 import { ask, json, post, type Reply } from './site.js';
 
-const START = {
+/** A wish that the server can fulfil. */
+export const START = {
   configuration: 'center',
   noisy: false,
   preset: 'small',

@@ -1,12 +1,9 @@
 /** A small site to serve, and requests as no browser would send them. */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { afterAll } from 'vitest';
 import { writeBundle } from '../../src/solver/node.js';
 import { randomBundle } from '../solver/random-model.js';
 
@@ -19,13 +16,6 @@ export interface Site {
   readonly page: string;
   readonly zoo: string;
   readonly runs: string;
-}
-
-/** A folder that is removed after the tests of a file. */
-export function scratch(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'crab-server-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** A page with compressed copies, links that lead in and out, and a zoo of one bundle. */

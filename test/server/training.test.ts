@@ -8,16 +8,17 @@ import { Solver } from '../../src/solver/node.js';
 import { isTorchAvailable, scope, tensor } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
 import { tinyModel } from '../training/tiny.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { Listener } from './listener.js';
 import { act, errorOf, runOf, start, state, status } from './runs.js';
-import { ask, json, makeSite, scratch, type Site } from './site.js';
+import { ask, json, makeSite, type Site } from './site.js';
 import { TINY_TRAINING } from './tiny-training.js';
 
 // A busy machine may take a minute for what takes a second.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const { network } = tinyModel();
-const folder = scratch();
+const folder = scratchFolder();
 let site: Site;
 
 /** The last panels of matrices as the newest checkpoint of a run imagines them. */

@@ -10,15 +10,16 @@ import type { RunSummary } from '../../src/server/train-api.js';
 import { claimRun } from '../../src/server/training/claim.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { Listener } from './listener.js';
 import { act, runOf, start, state, status } from './runs.js';
-import { ask, json, makeSite, scratch, type Site } from './site.js';
+import { ask, json, makeSite, type Site } from './site.js';
 import { TINY_TRAINING } from './tiny-training.js';
 
 // A busy machine may take a minute for what takes a second.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-const folder = scratch();
+const folder = scratchFolder();
 let site: Site;
 
 beforeAll(async () => {

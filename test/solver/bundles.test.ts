@@ -1,9 +1,8 @@
 /** Bundles from outside: whatever is wrong with one is a BundleError, never a crash or a wrong answer. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../../src/matrix/index.js';
 import { BundleError, parseManifest, SolverError } from '../../src/solver/index.js';
 import type { BundleFileName, BundleSource } from '../../src/solver/index.js';
@@ -11,15 +10,15 @@ import { folderSource, memoryBundle, Solver, writeBundle } from '../../src/solve
 import { checkOnnx } from '../../src/solver/onnx-check.js';
 import { plainSha256, sha256 } from '../../src/solver/sha256.js';
 import { GraphBuilder } from '../../src/models/onnx/graph.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { randomBundle, tinyConfig } from './random-model.js';
 import { problem } from './shared-checks.js';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'crab-bundles-'));
+const folder = scratchFolder();
 const whole = path.join(folder, 'whole');
 const bundle = randomBundle(tinyConfig());
 
 beforeAll(() => writeBundle(whole, bundle.manifest, bundle.files));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A copy of the bundle in a folder of its own. */
 async function copy(name: string): Promise<string> {

@@ -1,9 +1,7 @@
 /** `crab solve`, `crab evaluate` and `crab export` as commands: results, pictures, refusals. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { buildProgram } from '../../src/cli/program.js';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   contactSheet,
   decodePng,
@@ -17,11 +15,13 @@ import {
   renderProblem,
   sampleProblem,
 } from '../../src/matrix/index.js';
-import { writeSafetensorsFile } from '../../src/torch/index.js';
 import { Solver, writeBundle } from '../../src/solver/node.js';
-import { randomBundle, randomState, tinyConfig } from './random-model.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { crabInProcess as crab } from '../cli/crab-in-process.js';
+import { randomBundle, tinyConfig } from './random-model.js';
+import { makeRun } from './made-run.js';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'crab-cli-'));
+const folder = scratchFolder();
 const file = (name: string): string => path.join(folder, name);
 const problem = sampleProblem({
   configuration: 'center',
@@ -30,23 +30,6 @@ const problem = sampleProblem({
   seed: 3,
   index: 1,
 });
-
-/** Runs a command in this process and gives what it writes to standard output. */
-async function crab(...args: string[]): Promise<string> {
-  const written: string[] = [];
-  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    written.push(String(text));
-    return true;
-  });
-  try {
-    const program = buildProgram(new AbortController().signal);
-    for (const command of program.commands) command.configureOutput({ writeErr: () => {} });
-    await program.parseAsync(['node', 'crab', ...args]);
-  } finally {
-    spy.mockRestore();
-  }
-  return written.join('');
-}
 
 beforeAll(async () => {
   const { manifest, files } = randomBundle(tinyConfig());
@@ -61,7 +44,6 @@ beforeAll(async () => {
   });
   writeFileSync(file('set.npz'), encodeSet(problemToBatch(problem)));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface SolveReport {
   readonly missing: number[];
@@ -193,55 +175,28 @@ describe('crab evaluate', () => {
 });
 
 describe('crab export', () => {
-  /** A run as training leaves it: its configuration and one checkpoint. */
-  function makeRun(name: string): string {
-    const config = tinyConfig();
-    const run = file(name);
-    mkdirSync(run);
-    const settings = {
-      format: 'crab-run',
-      version: 1,
-      software: { 'crab-raven': '0' },
-      model: config,
-      seed: 1,
-      data: { kind: 'stream', pool: 10, refresh: 0 },
-      budget: { kind: 'steps', steps: 5 },
-      totalSteps: 5,
-      device: 'cpu',
-      precision: 'f32',
-      deterministic: true,
-      threads: 1,
-      validation: { every: 1, problems: 1, criterion: 'selection-accuracy' },
-      checkpoints: { seconds: 10, steps: null },
-      logEvery: 1,
-      snapshots: { problems: 0, moments: [] },
-    };
-    writeFileSync(path.join(run, 'config.json'), JSON.stringify(settings));
-    const line = {
-      kind: 'train',
-      step: 5,
-      epoch: 0,
-      learningRate: 1,
-      terms: { loss: 2.5 },
-      wall: { seconds: 1 },
-    };
-    writeFileSync(path.join(run, 'metrics.jsonl'), `${JSON.stringify(line)}\n`);
-    const tensors = [...randomState(config.network)].map(([key, { data, shape }]) => ({
-      name: `model.${key}`,
-      dtype: 'f32' as const,
-      shape,
-      bytes: () => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
-    }));
-    writeSafetensorsFile(path.join(run, 'checkpoint-00000005.safetensors'), tensors, {
-      prior: 'null',
+  const CHECKPOINT = 'checkpoint-00000005.safetensors';
+  const shortRun = (name: string): string =>
+    makeRun(file(name), {
+      model: tinyConfig(),
+      steps: 5,
+      metrics: [
+        {
+          kind: 'train',
+          step: 5,
+          epoch: 0,
+          learningRate: 1,
+          terms: { loss: 2.5 },
+          wall: { seconds: 1 },
+        },
+      ],
+      checkpoint: CHECKPOINT,
     });
-    return run;
-  }
 
   test('makes a bundle that loads, with statistics, history and accuracy', async () => {
     const out = file('exported');
     const args = ['--problems', '64', '--judged', '4', '--quiet', '--json'];
-    const report = JSON.parse(await crab('export', makeRun('run'), '--out', out, ...args)) as {
+    const report = JSON.parse(await crab('export', shortRun('run'), '--out', out, ...args)) as {
       step: number;
       accuracy: { problems: number };
     };
@@ -266,8 +221,8 @@ describe('crab export', () => {
 
   test('refuses what is no run, and a run without weights', async () => {
     await expect(crab('export', file('panels'), '--out', file('x'))).rejects.toThrow(/not a run/);
-    const run = makeRun('empty');
-    rmSync(path.join(run, 'checkpoint-00000005.safetensors'));
+    const run = shortRun('empty');
+    rmSync(path.join(run, CHECKPOINT));
     await expect(crab('export', run, '--out', file('x'), '--quiet')).rejects.toThrow(
       /no checkpoint/,
     );

@@ -1,8 +1,7 @@
 /** Loading a bundle over HTTP: how far it is, and what is said where there is none. */
 import { createServer, type Server } from 'node:http';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -13,9 +12,10 @@ import {
 } from '../../src/solver/index.js';
 import { folderSource, writeBundle } from '../../src/solver/node.js';
 import { urlSource } from '../../src/solver/web.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { randomBundle, tinyConfig } from './random-model.js';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'crab-loading-'));
+const folder = scratchFolder();
 let server: Server;
 let base: string;
 
@@ -37,7 +37,6 @@ beforeAll(async () => {
 afterAll(() => {
   server.closeAllConnections();
   server.close();
-  rmSync(folder, { recursive: true });
 });
 
 const sourceOf = (name: string) => urlSource(new URL(`${base}/${name}/`), null);

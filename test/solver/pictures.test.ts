@@ -9,12 +9,12 @@ import {
   layoutOf,
   matrixPanels,
   renderPanel,
-  renderPanel64,
   sampleProblem,
   type Configuration,
   type GreyImage,
 } from '../../src/matrix/index.js';
 import { readMatrixPicture, toPanel } from '../../src/solver/index.js';
+import { pixelsOf } from '../matrix/pixels.js';
 
 const CONFIGURATIONS: readonly Configuration[] = [
   'center',
@@ -38,9 +38,7 @@ function drawn(configuration: Configuration, index: number): Drawn {
   const panels = matrixPanels(problemOf(configuration, index));
   return {
     large: panels.map((panel) => renderPanel(layout, panel)),
-    small: panels.map((panel) =>
-      Float32Array.from(renderPanel64(layout, panel), (value) => value / 255),
-    ),
+    small: panels.map((panel) => pixelsOf(layout, panel)),
   };
 }
 
@@ -182,7 +180,7 @@ describe('a picture of a whole matrix', () => {
       expect(found.candidates).toHaveLength(8);
       const layout = layoutOf(configuration);
       problem.candidates.forEach(({ panel }, c) => {
-        const expected = Float32Array.from(renderPanel64(layout, panel), (v) => v / 255);
+        const expected = pixelsOf(layout, panel);
         expect(gap(found.candidates[c], expected)).toBeLessThan(0.02);
       });
     });

@@ -2,16 +2,11 @@
  * What a solver must do, the same in Node and in a browser: run by solver.test.ts in Node and, bundled
  * for a page, in Chromium. Nothing here may import a test framework or a Node module.
  */
-import {
-  ArgumentError,
-  encodePng,
-  renderPanel64,
-  layoutOf,
-  sampleProblem,
-} from '../../src/matrix/index.js';
+import { ArgumentError, encodePng, layoutOf, sampleProblem } from '../../src/matrix/index.js';
 import type { Answer, LoadOptions } from '../../src/solver/index.js';
 import { SolverError } from '../../src/solver/index.js';
 import type { SolverCore } from '../../src/solver/solver.js';
+import { pixelsOf } from '../matrix/pixels.js';
 
 /** Something that loads a solver of the bundle under test. */
 export type Load = (options?: LoadOptions) => Promise<SolverCore>;
@@ -69,8 +64,7 @@ export function problem(index: number) {
   } as const;
   const { context, candidates, target } = sampleProblem(request);
   const layout = layoutOf('center');
-  const draw = (panel: (typeof context)[number]): Float32Array =>
-    Float32Array.from(renderPanel64(layout, panel), (value) => value / 255);
+  const draw = (panel: (typeof context)[number]): Float32Array => pixelsOf(layout, panel);
   const offered = candidates.map(({ panel }) => draw(panel));
   return { panels: [...context.map(draw), offered[target]], candidates: offered, target };
 }

@@ -1,35 +1,31 @@
 /** The solver's behaviour, in Node and in a real Chromium: the same checks. */
 import { build } from 'esbuild';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Solver, writeBundle } from '../../src/solver/node.js';
+import { CHROMIUM, launch } from '../chromium.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { randomBundle, tinyConfig } from './random-model.js';
 import { CHECKS } from './shared-checks.js';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'crab-solver-'));
+const folder = scratchFolder();
 const bundleFolder = path.join(folder, 'bundle');
 
 beforeAll(async () => {
   const { manifest, files } = randomBundle(tinyConfig());
   await writeBundle(bundleFolder, manifest, files);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('in Node', () => {
   for (const { name, run } of CHECKS) {
     test(name, () => run((options) => Solver.load(bundleFolder, options)));
   }
 });
-
-const CHROMIUM = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
-  (file) => file !== undefined && existsSync(file),
-);
 
 /** The page's script: the solver's browser entry and the checks, with no Node module in it. */
 async function pageScript(): Promise<{ readonly code: string; readonly imports: string[] }> {
@@ -100,7 +96,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       else response.writeHead(404).end();
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    browser = await launch();
     page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     await page.waitForFunction('globalThis.runCheck !== undefined');

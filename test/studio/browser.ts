@@ -2,19 +2,9 @@
 import { existsSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import {
-  chromium,
-  type Browser,
-  type BrowserContext,
-  type Locator,
-  type Page,
-} from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { PAGE, ROOT } from './served-page.js';
-
-export const CHROMIUM = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
-  (file) => file !== undefined && existsSync(file),
-);
 
 /** Builds the page where it is not built; `npm test` has built it before. */
 export function requirePage(): void {
@@ -25,9 +15,6 @@ export function requirePage(): void {
     stdio: 'ignore',
   });
 }
-
-export const launch = (args: readonly string[] = []): Promise<Browser> =>
-  chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...args] });
 
 /** A page whose errors are collected: none may be left at the end of a test. */
 export interface WatchedPage {
@@ -105,6 +92,9 @@ export const labelsOf = (locator: Locator): Promise<string[]> =>
   locator.evaluateAll((all: unknown) =>
     (all as PageElement[]).map((element) => element.getAttribute('aria-label') ?? ''),
   );
+
+/** A canvas holds bytes: half a step of rounding, and the last digits of two runtimes. */
+export const CLOSE = 1.5 / 255;
 
 export const largestDifference = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
   a.length === b.length

@@ -3,21 +3,21 @@
  * takes over 50 ms. Measured by Chromium's trace in time on the processor, not on the clock: networks run
  * beside it on all cores, and a busy machine must not count against the page.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { Browser, CDPSession, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHROMIUM, LAPTOP, launch, modelReady, moveTo, openPage, requirePage } from './browser.js';
-import { writeBundle } from './bundles.js';
-import { ROOT, servePage, type Host } from './served-page.js';
+import type { CDPSession, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { CHROMIUM } from '../chromium.js';
+import { LAPTOP, modelReady, moveTo, openPage } from './browser.js';
+import { ROOT } from './served-page.js';
+import { visitedSite } from './visited-site.js';
 
 const MOST_MICROSECONDS = 50_000;
 /** The published model with the most concepts; a tiny one where there is none. */
 const PUBLISHED = path.join(ROOT, 'zoo');
-const CONFIGURATION = existsSync(path.join(PUBLISHED, 'grid-3x3', 'bundle.json'))
-  ? 'grid-3x3'
-  : 'center';
+const [CONFIGURATION, MODEL] = existsSync(path.join(PUBLISHED, 'grid-3x3', 'bundle.json'))
+  ? (['grid-3x3', { zoo: PUBLISHED }] as const)
+  : (['center', { bundles: ['center'] }] as const);
 
 interface TraceEvent {
   readonly name: string;
@@ -74,29 +74,15 @@ async function visitAll(page: Page): Promise<void> {
 }
 
 describe.skipIf(CHROMIUM === undefined)('the page’s own thread', () => {
-  const tiny = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
-  let host: Host;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    requirePage();
-    if (CONFIGURATION === 'center') await writeBundle(tiny, 'center');
-    host = await servePage({ zoo: CONFIGURATION === 'center' ? tiny : PUBLISHED, isolated: true });
-    browser = await launch();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await host.close();
-    rmSync(tiny, { recursive: true });
-  });
+  const site = visitedSite({ ...MODEL, isolated: true });
 
   // A second look tells a slow page from a moment in which the machine's caches were another's.
   test('has no task over 50 ms while a model loads and solves', { retry: 2 }, async () => {
-    const context = await browser.newContext({ viewport: LAPTOP });
+    const context = await site.browser.newContext({ viewport: LAPTOP });
     const { page } = await openPage(context);
     const session = await context.newCDPSession(page);
     // The page's own start is over; the model is on its way.
-    await page.goto(`${host.url}#tab=play&config=${CONFIGURATION}&seed=3`);
+    await page.goto(`${site.url}#tab=play&config=${CONFIGURATION}&seed=3`);
     const events = await traced(session, async () => {
       await page.evaluate("performance.mark('the page')");
       await modelReady(page);

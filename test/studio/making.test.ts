@@ -1,9 +1,7 @@
 /** Matrices of a person's own: rules and values, pictures, files to keep, and links that restore it all. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import type { Browser, BrowserContext, Download } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import type { Download } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import {
   contactSheet,
   decodePng,
@@ -13,85 +11,41 @@ import {
   layoutOf,
   matrixPanels,
   parseConstraints,
-  renderPanel,
   renderPanel64,
   renderProblem,
   sampleProblem,
 } from '../../src/matrix/index.js';
-import { Solver } from '../../src/solver/node.js';
+import { CHROMIUM } from '../chromium.js';
+import { pixelsOf } from '../matrix/pixels.js';
 import {
   canvasPixels,
-  CHROMIUM,
+  CLOSE,
   eventually,
-  goTo,
   LAPTOP,
   largestDifference,
-  launch,
   modelReady,
   moveTo,
   openPage,
-  requirePage,
-  type WatchedPage,
 } from './browser.js';
-import { writeBundle } from './bundles.js';
-import { servePage, type Host } from './served-page.js';
+import { sharedPage, visitedSite } from './visited-site.js';
+import { fileOf, handedProblem, panelFiles } from './picture-files.js';
 
-const CLOSE = 1.5 / 255;
 const layout = layoutOf('center');
-const problem = sampleProblem({ configuration: 'center', variant: 'i-raven', seed: 5, index: 0 });
-
-const fileOf = (name: string, bytes: Uint8Array, mimeType = 'image/png') => ({
-  name,
-  mimeType,
-  buffer: Buffer.from(bytes),
-});
-const panelFiles = matrixPanels(problem).map((panel, i) =>
-  fileOf(
-    `panel-${i + 1}.png`,
-    encodePng({ width: 160, height: 160, channels: 1, data: renderPanel(layout, panel) }),
-  ),
-);
-const smallPanels = matrixPanels(problem).map((panel) =>
-  Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255),
-);
+const problem = handedProblem('center');
+const smallPanels = matrixPanels(problem).map((panel) => pixelsOf(layout, panel));
 
 async function bytesOf(download: Download): Promise<Uint8Array> {
   return new Uint8Array(readFileSync(await download.path()));
 }
 
 describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
-  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
-  let solver: Solver;
-  let host: Host;
-  let browser: Browser;
-  let context: BrowserContext;
-  let opened: WatchedPage;
+  const site = visitedSite({ bundles: ['center', 'grid-2x2'], isolated: true });
+  const shared = sharedPage(site);
 
-  beforeAll(async () => {
-    requirePage();
-    solver = await Solver.load(await writeBundle(zoo, 'center'));
-    await writeBundle(zoo, 'grid-2x2');
-    host = await servePage({ zoo, isolated: true });
-    browser = await launch();
-    context = await browser.newContext({ viewport: LAPTOP });
-    // One page for all: what a test sees follows from the address alone, and the model loads once.
-    opened = await openPage(context);
-    await goTo(opened.page, host.url, 'tab=play&config=center&seed=999');
-  });
-  afterAll(async () => {
-    await browser.close();
-    await host.close();
-    await solver.dispose();
-    rmSync(zoo, { recursive: true });
-  });
-  afterEach(() => {
-    expect(opened.errors).toEqual([]);
-  });
-
-  const imaginedLast = () => opened.page.locator('.stage .cell.imagined canvas');
+  const imaginedLast = () => shared.page.locator('.stage .cell.imagined canvas');
 
   test('rules and values make the matrix, and an impossible wish is explained', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=make&config=center&seed=5');
     const size = page.locator('[data-rule="0 Size"]');
     await size.selectOption({ label: 'progression +1 (larger in each column)' });
@@ -107,10 +61,8 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
       index: 0,
       constraints: parseConstraints(wish, layout),
     });
-    const panels = matrixPanels(expected).map((panel) =>
-      Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255),
-    );
-    const answer = await solver.solve(panels, { missing: [9] });
+    const panels = matrixPanels(expected).map((panel) => pixelsOf(layout, panel));
+    const answer = await shared.solver.solve(panels, { missing: [9] });
     await eventually(async () =>
       largestDifference(await canvasPixels(imaginedLast()), answer.images[0]),
     ).toBeLessThan(CLOSE);
@@ -124,16 +76,16 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
   });
 
   test('nine pictures, in the order of their names', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=make&config=center');
-    await page.locator('input[type=file]').setInputFiles([...panelFiles].reverse());
+    await page.locator('input[type=file]').setInputFiles([...panelFiles('center')].reverse());
     await eventually(() => page.url()).toContain('pictures=');
-    const answer = await solver.solve(smallPanels, { missing: [9] });
+    const answer = await shared.solver.solve(smallPanels, { missing: [9] });
     await eventually(async () =>
       largestDifference(await canvasPixels(imaginedLast()), answer.images[0]),
     ).toBeLessThan(CLOSE);
     // The link holds the pictures themselves.
-    const other = await openPage(context);
+    const other = await openPage(shared.context);
     await other.page.goto(page.url());
     await modelReady(other.page);
     const canvas = other.page.locator('.stage .cell.imagined canvas');
@@ -146,7 +98,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
   });
 
   test('one picture of a whole matrix, and one .npz', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=make&config=center');
     const input = page.locator('input[type=file]');
     await input.setInputFiles(fileOf('sheet.png', encodePng(contactSheet(problem))));
@@ -155,11 +107,11 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     const npz = encodeRavenNpz(problem, renderProblem(problem).images);
     await page.getByText('Remove my pictures').click();
     await input.setInputFiles(fileOf('RAVEN_1_train.npz', npz, 'application/octet-stream'));
-    const answer = await solver.solve(smallPanels, { missing: [9] });
+    const answer = await shared.solver.solve(smallPanels, { missing: [9] });
     await eventually(async () =>
       largestDifference(await canvasPixels(imaginedLast()), answer.images[0]),
     ).toBeLessThan(CLOSE);
-    const choice = await solver.choose(
+    const choice = await shared.solver.choose(
       answer,
       problem.candidates.map(({ panel }) => renderPanel64(layout, panel)),
     );
@@ -169,7 +121,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
   });
 
   test('wrong uploads get one clear sentence', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=make&config=center');
     const input = page.locator('input[type=file]');
     const fault = page.locator('.drop .fault[role=alert]');
@@ -177,7 +129,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await eventually(() => fault.innerText()).toBe(
       'letter.png is not a picture this browser can read',
     );
-    await input.setInputFiles(panelFiles.slice(0, 3));
+    await input.setInputFiles(panelFiles('center').slice(0, 3));
     await eventually(() => fault.innerText()).toMatch(/^3 files: give nine pictures/);
     const tiny = encodePng({ width: 8, height: 8, channels: 1, data: new Uint8Array(64) });
     await input.setInputFiles(fileOf('tiny.png', tiny));
@@ -190,7 +142,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
   });
 
   test('files to keep: PNG, SVG and RAVEN npz of the very matrix', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=make&config=center&seed=5');
     const save = async (name: string): Promise<Uint8Array> => {
       const [download] = await Promise.all([
@@ -210,7 +162,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
   });
 
   test('a shared link restores configuration, seed, erased panels and view', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=play');
     await page.getByLabel('2×2 grid').check();
     await modelReady(page);
@@ -221,12 +173,12 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await page.locator('.samples tr[data-position="6"]').waitFor();
     const canvas = page.locator('[data-position="6"].cell canvas');
     const painted = await canvasPixels(canvas);
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await shared.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Share' }).click();
     await page.getByText('Copied').waitFor();
     const link = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(link).toContain('config=grid-2x2');
-    const other = await openPage(await browser.newContext({ viewport: LAPTOP }));
+    const other = await openPage(await site.browser.newContext({ viewport: LAPTOP }));
     await other.page.goto(link);
     await modelReady(other.page);
     await other.page.locator('.samples tr[data-position="6"]').waitFor();

@@ -1,30 +1,19 @@
 /** The page as a page: accessible, steady, small, offline, on any host, on a phone. */
 import { createRequire } from 'node:module';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { startStudio } from '../../src/server/index.js';
-import {
-  CHROMIUM,
-  eventually,
-  goTo,
-  LAPTOP,
-  launch,
-  modelReady,
-  moveTo,
-  openPage,
-  requirePage,
-} from './browser.js';
-import { writeBundle } from './bundles.js';
-import { PAGE, servePage, type Host } from './served-page.js';
+import { CHROMIUM } from '../chromium.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { eventually, goTo, modelReady, moveTo, openPage, requirePage } from './browser.js';
+import { PAGE, servePage } from './served-page.js';
+import { UNASSISTED, visitedSite } from './visited-site.js';
 
 const TABS = ['play', 'erase', 'why', 'rules', 'make', 'train'];
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
-/** Without a service worker, whose requests a test cannot stand in for. */
-const UNASSISTED = { viewport: LAPTOP, serviceWorkers: 'block' as const };
 /** Most that may shift while the page loads, as browsers measure it; 0.1 counts as good. */
 const MOST_SHIFT = 0.05;
 const MOST_BYTES = 300_000;
@@ -45,31 +34,10 @@ const hashOf = (tab: string): string =>
   `tab=${tab}&config=center&seed=3&picked=2&shown=1&missing=159&concept=2&point=4&rule=2,0.5,0.5`;
 
 describe.skipIf(CHROMIUM === undefined)('the page', () => {
-  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
-  let host: Host;
-  let browser: Browser;
-  const contexts: BrowserContext[] = [];
-
-  const fresh = async (options: Parameters<Browser['newContext']>[0] = { viewport: LAPTOP }) => {
-    const context = await browser.newContext(options);
-    contexts.push(context);
-    return context;
-  };
-
-  beforeAll(async () => {
-    requirePage();
-    await writeBundle(zoo, 'center');
-    host = await servePage({ zoo });
-    browser = await launch();
-  });
-  afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await host.close();
-    rmSync(zoo, { recursive: true });
-  });
+  const site = visitedSite({ bundles: ['center'] });
+  const { zoo } = site;
+  const noModels = scratchFolder();
+  const runs = scratchFolder();
 
   /** What a tab shows last. */
   const settled = async (page: Page, tab: string) => {
@@ -94,8 +62,8 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   };
 
   test('axe finds no serious fault on any tab, light or dark', async () => {
-    const { page, errors } = await openPage(await fresh());
-    await goTo(page, host.url, hashOf('play'));
+    const { page, errors } = await openPage(await site.fresh());
+    await goTo(page, site.url, hashOf('play'));
     await page.evaluate(axeSource);
     for (const tab of TABS) {
       await moveTo(page, hashOf(tab));
@@ -109,8 +77,8 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 
   test('nothing is wider than a phone, on any tab', async () => {
-    const { page } = await openPage(await fresh(PHONE));
-    await goTo(page, host.url, hashOf('play'));
+    const { page } = await openPage(await site.fresh(PHONE));
+    await goTo(page, site.url, hashOf('play'));
     for (const tab of TABS) {
       await moveTo(page, hashOf(tab));
       await settled(page, tab);
@@ -123,7 +91,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 
   test('what is there stays where it is while the page loads', async () => {
-    const { page } = await openPage(await fresh());
+    const { page } = await openPage(await site.fresh());
     await page.addInitScript(`
       globalThis.shifts = 0;
       new PerformanceObserver((list) => {
@@ -131,7 +99,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
       }).observe({ type: 'layout-shift', buffered: true });`);
     for (const tab of ['play', 'why']) {
       await page.goto('about:blank');
-      await page.goto(`${host.url}#tab=${tab}&config=center&seed=3`);
+      await page.goto(`${site.url}#tab=${tab}&config=center&seed=3`);
       await modelReady(page);
       await page.locator('.cell canvas, .cell.open, .mark').first().waitFor();
       expect(await page.evaluate<number>('shifts')).toBeLessThan(MOST_SHIFT);
@@ -139,8 +107,8 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 
   test('everything can be reached with the keyboard alone', async () => {
-    const { page } = await openPage(await fresh());
-    await goTo(page, host.url, 'tab=play&config=center&seed=3');
+    const { page } = await openPage(await site.fresh());
+    await goTo(page, site.url, 'tab=play&config=center&seed=3');
     const reached = new Set<string>();
     for (let i = 0; i < 40; i++) {
       await page.keyboard.press('Tab');
@@ -165,8 +133,8 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 
   test('networks run in a worker, not on the page’s own thread', async () => {
-    const { page } = await openPage(await fresh(UNASSISTED));
-    await goTo(page, host.url, 'tab=play&config=center&seed=3&shown=1');
+    const { page } = await openPage(await site.fresh(UNASSISTED));
+    await goTo(page, site.url, 'tab=play&config=center&seed=3&shown=1');
     await page.locator('.cell.imagined canvas').waitFor();
     const [worker] = page.workers();
     expect(worker.url()).toMatch(/\/assets\/worker-[\w-]+\.js$/);
@@ -174,12 +142,12 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
       "performance.getEntriesByType('resource').map((entry) => new URL(entry.name).pathname)",
     );
     expect(scripts.filter((name) => /runtime|\.onnx|ort\./.test(name))).toEqual([]);
-    expect(host.requests.some((name) => name.endsWith('encoder.onnx'))).toBe(true);
+    expect(site.host.requests.some((name) => name.endsWith('encoder.onnx'))).toBe(true);
   });
 
   test('after one visit it works without a network, and with threads on a plain host', async () => {
     const own = await servePage({ zoo });
-    const context = await fresh();
+    const context = await site.fresh();
     const { page } = await openPage(context);
     await goTo(page, own.url, 'tab=play&config=center&seed=3');
     expect(await page.evaluate('crossOriginIsolated')).toBe(false);
@@ -199,14 +167,14 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 
   test('the model loads on demand, with progress', async () => {
-    const { page } = await openPage(await fresh(UNASSISTED));
+    const { page } = await openPage(await site.fresh(UNASSISTED));
     let release = (): void => undefined;
     const released = new Promise<void>((done) => (release = done));
     await page.route('**/zoo/center/reasoner.onnx', async (route) => {
       await released;
       await route.continue();
     });
-    await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+    await page.goto(`${site.url}#tab=play&config=center&seed=3`);
     const bar = page.getByLabel('Loading the model for center');
     await eventually(async () => Number(await bar.getAttribute('value'))).toBeGreaterThan(0);
     expect(Number(await bar.getAttribute('value'))).toBeLessThan(1);
@@ -217,8 +185,8 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 
   test('a configuration without a model says so, and can still be played', async () => {
-    const { page, errors } = await openPage(await fresh());
-    await page.goto(`${host.url}#tab=play&config=up-down&seed=3`);
+    const { page, errors } = await openPage(await site.fresh());
+    await page.goto(`${site.url}#tab=play&config=up-down&seed=3`);
     const notice = page.locator('.notice[role=alert]');
     await notice.waitFor();
     expect(await notice.innerText()).toContain('There is no model for up-down here');
@@ -228,7 +196,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 
   test('the zoo tells which configurations have a model, and offers those trained here', async () => {
-    const { page } = await openPage(await fresh(UNASSISTED));
+    const { page } = await openPage(await site.fresh(UNASSISTED));
     const entry = { configuration: 'center', noisy: false, bytes: 1 };
     await page.route('**/zoo/index.json', (route) =>
       route.fulfill({
@@ -245,7 +213,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
       const name = path.basename(new URL(route.request().url()).pathname);
       await route.fulfill({ body: readFileSync(path.join(zoo, 'center', name)) });
     });
-    await goTo(page, host.url, 'tab=play&config=center&seed=3');
+    await goTo(page, site.url, 'tab=play&config=center&seed=3');
     // Noise is offered where a model knows it.
     const noise = page.locator('.toggle', { hasText: 'Noise' });
     expect(await noise.getAttribute('title')).toContain('Only grids');
@@ -266,8 +234,8 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 
   test('a damaged model is refused, a damaged link is read as far as it makes sense', async () => {
-    const own = await servePage({ zoo: mkdtempSync(path.join(zoo, 'damaged-')) });
-    const { page } = await openPage(await fresh(UNASSISTED));
+    const own = await servePage({ zoo: noModels });
+    const { page } = await openPage(await site.fresh(UNASSISTED));
     await page.route('**/zoo/center/**', async (route) => {
       const name = new URL(route.request().url()).pathname.replace('/zoo/', '');
       const bytes = readFileSync(path.join(zoo, name));
@@ -283,9 +251,8 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 
   test('the server of crab studio serves it under its own strict policy, with threads', async () => {
-    const runs = mkdtempSync(path.join(tmpdir(), 'crab-studio-runs-'));
     const studio = await startStudio({ port: 0, runs, zoo, page: PAGE });
-    const { page, errors } = await openPage(await fresh());
+    const { page, errors } = await openPage(await site.fresh());
     await goTo(page, studio.url, 'tab=play&config=center&seed=3&shown=1');
     await page.locator('.cell.imagined canvas').waitFor();
     expect(await page.evaluate('crossOriginIsolated')).toBe(true);
@@ -294,7 +261,6 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     expect(errors).toEqual([]);
     await page.close();
     await studio.close();
-    rmSync(runs, { recursive: true });
   });
 });
 

@@ -1,56 +1,23 @@
 /** Playing as people do: going on too early, in two windows, with wrong numbers, on a small phone. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { CHROMIUM } from '../chromium.js';
 import {
   canvasPixels,
-  CHROMIUM,
   eventually,
   goTo,
   LAPTOP,
   largestDifference,
-  launch,
   modelReady,
   openPage,
-  requirePage,
 } from './browser.js';
-import { writeBundle } from './bundles.js';
-import { servePage, type Host } from './served-page.js';
+import { UNASSISTED, visitedSite } from './visited-site.js';
 
 /** The smallest phone there is. */
 const SMALL = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
-/** Without a service worker, whose requests a test cannot stand in for. */
-const UNASSISTED = { viewport: LAPTOP, serviceWorkers: 'block' as const };
 
 describe.skipIf(CHROMIUM === undefined)('playing', () => {
-  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
-  let host: Host;
-  let browser: Browser;
-  const contexts: BrowserContext[] = [];
-
-  const fresh = async (options: Parameters<Browser['newContext']>[0]) => {
-    const context = await browser.newContext(options);
-    contexts.push(context);
-    return context;
-  };
-
-  beforeAll(async () => {
-    requirePage();
-    await writeBundle(zoo, 'center');
-    await writeBundle(zoo, 'grid-3x3');
-    host = await servePage({ zoo, isolated: true });
-    browser = await launch();
-  });
-  afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await host.close();
-    rmSync(zoo, { recursive: true });
-  });
+  const site = visitedSite({ bundles: ['center', 'grid-3x3'], isolated: true });
 
   const score = (page: Page): Promise<string> => page.locator('[data-testid=score]').innerText();
 
@@ -66,9 +33,9 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   };
 
   test('who goes on before the model is ready is still scored against it', async () => {
-    const { page, errors } = await openPage(await fresh(UNASSISTED));
+    const { page, errors } = await openPage(await site.fresh(UNASSISTED));
     const release = await heldBack(page);
-    await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+    await page.goto(`${site.url}#tab=play&config=center&seed=3`);
     for (let i = 0; i < 2; i++) {
       await page.locator('.candidate:enabled').first().click();
       await page.getByRole('button', { name: 'Next matrix' }).click();
@@ -82,13 +49,13 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test('who goes to another configuration and back sees no failure of the load given up', async () => {
-    const { page, errors } = await openPage(await fresh(UNASSISTED));
+    const { page, errors } = await openPage(await site.fresh(UNASSISTED));
     const releases: (() => void)[] = [];
     await page.route('**/zoo/center/reasoner.onnx', async (route) => {
       await new Promise<void>((done) => releases.push(done));
       await route.continue();
     });
-    await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+    await page.goto(`${site.url}#tab=play&config=center&seed=3`);
     await eventually(() => Promise.resolve(releases.length)).toBe(1);
     await page.locator('.choice input[value=grid-3x3]').check({ force: true });
     await page.locator('.choice input[value=center]').check({ force: true });
@@ -105,8 +72,8 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test('a link with the model of another configuration says so, and answers nothing', async () => {
-    const { page, errors } = await openPage(await fresh({ viewport: LAPTOP }));
-    await page.goto(`${host.url}#tab=make&config=center&model=grid-3x3&seed=3`);
+    const { page, errors } = await openPage(await site.fresh());
+    await page.goto(`${site.url}#tab=make&config=center&model=grid-3x3&seed=3`);
     await eventually(() => page.locator('.notice').allInnerTexts()).toEqual([
       expect.stringContaining('The model grid-3x3 is for grid-3x3, not for center.'),
     ]);
@@ -117,8 +84,8 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test('a link with a rule for a concept that is not there says so', async () => {
-    const { page, errors } = await openPage(await fresh({ viewport: LAPTOP }));
-    await page.goto(`${host.url}#tab=rules&config=center&seed=3&rule=60,0.5,0.5`);
+    const { page, errors } = await openPage(await site.fresh());
+    await page.goto(`${site.url}#tab=rules&config=center&seed=3&rule=60,0.5,0.5`);
     await modelReady(page);
     await eventually(() => page.locator('.fault').allInnerTexts()).toEqual([
       expect.stringContaining('concept "60": expected 1 to'),
@@ -127,14 +94,14 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test('a model that is there but not compiled yet is being prepared, not loaded', async () => {
-    const { page } = await openPage(await fresh(UNASSISTED));
+    const { page } = await openPage(await site.fresh(UNASSISTED));
     let release = (): void => undefined;
     const released = new Promise<void>((done) => (release = done));
     await page.route('**/runtime/*.wasm', async (route) => {
       await released;
       await route.continue();
     });
-    await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+    await page.goto(`${site.url}#tab=play&config=center&seed=3`);
     await page.locator('[data-testid=backend][data-phase=preparing]').waitFor();
     expect(await page.getByLabel('Preparing the model for center').count()).toBe(1);
     release();
@@ -142,7 +109,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test('two windows add to one score', async () => {
-    const context = await fresh({ viewport: LAPTOP });
+    const context = await site.fresh();
     const first = (await openPage(context)).page;
     const second = (await openPage(context)).page;
     for (const [page, seed] of [
@@ -150,7 +117,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
       [second, 4],
       [first, 5],
     ] as const) {
-      await goTo(page, host.url, `tab=play&config=center&seed=${seed}`);
+      await goTo(page, site.url, `tab=play&config=center&seed=${seed}`);
     }
     await first.locator('.candidate').first().click();
     await eventually(() => score(second)).toMatch(/You[^]*of 1[^]*CRAB[^]*of 1/);
@@ -161,8 +128,8 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test.each(['-1', '1000000000', '1.5', ''])('number “%s” is refused in words', async (number) => {
-    const { page } = await openPage(await fresh({ viewport: LAPTOP }));
-    await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+    const { page } = await openPage(await site.fresh());
+    await page.goto(`${site.url}#tab=play&config=center&seed=3`);
     const field = page.getByLabel('Number of the matrix (its seed)');
     await field.fill(number);
     // Whoever leaves the field is told as well as who presses Enter.
@@ -183,9 +150,9 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
       [{ width: 1280, height: 800 }, false],
       [{ width: 390, height: 700 }, true],
     ] as const) {
-      const context = await fresh({ viewport, reducedMotion: 'reduce' });
+      const context = await site.fresh({ viewport, reducedMotion: 'reduce' });
       const { page } = await openPage(context);
-      await goTo(page, host.url, 'tab=play&config=center&seed=3');
+      await goTo(page, site.url, 'tab=play&config=center&seed=3');
       const scrolled = (): Promise<number> => page.evaluate('scrollY');
       await page.keyboard.press('2');
       await page.locator('[data-testid=verdict] canvas').waitFor();
@@ -198,8 +165,8 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   test.each(['light', 'dark'] as const)(
     'the first click on the button for colours changes them, from %s',
     async (colorScheme) => {
-      const { page } = await openPage(await fresh({ viewport: LAPTOP, colorScheme }));
-      await page.goto(`${host.url}#tab=play&config=center&seed=3`);
+      const { page } = await openPage(await site.fresh({ viewport: LAPTOP, colorScheme }));
+      await page.goto(`${site.url}#tab=play&config=center&seed=3`);
       const paper = (): Promise<string> =>
         page.evaluate(
           'getComputedStyle(document.documentElement).colorScheme + getComputedStyle(document.body).backgroundColor',
@@ -212,8 +179,8 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   );
 
   test('a file dropped beside the place for pictures does not leave the page', async () => {
-    const { page } = await openPage(await fresh({ viewport: LAPTOP }));
-    await page.goto(`${host.url}#tab=make&config=center&seed=3`);
+    const { page } = await openPage(await site.fresh());
+    await page.goto(`${site.url}#tab=make&config=center&seed=3`);
     await page.locator('.drop-zone').waitFor();
     const isTaken = (kind: string): Promise<boolean> =>
       page.evaluate(`(() => {
@@ -229,8 +196,8 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test('rules of one’s own stay for the next matrix, on every tab', async () => {
-    const { page } = await openPage(await fresh({ viewport: LAPTOP }));
-    await page.goto(`${host.url}#tab=make&config=center&seed=3`);
+    const { page } = await openPage(await site.fresh());
+    await page.goto(`${site.url}#tab=make&config=center&seed=3`);
     const rule = page.locator('[data-rule="0 Size"]');
     await rule.selectOption({ label: 'distribute three (the same three in each row)' });
     const chosen = await rule.inputValue();
@@ -249,9 +216,9 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test('a link carries moved sliders, and whether the truth is shown', async () => {
-    const context = await fresh({ viewport: LAPTOP });
+    const context = await site.fresh();
     const { page } = await openPage(context);
-    await goTo(page, host.url, 'tab=why&config=center&seed=4');
+    await goTo(page, site.url, 'tab=why&config=center&seed=4');
     const card = page.locator('[data-concept="2"]');
     const slider = card.locator('input[type=range]');
     await eventually(() => slider.isEnabled()).toBe(true);
@@ -282,8 +249,8 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test('on the smallest phone nothing overflows, and what matters comes into sight', async () => {
-    const { page } = await openPage(await fresh(SMALL));
-    await goTo(page, host.url, 'tab=play&config=grid-3x3&seed=3');
+    const { page } = await openPage(await site.fresh(SMALL));
+    await goTo(page, site.url, 'tab=play&config=grid-3x3&seed=3');
     const boxOf = async (selector: string) => {
       const box = await page.locator(selector).first().boundingBox();
       if (box === null) throw new Error(`${selector} is not to be seen`);
@@ -307,9 +274,9 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test('on the rule map a finger on the dot drags the rule, elsewhere it scrolls', async () => {
-    const context = await fresh(SMALL);
+    const context = await site.fresh(SMALL);
     const { page } = await openPage(context);
-    await goTo(page, host.url, 'tab=rules&config=center&seed=3');
+    await goTo(page, site.url, 'tab=rules&config=center&seed=3');
     const dot = page.locator('.plane-handle');
     await dot.waitFor();
     await page.evaluate(
@@ -343,9 +310,9 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
   });
 
   test('without a network the Train tab says so, and finds the server again', async () => {
-    const { page, errors } = await openPage(await fresh(UNASSISTED));
+    const { page, errors } = await openPage(await site.fresh(UNASSISTED));
     await page.route('**/api/training', (route) => route.abort());
-    await page.goto(`${host.url}#tab=train`);
+    await page.goto(`${site.url}#tab=train`);
     const silent = page.locator('[data-testid=train-silent]');
     await silent.waitFor();
     expect(await silent.innerText()).toContain('cannot be reached');

@@ -4,7 +4,8 @@
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { CHROMIUM, goTo, launch, openPage, requirePage } from './browser.js';
+import { CHROMIUM, launch } from '../chromium.js';
+import { goTo, openPage, requirePage } from './browser.js';
 import { ROOT, servePage } from './served-page.js';
 
 const [configuration = 'center', seed = '12'] = process.argv.slice(2);

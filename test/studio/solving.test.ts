@@ -1,79 +1,40 @@
 /** The page solves for real: what it shows is what the solver itself says of the same matrix, in Node. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import type { Browser, BrowserContext } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   layoutOf,
   matrixPanels,
-  renderPanel64,
   sampleProblem,
   type Panel,
   type Problem,
 } from '../../src/matrix/index.js';
-import { Solver } from '../../src/solver/node.js';
+import { CHROMIUM } from '../chromium.js';
+import { pixelsOf } from '../matrix/pixels.js';
 import {
   canvasPixels,
-  CHROMIUM,
+  CLOSE,
   eventually,
-  goTo,
   labelsOf,
-  LAPTOP,
   largestDifference,
-  launch,
   moveTo,
   opacityOf,
-  openPage,
-  requirePage,
-  type WatchedPage,
 } from './browser.js';
-import { writeBundle } from './bundles.js';
-import { servePage, type Host } from './served-page.js';
-
-/** A canvas holds bytes: half a step of rounding, and the last digits of two runtimes. */
-const CLOSE = 1.5 / 255;
+import { sharedPage, visitedSite } from './visited-site.js';
 
 const layout = layoutOf('center');
-const pixels = (panel: Panel): Float32Array =>
-  Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255);
+const pixels = (panel: Panel): Float32Array => pixelsOf(layout, panel);
 const problemOf = (seed: number, index = 0): Problem =>
   sampleProblem({ configuration: 'center', variant: 'i-raven', seed, index });
 const panelsOf = (problem: Problem): Float32Array[] => matrixPanels(problem).map(pixels);
 
 describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
-  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
-  let solver: Solver;
-  let host: Host;
-  let browser: Browser;
-  let context: BrowserContext;
-  let opened: WatchedPage;
-
-  beforeAll(async () => {
-    requirePage();
-    solver = await Solver.load(await writeBundle(zoo, 'center'));
-    host = await servePage({ zoo, isolated: true });
-    browser = await launch();
-    context = await browser.newContext({ viewport: LAPTOP });
-    // One page for all: what a test sees follows from the address alone, and the model loads once.
-    opened = await openPage(context);
-    await goTo(opened.page, host.url, 'tab=play&config=center&seed=999');
-  });
-  afterAll(async () => {
-    await browser.close();
-    await host.close();
-    await solver.dispose();
-    rmSync(zoo, { recursive: true });
-  });
-  afterEach(() => {
-    expect(opened.errors).toEqual([]);
-  });
+  const site = visitedSite({ bundles: ['center'], isolated: true });
+  const shared = sharedPage(site);
 
   test('play: the imagined panel and the choice are the model’s own; both are scored', async () => {
-    const { page } = opened;
+    const { page } = shared;
     const problem = problemOf(31);
-    const answer = await solver.solve(panelsOf(problem), { missing: [9] });
-    const choice = await solver.choose(
+    const answer = await shared.solver.solve(panelsOf(problem), { missing: [9] });
+    const choice = await shared.solver.choose(
       answer,
       problem.candidates.map(({ panel }) => pixels(panel)),
     );
@@ -96,19 +57,19 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
   });
 
   test('erase: three panels clicked away are painted in by the model, and compared on hover', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=erase&config=center&seed=8');
     for (const position of [1, 5]) await page.locator(`[data-position="${position}"].cell`).click();
     await page.locator('.samples tr[data-position="5"]').waitFor();
     await eventually(() => page.url()).toContain('missing=159');
-    const answer = await solver.solve(panelsOf(problemOf(8)), { missing: [1, 5, 9] });
+    const answer = await shared.solver.solve(panelsOf(problemOf(8)), { missing: [1, 5, 9] });
     for (const [i, position] of [1, 5, 9].entries()) {
       const canvas = page.locator(`[data-position="${position}"].cell canvas`);
       await eventually(async () =>
         largestDifference(await canvasPixels(canvas), answer.images[i]),
       ).toBeLessThan(CLOSE);
     }
-    const samples = await solver.sample(panelsOf(problemOf(8)), {
+    const samples = await shared.solver.sample(panelsOf(problemOf(8)), {
       missing: [1, 5, 9],
       count: 6,
       seed: 1,
@@ -126,7 +87,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
   });
 
   test('erase: one panel has to stay', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=erase&config=center&seed=8&missing=12345678');
     await page.locator('[data-position="9"].cell').click();
     expect(await page.locator('.cell.imagined').count()).toBe(8);
@@ -134,15 +95,15 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
   });
 
   test('why: the heat map shows the solver’s distances, a cell what differs, a slider repaints', async () => {
-    const { page } = opened;
+    const { page } = shared;
     const problem = problemOf(4);
     const candidates = problem.candidates.map(({ panel }) => pixels(panel));
-    const answer = await solver.solve(panelsOf(problem), { missing: [9] });
-    const choice = await solver.choose(answer, candidates);
+    const answer = await shared.solver.solve(panelsOf(problem), { missing: [9] });
+    const choice = await shared.solver.choose(answer, candidates);
     await moveTo(page, 'tab=why&config=center&seed=4');
     const cells = page.locator('.heat');
     await cells.first().waitFor();
-    const { concepts } = solver.manifest.sizes;
+    const { concepts } = shared.solver.manifest.sizes;
     expect(await cells.count()).toBe(8 * concepts);
     const shares = choice.candidates.flatMap((each) => each.calibratedShares ?? []);
     const labels = await labelsOf(cells);
@@ -154,10 +115,10 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     await eventually(() => page.url()).toContain('distance=l2');
     await cells.nth(2 * concepts + 1).hover();
     const swapped = page.locator('[data-testid=difference] canvas').nth(1);
-    const [means] = await solver.encode([candidates[2]]);
+    const [means] = await shared.solver.encode([candidates[2]]);
     const imagined = answer.concepts[8];
     const mixed = imagined.map((values, m) => (m === 1 ? means[1] : values));
-    const [expected] = await solver.decode([mixed]);
+    const [expected] = await shared.solver.decode([mixed]);
     await eventually(async () =>
       largestDifference(await canvasPixels(swapped), expected),
     ).toBeLessThan(CLOSE);
@@ -183,7 +144,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
   });
 
   test('why: rules are named after what the known matrices around them were', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=rules&config=center&seed=4&concept=2&rule=2,1.000,-1.000');
     const words = page.locator('[data-testid=rule-words]');
     await eventually(() => words.innerText()).toMatch(/^Size: progression/);
@@ -196,13 +157,13 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
   });
 
   test('rule map: a point shows its matrix, and a dragged rule really drives the prediction', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=rules&config=center&seed=4&concept=1');
     const plane = page.locator('[data-testid=plane]');
     await plane.locator('.mark').waitFor();
     const box = await plane.boundingBox();
     if (box === null) throw new Error('the plane is not to be seen');
-    const map = solver.ruleMap;
+    const map = shared.solver.ruleMap;
     const points = map?.snapshots.at(-1)?.rules.map((rules) => rules[0]) ?? [];
     // The span of the plane as the engine works it out: of points and means, with a margin.
     const span = (k: number): [number, number] => {
@@ -241,8 +202,11 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     expect(Math.abs(Number(rx) - 0.6)).toBeLessThan(0.02);
     // What the address holds is what is used: opened anew it paints the same.
     const rule = [Number(rx), Number(ry)];
-    const answer = await solver.solve(panelsOf(problem), { missing: [9], rules: { 1: rule } });
-    const plain = await solver.solve(panelsOf(problem), { missing: [9] });
+    const answer = await shared.solver.solve(panelsOf(problem), {
+      missing: [9],
+      rules: { 1: rule },
+    });
+    const plain = await shared.solver.solve(panelsOf(problem), { missing: [9] });
     expect(largestDifference(parsed, plain.images[0])).toBeLessThan(CLOSE);
     const canvas = page.locator('.matrix .cell.imagined canvas');
     await eventually(async () =>
@@ -255,7 +219,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
   });
 
   test('rule map: moments of training, and arrow keys in place of a drag', async () => {
-    const { page } = opened;
+    const { page } = shared;
     await moveTo(page, 'tab=rules&config=center&seed=4');
     await page.locator('[data-testid=plane] .mark').waitFor();
     expect(await page.locator('.moments').innerText()).toContain('2,000 steps');

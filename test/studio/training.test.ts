@@ -3,28 +3,16 @@
  * show, and what a person presses it must send. The real server has tests of its own.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   TRAIN_API,
   type RunSummary,
   type TrainEvents,
   type TrainStatus,
 } from '../../src/studio/train-api.js';
-import {
-  CHROMIUM,
-  canvasPixels,
-  eventually,
-  LAPTOP,
-  launch,
-  openPage,
-  requirePage,
-} from './browser.js';
-import { writeBundle } from './bundles.js';
-import { servePage, type Host } from './served-page.js';
+import { CHROMIUM } from '../chromium.js';
+import { canvasPixels, eventually, LAPTOP, openPage } from './browser.js';
+import { visitedSite } from './visited-site.js';
 
 const run: RunSummary = {
   name: 'center-1',
@@ -85,26 +73,12 @@ class Trainer {
 }
 
 describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
-  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
   const trainer = new Trainer();
-  let host: Host;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    requirePage();
-    await writeBundle(zoo, 'center');
-    host = await servePage({ zoo, api: trainer.answer });
-    browser = await launch();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await host.close();
-    rmSync(zoo, { recursive: true });
-  });
+  const site = visitedSite({ bundles: ['center'], api: trainer.answer });
 
   test('starts a run, shows it live, stops, resumes and exports it', async () => {
-    const { page, errors } = await openPage(await browser.newContext({ viewport: LAPTOP }));
-    await page.goto(`${host.url}#tab=train`);
+    const { page, errors } = await openPage(await site.browser.newContext({ viewport: LAPTOP }));
+    await page.goto(`${site.url}#tab=train`);
     await page.getByRole('button', { name: 'Start training' }).click();
     await eventually(() => trainer.received.length).toBe(1);
     expect(trainer.received[0].body).toMatchObject({
@@ -179,8 +153,8 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
       command: 'npm run setup:torch',
       devices: [],
     };
-    const { page } = await openPage(await browser.newContext());
-    await page.goto(`${host.url}#tab=train`);
+    const { page } = await openPage(await site.browser.newContext());
+    await page.goto(`${site.url}#tab=train`);
     await page.getByText('libtorch is not installed.').waitFor();
     expect(await page.locator('pre').innerText()).toBe('npm run setup:torch');
     expect(await page.getByRole('button', { name: 'Start training' }).count()).toBe(0);

@@ -1,73 +1,32 @@
 /** Pictures a published model does not know: it must say so; its own kind it must know. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  encodePng,
-  encodeRavenNpz,
-  layoutOf,
-  matrixPanels,
-  renderPanel,
-  renderProblem,
-  sampleProblem,
-  type Configuration,
-} from '../../src/matrix/index.js';
-import {
-  CHROMIUM,
-  eventually,
-  goTo,
-  LAPTOP,
-  launch,
-  modelReady,
-  openPage,
-  requirePage,
-} from './browser.js';
-import { ROOT, servePage, type Host } from './served-page.js';
+import { describe, expect, test } from 'vitest';
+import { encodeRavenNpz, renderProblem, type Configuration } from '../../src/matrix/index.js';
+import { CHROMIUM } from '../chromium.js';
+import { eventually, goTo, LAPTOP, modelReady, openPage } from './browser.js';
+import { ROOT } from './served-page.js';
+import { visitedSite } from './visited-site.js';
+import { fileOf, handedProblem, panelFiles, pictureFile } from './picture-files.js';
 
 const ZOO = path.join(ROOT, 'zoo');
 const hasModel = ['center', 'left-right'].every((name) =>
   existsSync(path.join(ZOO, name, 'bundle.json')),
 );
 
-const pictureFile = (name: string, data: Uint8Array) => ({
-  name,
-  mimeType: 'image/png',
-  buffer: Buffer.from(encodePng({ width: 160, height: 160, channels: 1, data })),
-});
-
-function panelFiles(configuration: Configuration) {
-  const problem = sampleProblem({ configuration, variant: 'i-raven', seed: 5, index: 0 });
-  const layout = layoutOf(configuration);
-  return matrixPanels(problem).map((panel, i) =>
-    pictureFile(`panel-${i + 1}.png`, renderPanel(layout, panel)),
-  );
-}
-
 /** A matrix of another kind with its eight candidates, and without its answer. */
 function npzFile(configuration: Configuration) {
-  const problem = sampleProblem({ configuration, variant: 'i-raven', seed: 5, index: 0 });
+  const problem = handedProblem(configuration);
   const bytes = encodeRavenNpz(problem, renderProblem(problem).images);
-  return { name: 'matrix.npz', mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
+  return fileOf('matrix.npz', bytes, 'application/octet-stream');
 }
 
 describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
-  let host: Host;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    requirePage();
-    host = await servePage({ zoo: ZOO, isolated: true });
-    browser = await launch();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await host.close();
-  });
+  const site = visitedSite({ zoo: ZOO, isolated: true });
 
   test('of another kind are said to be unknown, those of its own are not', async () => {
-    const { page, errors } = await openPage(await browser.newContext({ viewport: LAPTOP }));
-    await goTo(page, host.url, 'tab=make&config=center');
+    const { page, errors } = await openPage(await site.browser.newContext({ viewport: LAPTOP }));
+    await goTo(page, site.url, 'tab=make&config=center');
     const input = page.locator('input[type=file]');
     const notice = page.locator('[data-testid=misfit]');
     await input.setInputFiles(panelFiles('left-right'));

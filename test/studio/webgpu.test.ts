@@ -1,23 +1,11 @@
 /** WebGPU: where the browser has one it is taken and gives the same panels; where it fails, wasm does. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { layoutOf, matrixPanels, renderPanel64, sampleProblem } from '../../src/matrix/index.js';
 import { Solver } from '../../src/solver/node.js';
-import {
-  canvasPixels,
-  CHROMIUM,
-  goTo,
-  LAPTOP,
-  largestDifference,
-  launch,
-  openPage,
-  requirePage,
-} from './browser.js';
-import { writeBundle } from './bundles.js';
-import { servePage, type Host } from './served-page.js';
+import { CHROMIUM } from '../chromium.js';
+import { canvasPixels, goTo, LAPTOP, largestDifference, openPage } from './browser.js';
+import { UNASSISTED, visitedSite } from './visited-site.js';
 
 /** Shaders add up in another order. */
 const CLOSE = 3 / 255;
@@ -25,31 +13,16 @@ const CLOSE = 3 / 255;
 const SOFTWARE_GPU = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
 
 describe.skipIf(CHROMIUM === undefined)('WebGPU', () => {
-  const zoo = mkdtempSync(path.join(tmpdir(), 'crab-studio-zoo-'));
-  let folder: string;
-  let host: Host;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    requirePage();
-    folder = await writeBundle(zoo, 'center');
-    host = await servePage({ zoo, isolated: true });
-    browser = await launch(SOFTWARE_GPU);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await host.close();
-    rmSync(zoo, { recursive: true });
-  });
+  const site = visitedSite({ bundles: ['center'], isolated: true, flags: SOFTWARE_GPU });
 
   test('gives the panel that the solver gives', async (context) => {
-    const { page } = await openPage(await browser.newContext({ viewport: LAPTOP }));
-    await page.goto(host.url);
+    const { page } = await openPage(await site.browser.newContext({ viewport: LAPTOP }));
+    await page.goto(site.url);
     const hasGpu = await page.evaluate<boolean>(
       'Promise.resolve(navigator.gpu?.requestAdapter()).then((adapter) => Boolean(adapter))',
     );
     context.skip(!hasGpu, 'this Chromium has no WebGPU');
-    await goTo(page, host.url, 'tab=play&config=center&seed=31&shown=1');
+    await goTo(page, site.url, 'tab=play&config=center&seed=31&shown=1');
     expect(await page.locator('[data-testid=backend]').innerText()).toContain('WebGPU');
     const layout = layoutOf('center');
     const problem = sampleProblem({
@@ -58,7 +31,7 @@ describe.skipIf(CHROMIUM === undefined)('WebGPU', () => {
       seed: 31,
       index: 0,
     });
-    const solver = await Solver.load(folder);
+    const solver = await Solver.load(path.join(site.zoo, 'center'));
     const panels = matrixPanels(problem).map((panel) => renderPanel64(layout, panel));
     const answer = await solver.solve(panels, { missing: [9] });
     await solver.dispose();
@@ -67,11 +40,10 @@ describe.skipIf(CHROMIUM === undefined)('WebGPU', () => {
   });
 
   test('that fails gives way to wasm', async () => {
-    const options = { viewport: LAPTOP, serviceWorkers: 'block' as const };
-    const { page, errors } = await openPage(await browser.newContext(options));
+    const { page, errors } = await openPage(await site.browser.newContext(UNASSISTED));
     // The runtime's WebGPU build is gone: whatever the adapter promised, it cannot run.
     await page.route('**/runtime/*jspi*', (route) => route.abort());
-    await goTo(page, host.url, 'tab=play&config=center&seed=31&shown=1');
+    await goTo(page, site.url, 'tab=play&config=center&seed=31&shown=1');
     expect(await page.locator('[data-testid=backend]').innerText()).toContain('WebAssembly');
     await page.locator('.stage .cell.imagined canvas').waitFor();
     expect(errors).toEqual([]);

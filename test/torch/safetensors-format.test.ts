@@ -3,18 +3,10 @@
  * Python; hostile and damaged files give a typed error and never a wrong tensor.
  */
 import { execFileSync } from 'node:child_process';
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SafetensorsFile, writeSafetensorsFile } from '../../src/torch/safetensors/file.js';
 import type { TensorSource } from '../../src/torch/safetensors/file.js';
 import {
@@ -23,15 +15,12 @@ import {
   SafetensorsError,
 } from '../../src/torch/safetensors/header.js';
 import type { SafetensorsProblem, StoredDType } from '../../src/torch/safetensors/header.js';
+import { scratchFolder } from '../scratch-folder.js';
 
 const runs = process.env.CRAB_TEST_LONG ? 5000 : 400;
 const dtypes: StoredDType[] = ['f32', 'f64', 'f16', 'bf16', 'i64', 'i32', 'u8', 'bool'];
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'crab-safetensors-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
 
 function file(name: string): string {
   return join(folder, name);

@@ -1,10 +1,8 @@
 /**
  * Tensors through safetensors files: every type, views, modules, checkpoints of optimisers.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as torch from '../../src/torch/index.js';
 import {
   DTYPES,
@@ -17,13 +15,10 @@ import {
   saveSafetensors,
   scope,
 } from '../../src/torch/index.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { devices, hasTorch } from './golden/support.js';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'crab-tensors-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
 
 describe.each(devices)('safetensors on $device', ({ device, present }) => {
   test.skipIf(!present)('every type and shape comes back with its bits', () => {

@@ -1,60 +1,39 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/cli/errors.js';
-import { buildProgram } from '../../src/cli/program.js';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { failureOf } from '../cli/crab-in-process.js';
+import { crabFromSource, type Outcome } from '../cli/run-crab.js';
 import { tinyModel } from './tiny.js';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-let folder: string;
+const folder = scratchFolder();
 let overrides: string;
 
-/** The error of a command run in this process. */
-async function failureOf(...args: string[]): Promise<{ message: string; code: number }> {
-  const program = buildProgram(new AbortController().signal);
-  try {
-    await program.parseAsync(['node', 'crab', 'train', ...args]);
-  } catch (error) {
-    return { message: (error as Error).message, code: exitCodeOf(error) };
-  }
-  throw new Error('the command succeeded');
-}
+/** Why training with these arguments does not begin. */
+const refusal = (...args: string[]) => failureOf('train', ...args);
 
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs the command in a process; `onOutput` may act on it while it runs. */
-function crab(args: string[], onStart?: (kill: (signal: NodeJS.Signals) => void) => void) {
-  const command = ['--import', 'tsx', 'src/cli/main.ts', 'train', ...args];
-  const child = spawn(process.execPath, command, { cwd: root });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
-  child.stderr.on('data', (data: Buffer) => {
-    const first = !stderr.includes('weights on');
-    stderr += data.toString();
-    if (first && stderr.includes('weights on')) onStart?.((signal) => child.kill(signal));
+/** Trains in a process; `onStart` may end it once it is under way. */
+const crabTrain = (args: string[], onStart?: (child: ChildProcess) => void): Promise<Outcome> =>
+  crabFromSource(['train', ...args], {
+    onStart: (child) => {
+      let said = '';
+      child.stderr?.on('data', (data: Buffer) => {
+        const isFirst = !said.includes('weights on');
+        said += data.toString();
+        if (isFirst && said.includes('weights on')) onStart?.(child);
+      });
+    },
   });
-  return new Promise<Ended>((resolve) => {
-    child.on('close', (code) => resolve({ code, stdout, stderr }));
-  });
-}
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'crab-train-cli-'));
   overrides = path.join(folder, 'overrides.json');
   const { network, rulePrior, optimizer } = tinyModel();
   await writeFile(overrides, JSON.stringify({ network, rulePrior, optimizer }));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('crab train, wrong use', () => {
   test.each<[RegExp, ...string[]]>([
@@ -68,19 +47,19 @@ describe('crab train, wrong use', () => {
     [/is not a run/, '--resume', tmpdir()],
     [/has no noisy form/, '--config', 'center', '--noisy'],
   ])('%s', async (message, ...args) => {
-    const failure = await failureOf(...args);
+    const failure = await refusal(...args);
     expect(failure.message).toMatch(message);
     expect(failure.code).toBe(2);
   });
 
   test.skipIf(!isTorchAvailable())('a device that is not there', async () => {
     const out = path.join(folder, 'device');
-    const failure = await failureOf('--config', 'center', '--device', 'cuda:77', '--out', out);
+    const failure = await refusal('--config', 'center', '--device', 'cuda:77', '--out', out);
     expect(failure).toEqual({
       message: expect.stringMatching(/no such CUDA device/) as string,
       code: 2,
     });
-    expect((await failureOf('--config', 'center', '--device', 'tpu', '--out', out)).code).toBe(2);
+    expect((await refusal('--config', 'center', '--device', 'tpu', '--out', out)).code).toBe(2);
   });
 });
 
@@ -90,8 +69,9 @@ describe.skipIf(!isTorchAvailable())('crab train', () => {
     const settings = ['--config', 'center', '--preset', 'small', '--overrides', overrides];
     const sizes = ['--pool', '16', '--refresh', '2', '--threads', '1', '--workers', '1'];
     const length = ['--steps', '30000', '--validate-every', '1000'];
-    const begun = await crab([...settings, ...sizes, ...length, '--out', run, '--json'], (kill) =>
-      setTimeout(() => kill('SIGINT'), 500),
+    const begun = await crabTrain(
+      [...settings, ...sizes, ...length, '--out', run, '--json'],
+      (child) => setTimeout(() => child.kill('SIGINT'), 500),
     );
     expect(begun.stderr).toMatch(/weights on cpu/);
     expect(begun.code).toBe(130);
@@ -99,21 +79,12 @@ describe.skipIf(!isTorchAvailable())('crab train', () => {
     expect(finished).toBe(false);
     expect((await (await openRun(run)).steps()).latest).toBe(step);
 
-    const conflict = await failureOf(
-      '--resume',
-      run,
-      '--steps',
-      '12',
-      '--seed',
-      '0',
-      '--pool',
-      '99',
-    );
+    const conflict = await refusal('--resume', run, '--steps', '12', '--seed', '0', '--pool', '99');
     expect(conflict.message).toMatch(/^--steps, --pool cannot be changed with --resume/);
     expect(conflict.code).toBe(2);
 
-    const again = await crab(['--resume', run, '--workers', '1'], (kill) =>
-      setTimeout(() => kill('SIGTERM'), 300),
+    const again = await crabTrain(['--resume', run, '--workers', '1'], (child) =>
+      setTimeout(() => child.kill('SIGTERM'), 300),
     );
     expect(again.stderr).toMatch(new RegExp(`from step ${step}`));
     expect(again.stderr).toMatch(/continue with: crab train --resume/);
@@ -123,7 +94,7 @@ describe.skipIf(!isTorchAvailable())('crab train', () => {
 
   test('a time budget becomes a number of steps that is stored', { timeout: 180_000 }, async () => {
     const run = path.join(folder, 'timed');
-    const ended = await crab([
+    const ended = await crabTrain([
       ...['--config', 'center', '--preset', 'small', '--overrides', overrides, '--time', '6s'],
       ...['--pool', '16', '--threads', '1', '--workers', '1', '--out', run, '--json'],
     ]);

@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { encodeSet, problemToBatch, sampleProblem, type SetBatch } from '../../src/matrix/index.js';
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
@@ -13,6 +12,7 @@ import {
   StoredFeed,
 } from '../../src/training/feed/stored-feed.js';
 import { StreamFeed, type StreamFeedOptions } from '../../src/training/feed/stream-feed.js';
+import { scratchFolder } from '../scratch-folder.js';
 
 const source = { configuration: 'center', noisy: false, seed: 5 } as const;
 
@@ -95,10 +95,9 @@ describe.skipIf(!isTorchAvailable())('an endless stream', () => {
 
 describe.skipIf(!isTorchAvailable())('a stored set', () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'crab-feed-'));
+  beforeEach(() => {
+    folder = scratchFolder();
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const problem = (index: number) => sampleProblem({ ...source, index });
 

@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { RunFormatError } from '../../src/training/errors.js';
 import { AppendFile } from '../../src/training/run/append-file.js';
 import { crc32c } from '../../src/training/run/crc32c.js';
@@ -9,13 +8,13 @@ import { scalarsRecord, versionRecord } from '../../src/training/run/event-file.
 import { EventLog } from '../../src/training/run/event-log.js';
 import { diskFiles, type RunFiles } from '../../src/training/run/files.js';
 import { MetricsLog, parseMetrics, type TrainMetrics } from '../../src/training/run/metrics-log.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { decodeEventFile } from './event-decoder.js';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'crab-logs-'));
+beforeEach(() => {
+  folder = scratchFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const trainLine = (step: number): TrainMetrics => ({
   kind: 'train',

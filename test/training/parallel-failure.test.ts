@@ -1,47 +1,33 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { distributedBackends } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
-import { endRanks, startAlone, startRanks, type Rank } from '../torch/ranks.js';
+import type { Rank } from '../torch/ranks.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { CRAB_SOURCE } from '../cli/run-crab.js';
 import type { ChildSpec } from './parallel-child.js';
 import { tinyModel } from './tiny.js';
+import { rankStarter } from './parallel-ranks.js';
 
-const CHILD = new URL('./parallel-child.ts', import.meta.url);
-const CRAB = new URL('../../src/cli/main.ts', import.meta.url);
 const KILLS = process.env.CRAB_TEST_LONG ? 10 : 2;
 const STEPS = 60;
 /** Longest silence that ranks bear; the tests' own limits are far above it. */
 const TIMEOUT_SECONDS = 4;
 const run = promisify(execFile);
 
-let folder: string;
-let running: Rank[] = [];
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'crab-failure-'));
-});
-afterEach(async () => {
-  await endRanks(running);
-  running = [];
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
+const start = rankStarter();
 
 const specOf = (name: string): ChildSpec => ({
   out: path.join(folder, name),
   timeoutSeconds: TIMEOUT_SECONDS,
   changes: { precision: 'f64', budget: { kind: 'steps', steps: STEPS } },
 });
-
-async function start(spec: ChildSpec, size: number): Promise<Rank[]> {
-  const ranks = size === 1 ? [startAlone(CHILD, spec)] : await startRanks(CHILD, spec, size);
-  running.push(...ranks);
-  return ranks;
-}
 
 const stepOf = (line: Record<string, unknown>): number =>
   'terms' in line ? (line.step as number) : -1;
@@ -146,7 +132,7 @@ interface Command {
 }
 
 function crab(...args: string[]): Command {
-  const child = spawn(process.execPath, ['--import', 'tsx', CRAB.pathname, 'train', ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx', CRAB_SOURCE, 'train', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const command: Command = {
@@ -263,12 +249,10 @@ describe.skipIf(!distributedBackends().includes('gloo') || !canMakeNamespaces())
       for (const name of NAMESPACES) await ip('netns', 'del', name).catch(() => {});
     });
 
-    const startHosts = async (name: string): Promise<Rank[]> => {
+    const startHosts = (name: string): Promise<Rank[]> => {
       const before = (rank: number) => ['ip', 'netns', 'exec', NAMESPACES[rank]];
       const options = { before, host: '10.203.77.1', local: false };
-      const ranks = await startRanks(CHILD, specOf(name), 2, options);
-      running.push(...ranks);
-      return ranks;
+      return start(specOf(name), 2, options);
     };
 
     test('train together', { timeout: 240_000 }, async () => {

@@ -1,15 +1,13 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { distributedBackends } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
 import { problemIndexer } from '../../src/training/parallel/problem-plan.js';
 import { EpochOrder } from '../../src/training/random/selection.js';
-import { endRanks, startAlone, startRanks, type Rank } from '../torch/ranks.js';
+import { scratchFolder } from '../scratch-folder.js';
 import type { ChildSpec } from './parallel-child.js';
-
-const CHILD = new URL('./parallel-child.ts', import.meta.url);
+import { rankStarter } from './parallel-ranks.js';
 
 /** The rule prior takes part from the first refit on, with a weight that shows. */
 const MODEL = {
@@ -25,16 +23,8 @@ const MODEL = {
   },
 };
 
-let folder: string;
-let running: Rank[] = [];
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'crab-parallel-'));
-});
-afterEach(async () => {
-  await endRanks(running);
-  running = [];
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
+const start = rankStarter();
 
 interface Trained {
   readonly losses: Record<string, number>[];
@@ -43,8 +33,7 @@ interface Trained {
 
 /** Trains in one process or in several; the terms of every step and each rank's weights at the end. */
 async function trained(spec: ChildSpec, size: number): Promise<Trained> {
-  const ranks = size === 1 ? [startAlone(CHILD, spec)] : await startRanks(CHILD, spec, size);
-  running.push(...ranks);
+  const ranks = await start(spec, size);
   const ends = await Promise.all(
     ranks.map((rank) => rank.line((line) => 'weights' in line || 'failure' in line)),
   );
@@ -154,8 +143,7 @@ describe.skipIf(!distributedBackends().includes('gloo'))('several processes', ()
     async () => {
       const first = specOf('moved', { ...double, budget: { kind: 'steps', steps: 50 } });
       // Stopped by a smaller number of steps would change the schedules; so the run is told to stop.
-      const ranks = await startRanks(CHILD, first, 2);
-      running.push(...ranks);
+      const ranks = await start(first, 2);
       await ranks[0].line((line) => (line.step as number) >= 21);
       ranks[1].child.kill('SIGTERM');
       const stopped = await Promise.all(
@@ -201,8 +189,7 @@ describe.skipIf(!distributedBackends().includes('gloo'))('several processes', ()
   );
 
   test('what the first rank cannot do, all are told', { timeout: 120_000 }, async () => {
-    const ranks = await startRanks(CHILD, specOf('uneven', double), 3);
-    running.push(...ranks);
+    const ranks = await start(specOf('uneven', double), 3);
     const failures = await Promise.all(ranks.map((rank) => rank.line((line) => 'failure' in line)));
     expect(failures[0].failure).toMatch(
       /^ArgumentError: a batch of 8 problems cannot be shared equally by 3 ranks/,

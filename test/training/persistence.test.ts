@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { NoteEvent } from '../../src/training/observer.js';
 import { diskFiles } from '../../src/training/run/files.js';
 import {
@@ -12,17 +11,17 @@ import {
   pruneCheckpoints,
 } from '../../src/training/run/folder.js';
 import { Persistence } from '../../src/training/run/persistence.js';
+import { scratchFolder } from '../scratch-folder.js';
 
 let base: string;
 let folder: string;
 const notes: NoteEvent[] = [];
 beforeEach(async () => {
-  base = await mkdtemp(path.join(tmpdir(), 'crab-persistence-'));
+  base = scratchFolder();
   folder = path.join(base, 'run');
   await diskFiles.makeFolder(folder);
   notes.length = 0;
 });
-afterEach(() => rm(base, { recursive: true, force: true }));
 
 const persistence = (retrySeconds = 0): Persistence =>
   new Persistence(folder, diskFiles, (event) => notes.push(event), retrySeconds);

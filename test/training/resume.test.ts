@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { openRun, train, type NoteEvent, type TrainOptions } from '../../src/training/index.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { decodeEventFile } from './event-decoder.js';
 import { contentOf } from './run-files.js';
 import { tinyRun } from './tiny.js';
@@ -12,7 +12,7 @@ import { tinyRun } from './tiny.js';
 const STEPS = 40;
 const KILLS = process.env.CRAB_TEST_LONG ? 10 : 2;
 
-let folder: string;
+const folder = scratchFolder();
 let whole: string;
 let expected: Record<string, unknown>;
 
@@ -52,13 +52,11 @@ function killedAfter(run: string, milliseconds: number): Promise<string> {
 
 describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () => {
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'crab-resume-'));
     whole = path.join(folder, 'whole');
     const outcome = await train({ ...tinyRun(whole), ...runtime });
     expect(outcome).toMatchObject({ step: STEPS, finished: true });
     expected = await contentOf(whole);
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   test('the files of a run', async () => {
     const names = await readdir(whole);

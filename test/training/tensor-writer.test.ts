@@ -1,16 +1,15 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { SafetensorsFile } from '../../src/torch/index.js';
 import type { HostTensor } from '../../src/training/run/checkpoint.js';
 import { PendingTensors } from '../../src/training/run/tensor-writer.js';
+import { scratchFolder } from '../scratch-folder.js';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'crab-writer-'));
+beforeEach(() => {
+  folder = scratchFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const tensor = (name: string, bytes: number, value: number): HostTensor => ({
   name,

@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import {
   diskFiles,
@@ -11,16 +10,16 @@ import {
   type NoteEvent,
   type RunFiles,
 } from '../../src/training/index.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { contentOf } from './run-files.js';
 import { tinyModel, tinyRun } from './tiny.js';
 
 let folder: string;
 let notes: NoteEvent[];
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'crab-trouble-'));
+beforeEach(() => {
+  folder = scratchFolder();
   notes = [];
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const note = (event: NoteEvent): number => notes.push(event);
 const runtime = { workers: 1, retrySeconds: 0.05 };

@@ -4,8 +4,10 @@ import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseCsv } from '../../../src/lab/grade/csv.js';
 import { grade, type GradeResult } from '../../../src/lab/index.js';
-import { crab, scratchFolder } from '../../cli/run-crab.js';
-import { CHROMIUM, launch, lookAt } from '../report/browser.js';
+import { crab } from '../../cli/run-crab.js';
+import { lookAt } from '../report/browser.js';
+import { CHROMIUM, launch } from '../../chromium.js';
+import { scratchFolder } from '../../scratch-folder.js';
 
 const folder = scratchFolder();
 const at = (name: string): string => path.join(folder, name);

@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { attributeGrades, choiceTable, grade, gradeTable } from '../../../src/lab/grade/grade.js';
 import { openItems } from '../../../src/lab/grade/item-banks.js';
 import type { TestItem } from '../../../src/lab/grade/items.js';
@@ -15,9 +14,9 @@ import {
 import { generate, type GenerateFormat } from '../../../src/matrix/node.js';
 import { Solver, writeBundle } from '../../../src/solver/node.js';
 import { exampleBundle } from '../report/example-model.js';
+import { scratchFolder } from '../../scratch-folder.js';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'crab-grade-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
 
 const SEED = 6;
 const COUNT = 4;

@@ -1,15 +1,7 @@
 /** Opens pages in Chromium and looks at them as a reader would. */
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { chromium, type Browser } from 'playwright-core';
-
-export const CHROMIUM = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
-  (file) => file !== undefined && existsSync(file),
-);
-
-export const launch = (): Promise<Browser> =>
-  chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+import type { Browser } from 'playwright-core';
 
 export interface SeenFigure {
   readonly id: string;

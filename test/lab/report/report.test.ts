@@ -3,13 +3,11 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
@@ -37,11 +35,12 @@ import {
   sampleProblem,
 } from '../../../src/matrix/index.js';
 import { memoryBundle, openBundle, writeBundle, type Solver } from '../../../src/solver/node.js';
-import { CHROMIUM, launch, lookAt } from './browser.js';
+import { CHROMIUM, launch } from '../../chromium.js';
+import { scratchFolder } from '../../scratch-folder.js';
+import { lookAt } from './browser.js';
 import { exampleBundle, exampleEvaluation, exampleSolver } from './example-model.js';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'crab-report-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
 const at = (...names: string[]): string => path.join(folder, ...names);
 
 let solver: Solver;
