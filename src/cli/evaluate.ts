@@ -1,5 +1,5 @@
 /** `crab evaluate`: measures a model on problems, prints it, and draws a report of it. */
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,6 +7,7 @@ import {
   checkConfiguration,
   evaluateModel,
   exportRun,
+  FRESH_COUNTS,
   freshData,
   METRIC_NAMES,
   MODEL_MARK,
@@ -28,6 +29,7 @@ import { makeFolderOf, openProblems, writeFileAtomically } from '../matrix/node.
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';
+import { problemsOption, readMetrics, repeatsOption } from './measuring.js';
 import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
 
 interface Options {
@@ -76,7 +78,7 @@ export function addEvaluateCommand(program: Command, signal: AbortSignal): void 
     )
     .option(
       '--count <n>',
-      'fresh problems of each variant, where no data are given (default: 2000)',
+      `fresh problems of each variant, where no data are given (default: ${FRESH_COUNTS.model})`,
       wholeNumber(1, 1_000_000),
     )
     .option('--metrics <list>', `all, or some of ${METRIC_NAMES.join(',')} (default: sa)`)
@@ -88,34 +90,12 @@ export function addEvaluateCommand(program: Command, signal: AbortSignal): void 
       oneOf([...PARTS, 'all']),
       'test',
     )
-    .option(
-      '--problems <n>',
-      'problems of gsa and ari, and up to 500 of errors and readback (default: 2000)',
-      wholeNumber(32, 100_000),
-    )
-    .addOption(
-      new Option('--repeats <n>', 'draws of positions and distractors of gsa').argParser(
-        wholeNumber(1, 100),
-      ),
-    )
+    .addOption(problemsOption())
+    .addOption(repeatsOption())
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => evaluate(options, signal));
-}
-
-/** The metrics of a comma-separated list, in the order they are measured. */
-export function readMetrics(list: string): MetricName[] {
-  const asked = list.split(',').map((name) => name.trim().toLowerCase());
-  const unknown = asked.find(
-    (name) => name !== 'all' && !METRIC_NAMES.some((each) => each === name),
-  );
-  if (unknown !== undefined) {
-    throw new UsageError(
-      `--metrics ${unknown}: expected all, or some of ${METRIC_NAMES.join(', ')}`,
-    );
-  }
-  return METRIC_NAMES.filter((name) => asked.includes('all') || asked.includes(name));
 }
 
 const isRun = (folder: string): Promise<boolean> =>
@@ -161,7 +141,6 @@ async function withSubject<T>(
   }
 }
 
-const DEFAULT_COUNT = 2000;
 /** Metrics that look at the data; the others make panels of their own. */
 const ON_DATA: readonly MetricName[] = ['sa', 'gsa', 'errors', 'ari'];
 
@@ -174,7 +153,7 @@ async function openData(
   const { configuration, noisy } = subject.solver.manifest;
   if (options.data === undefined) {
     if (!metrics.some((metric) => ON_DATA.includes(metric))) return [];
-    return freshData(subject.solver.manifest, options.count ?? DEFAULT_COUNT);
+    return freshData(subject.solver.manifest, options.count ?? FRESH_COUNTS.model);
   }
   const part = options.part === 'all' ? undefined : options.part;
   const opened: EvaluationData[] = [];

@@ -1,6 +1,11 @@
 /** `crab export`: a trained run becomes a bundle that runs anywhere. */
 import type { Command } from 'commander';
-import { exportRun, type ExportReport } from '../lab/index.js';
+import {
+  CALIBRATION_DEFAULTS,
+  DEFAULT_JUDGED,
+  exportRun,
+  type ExportReport,
+} from '../lab/index.js';
 import { WEIGHT_FORMATS, type WeightFormat } from '../models/index.js';
 import type { WhichWeights } from '../training/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
@@ -39,8 +44,16 @@ export function addExportCommand(program: Command, signal: AbortSignal): void {
       oneOf(WEIGHT_FORMATS),
     )
     .option('--checkpoint <which>', 'best or latest', oneOf(['best', 'latest']), 'best')
-    .option('--problems <n>', 'problems the statistics are from (default: 4096)', wholeNumber(64))
-    .option('--judged <n>', 'problems the accuracy is measured on (default: 1000)', wholeNumber(1))
+    .option(
+      '--problems <n>',
+      `problems the statistics are from (default: ${CALIBRATION_DEFAULTS.problems})`,
+      wholeNumber(64),
+    )
+    .option(
+      '--judged <n>',
+      `problems the accuracy is measured on (default: ${DEFAULT_JUDGED})`,
+      wholeNumber(1),
+    )
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
     .addHelpText('after', EXAMPLES)

@@ -1,10 +1,17 @@
 /** `crab report`: evaluates every model of a zoo and writes pages about them. */
-import { Option, type Command } from 'commander';
-import { METRIC_NAMES, reportZoo, summaryJson, summaryText, writeZooCards } from '../lab/index.js';
+import type { Command } from 'commander';
+import {
+  FRESH_COUNTS,
+  METRIC_NAMES,
+  reportZoo,
+  summaryJson,
+  summaryText,
+  writeZooCards,
+} from '../lab/index.js';
 import { wholeNumber } from './arguments.js';
 import { sentenceOf, UsageError } from './errors.js';
-import { readMetrics } from './evaluate.js';
 import { StageProgress } from './export.js';
+import { problemsOption, readMetrics, repeatsOption } from './measuring.js';
 import { requireInput, requireOutputFolder } from './paths.js';
 
 interface Options {
@@ -47,20 +54,12 @@ export function addReportCommand(program: Command, signal: AbortSignal): void {
     .option('--data <folder...>', 'folders of RAVEN, or of sets (raven_center_single.npz)')
     .option(
       '--count <n>',
-      'fresh problems of each variant (default: 5000, none with --data)',
+      `fresh problems of each variant (default: ${FRESH_COUNTS.zoo}, none with --data)`,
       wholeNumber(1, 1_000_000),
     )
     .option('--metrics <list>', `all, or some of ${METRIC_NAMES.join(',')} (default: all)`)
-    .option(
-      '--problems <n>',
-      'problems of gsa and ari, and up to 500 of errors and readback (default: 2000)',
-      wholeNumber(32, 100_000),
-    )
-    .addOption(
-      new Option('--repeats <n>', 'draws of positions and distractors of gsa').argParser(
-        wholeNumber(1, 100),
-      ),
-    )
+    .addOption(problemsOption())
+    .addOption(repeatsOption())
     .option('--docs <folder>', 'also fill results.md and measured/ of this folder, and the cards')
     .option('--cards', 'only write the cards of the models, measuring nothing')
     .option('--json', 'report as JSON on standard output')

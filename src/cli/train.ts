@@ -7,7 +7,13 @@ import { findLayout, type ConfigurationLayout } from '../matrix/index.js';
 import { crabConfig, ModelError, PRESETS, type CrabConfig } from '../models/index.js';
 import type { DeepPartial, PresetName } from '../models/index.js';
 import { rendezvousOf, type Rendezvous } from '../torch/index.js';
-import { openRun, parseDuration, train } from '../training/index.js';
+import {
+  DEFAULT_POOL,
+  DEFAULT_VALIDATE_EVERY,
+  openRun,
+  parseDuration,
+  train,
+} from '../training/index.js';
 import type {
   Budget,
   NewRunOptions,
@@ -95,16 +101,28 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option('--device <name>', 'cpu, cuda or cuda:n (default: cpu)')
     .option('--steps <n>', 'how many steps', wholeNumber(1))
     .option('--epochs <n>', 'how often to use every problem', amount)
-    .option('--time <duration>', 'how long, e.g. 20m (the default)', duration)
+    .option(
+      '--time <duration>',
+      `how long, e.g. ${DEFAULT_TIME_SECONDS / 60}m (the default)`,
+      duration,
+    )
     .option('--out <run>', 'folder of the run (default: runs/<config>-<preset>-<seed>)')
     .option('--resume <run>', 'continue a run with the settings stored in it')
     .option('--continue', 'continue the run in --out if it is there, else start it')
     .option('--nproc <n>', 'processes of this machine that share each batch', wholeNumber(1, 1024))
     .option('--restarts <n>', 'with --nproc: start again after a failure', wholeNumber(0, 1000))
-    .option('--rank-timeout <duration>', 'longest wait for another process (default: 5m)', duration)
+    .option(
+      '--rank-timeout <duration>',
+      `longest wait for another process (default: ${DEFAULT_RANK_TIMEOUT / 60}m)`,
+      duration,
+    )
     .option('--no-sync-batch-norm', 'each process normalises by its own part of the batch')
     .option('--seed <n>', 'everything random follows from it (default: 0)', wholeNumber(0))
-    .option('--pool <n>', 'generated problems kept at a time (default: 20000)', wholeNumber(1))
+    .option(
+      '--pool <n>',
+      `generated problems kept at a time (default: ${DEFAULT_POOL})`,
+      wholeNumber(1),
+    )
     .option('--refresh <n>', 'problems replaced in every step; 0 keeps the first ones', amount)
     .option(
       '--precision <name>',
@@ -114,7 +132,11 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option('--deterministic', 'repeat exactly on cuda too, at some cost')
     .option('--threads <n>', 'threads of one operation on the CPU', wholeNumber(1, 1024))
     .option('--workers <n>', 'threads that make problems', wholeNumber(1, 1024))
-    .option('--validate-every <n>', 'steps between validations (default: 500)', wholeNumber(1))
+    .option(
+      '--validate-every <n>',
+      `steps between validations (default: ${DEFAULT_VALIDATE_EVERY})`,
+      wholeNumber(1),
+    )
     .option('--checkpoint-every <n>', 'steps between checkpoints', wholeNumber(1))
     .option('--log-every <n>', 'steps between lines of the metrics log', wholeNumber(1))
     .option('--json', 'report as JSON on standard output')

@@ -45,7 +45,11 @@ export interface CalibrationOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-const DEFAULTS = { problems: 4096, targetCounts: [1, 2, 3], seed: 7_000_000_001 };
+export const CALIBRATION_DEFAULTS = {
+  problems: 4096,
+  targetCounts: [1, 2, 3],
+  seed: 7_000_000_001,
+};
 /** Without a number of their own, an eighth as many problems for validation. */
 const VALIDATION_SHARE = 1 / 8;
 const SLICE = 32;
@@ -69,7 +73,7 @@ async function encodeProblems(
   encoder: PanelEncoder,
   first: number,
   count: number,
-  { seed = DEFAULTS.seed, signal }: CalibrationOptions,
+  { seed = CALIBRATION_DEFAULTS.seed, signal }: CalibrationOptions,
   onSlice: () => void,
 ): Promise<Encoded> {
   const { configuration, noisy } = solver.manifest;
@@ -246,9 +250,10 @@ export async function calibrate(
   solver: Calibrated,
   options: CalibrationOptions = {},
 ): Promise<SelectionStatistics> {
-  const { problems = DEFAULTS.problems } = options;
+  const { problems = CALIBRATION_DEFAULTS.problems } = options;
   const { validation = Math.ceil(problems * VALIDATION_SHARE) } = options;
-  const { targetCounts = DEFAULTS.targetCounts, seed = DEFAULTS.seed } = options;
+  const { targetCounts = CALIBRATION_DEFAULTS.targetCounts, seed = CALIBRATION_DEFAULTS.seed } =
+    options;
   const { concepts, conceptSize } = solver.manifest.sizes;
   const keys: StatisticsKey[] = [
     'last',

@@ -23,10 +23,11 @@ export interface ChosenCounts {
   readonly repeats?: number;
   /** Panels of each batch of VD. */
   readonly panels?: number;
-  /** Problems of errors and of reading back: 500 unless told, and no more than `problems`. */
+  /** Problems of errors and of reading back; no more than `problems` unless told. */
   readonly pictures?: number;
 }
 
+/** What is measured unless told, by the metrics themselves and by whole evaluations. */
 export const DEFAULT_COUNTS = { problems: 2000, repeats: 5, panels: 1024, pictures: 500 } as const;
 /** Problems at each end of the data that a fingerprint looks at. */
 const LOOKED_AT = 16;

@@ -66,6 +66,8 @@ export interface ExportReport {
 type Files = Map<BundleFileName, Uint8Array>;
 type Draft = Omit<BundleManifest, 'format' | 'version' | 'files'>;
 
+/** Problems that the accuracy of a bundle is measured on, unless told. */
+export const DEFAULT_JUDGED = 1000;
 const ACCURACY_SEED = 7_100_000_003;
 
 async function writeNetworks(
@@ -120,7 +122,7 @@ function secondsAt(metrics: readonly MetricsLine[], step: number): number {
 }
 
 async function measure(subject: Subject, options: ExportOptions): Promise<BundleAccuracy> {
-  const { judged = 1000, signal, onProgress } = options;
+  const { judged = DEFAULT_JUDGED, signal, onProgress } = options;
   const { configuration, noisy } = subject.solver.manifest;
   const sa: Record<string, number> = {};
   const saL2: Record<string, number> = {};

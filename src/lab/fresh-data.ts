@@ -7,6 +7,9 @@ import { generatedSource } from './metrics/generated-source.js';
 /** No model was trained on problems of this seed. */
 export const FRESH_SEED = 7_700_000_017;
 
+/** Problems of each variant unless told: where one model is measured, and where all of a zoo are. */
+export const FRESH_COUNTS = { model: 2000, zoo: 5000 } as const;
+
 export const freshData = (
   { configuration, noisy }: Pick<BundleManifest, 'configuration' | 'noisy'>,
   count: number,

@@ -1,5 +1,5 @@
 /** Experiments on trained models: metrics, calibration, export of bundles, results. Node only. */
-export { calibrate, type CalibrationOptions } from './calibration.js';
+export { calibrate, CALIBRATION_DEFAULTS, type CalibrationOptions } from './calibration.js';
 export * from './card/index.js';
 export {
   checkConfiguration,
@@ -7,11 +7,12 @@ export {
   configurationsOf,
   configurationsOfLabels,
 } from './data-configuration.js';
+export { DEFAULT_COUNTS } from './conditions.js';
 export { evaluateModel, type EvaluationData, type EvaluationOptions } from './evaluate.js';
 export * from './evaluation.js';
 export { EXAMPLE_SEED, exampleProblems } from './examples.js';
-export { FRESH_SEED, freshData } from './fresh-data.js';
-export { exportRun, type ExportOptions, type ExportReport } from './export-run.js';
+export { FRESH_COUNTS, FRESH_SEED, freshData } from './fresh-data.js';
+export { DEFAULT_JUDGED, exportRun, type ExportOptions, type ExportReport } from './export-run.js';
 export * from './grade/index.js';
 export * from './metrics/index.js';
 export * from './report/index.js';

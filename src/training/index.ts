@@ -21,6 +21,7 @@ export type {
 } from './observer.js';
 export { openRun } from './open-run.js';
 export type { OpenedRun, StoredWeights, TrainedModel, WhichWeights } from './open-run.js';
+export { DEFAULT_POOL, DEFAULT_VALIDATE_EVERY } from './options.js';
 export type {
   FollowOptions,
   NewRunOptions,

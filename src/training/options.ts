@@ -81,6 +81,8 @@ export const isFollow = (options: TrainOptions): options is FollowOptions & Runt
   'follow' in options;
 
 export const DEFAULT_POOL = 20_000;
+/** Steps between validations. */
+export const DEFAULT_VALIDATE_EVERY = 500;
 export const DEFAULT_RETRY_SECONDS = 15;
 /** Snapshots crowd where rules change most: early. */
 const DEFAULT_MOMENTS = [0.02, 0.05, 0.1, 0.2, 0.4, 0.7];
@@ -144,7 +146,11 @@ export function runConfigOf(
     syncBatchNorm: options.syncBatchNorm ?? true,
     threads: requireCount('threads', options.threads ?? environment.threads, 1),
     validation: {
-      every: requireCount('validation.every', options.validation?.every ?? 500, 1),
+      every: requireCount(
+        'validation.every',
+        options.validation?.every ?? DEFAULT_VALIDATE_EVERY,
+        1,
+      ),
       problems: requireCount(
         'validation.problems',
         options.validation?.problems ?? (cuda ? 1000 : 200),

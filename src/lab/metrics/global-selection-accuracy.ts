@@ -14,6 +14,7 @@
 import { availableParallelism } from 'node:os';
 import { MATRIX_PANELS } from '../../matrix/index.js';
 import { runPool } from '../../matrix/node.js';
+import { DEFAULT_COUNTS } from '../conditions.js';
 import type { GsaPoint, GsaResult } from '../evaluation.js';
 import type { Subject } from '../subject.js';
 import { Bootstrap } from './bootstrap.js';
@@ -41,7 +42,6 @@ export interface GsaOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-export const DEFAULT_GSA_REPEATS = 5;
 const DEFAULT_SEED = 7_200_000_011;
 /** Problems of a task: about a second of work. */
 const AT_ONCE = 128;
@@ -120,7 +120,7 @@ export async function globalSelectionAccuracy(
   studied: StudiedProblems,
   options: GsaOptions = {},
 ): Promise<GsaResult> {
-  const { repeats = DEFAULT_GSA_REPEATS, seed = DEFAULT_SEED } = options;
+  const { repeats = DEFAULT_COUNTS.repeats, seed = DEFAULT_SEED } = options;
   const { concepts, conceptSize } = subject.solver.manifest.sizes;
   const problems = sharedProblems(studied, concepts * conceptSize);
   const tasks = tasksOf(studied.count);

@@ -5,6 +5,7 @@
  */
 import { MATRIX_PANELS, MATRIX_PIXELS, Random, SMALL_PIXELS } from '../../matrix/index.js';
 import type { ConceptMeans, Panel } from '../../solver/index.js';
+import { DEFAULT_COUNTS } from '../conditions.js';
 import type { PixelError, PixelErrors } from '../evaluation.js';
 import type { Thinker } from '../subject.js';
 import { Bootstrap } from './bootstrap.js';
@@ -18,7 +19,6 @@ export interface PixelOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-const DEFAULT_PROBLEMS = 500;
 const DEFAULT_SEED = 7_600_000_019;
 const SLICE = 32;
 const LAST = MATRIX_PANELS;
@@ -51,7 +51,7 @@ export async function pixelErrors(
   options: PixelOptions = {},
 ): Promise<PixelErrors> {
   const { seed = DEFAULT_SEED, signal, onProgress } = options;
-  const count = Math.min(options.problems ?? DEFAULT_PROBLEMS, studied.count);
+  const count = Math.min(options.problems ?? DEFAULT_COUNTS.pictures, studied.count);
   const kinds = { own: collected(), last: collected(), anywhere: collected() };
   const note = (kind: Collected, drawn: Panel, n: number, position: number): void => {
     const from = n * MATRIX_PIXELS + (position - 1) * SMALL_PIXELS;

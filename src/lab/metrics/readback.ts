@@ -20,6 +20,7 @@ import {
   type Problem,
 } from '../../matrix/index.js';
 import type { ConceptMeans, Panel as Picture } from '../../solver/index.js';
+import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, ReadbackResult } from '../evaluation.js';
 import type { Thinker } from '../subject.js';
 import { attributeColumns } from './attributes.js';
@@ -35,7 +36,6 @@ export interface ReadbackOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-const DEFAULT_PROBLEMS = 500;
 const DEFAULT_SEED = 7_700_000_021;
 const SLICE = 32;
 const LAST = 9;
@@ -152,7 +152,12 @@ export async function readback(
   solver: Thinker,
   options: ReadbackOptions = {},
 ): Promise<ReadbackResult> {
-  const { problems: count = DEFAULT_PROBLEMS, seed = DEFAULT_SEED, signal, onProgress } = options;
+  const {
+    problems: count = DEFAULT_COUNTS.pictures,
+    seed = DEFAULT_SEED,
+    signal,
+    onProgress,
+  } = options;
   const encoder = options.encoder ?? new PanelEncoder(solver);
   const { configuration, noisy } = solver.manifest;
   const judge = new ReadbackJudge(layoutOf(configuration, noisy));

@@ -15,6 +15,7 @@
 import { layoutOf } from '../../matrix/index.js';
 import { choleskyInverse, type ConceptMeans } from '../../solver/index.js';
 import { momentsOf } from '../calibration.js';
+import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, NamedConcept, VarianceDecline } from '../evaluation.js';
 import type { Thinker } from '../subject.js';
 import { attributeColumns } from './attributes.js';
@@ -30,7 +31,6 @@ export interface VarianceOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-const DEFAULT_PANELS = 1024;
 const DEFAULT_SEED = 7_400_000_017;
 const RIDGE = 1 / 1000;
 /** Keeps a concept that never moves from being divided by nothing. */
@@ -141,7 +141,7 @@ export async function varianceDecline(
   solver: Pick<Thinker, 'manifest' | 'encode'>,
   options: VarianceOptions = {},
 ): Promise<VarianceDecline> {
-  const { panels = DEFAULT_PANELS, seed = DEFAULT_SEED, signal, onProgress } = options;
+  const { panels = DEFAULT_COUNTS.panels, seed = DEFAULT_SEED, signal, onProgress } = options;
   const encoder = options.encoder ?? new PanelEncoder(solver);
   const { configuration, noisy, sizes } = solver.manifest;
   const layout = layoutOf(configuration, noisy);

@@ -15,7 +15,7 @@ import { conditionsOf, describeData, isMadeUnder } from '../conditions.js';
 import { checkConfiguration } from '../data-configuration.js';
 import { evaluateModel, type EvaluationData } from '../evaluate.js';
 import type { MetricName, ModelEvaluation } from '../evaluation.js';
-import { freshData } from '../fresh-data.js';
+import { FRESH_COUNTS, freshData } from '../fresh-data.js';
 import { updateResults, writeMeasured } from '../results/index.js';
 import { openSubject, type OpenedSubject } from '../subject.js';
 import { variantOf } from '../summary.js';
@@ -58,8 +58,6 @@ export interface BrokenBundle {
   readonly location: string;
   readonly error: unknown;
 }
-
-const DEFAULT_COUNT = 5000;
 
 /** Sets of a folder that are of one layout: `raven_center_single.npz`, `center.npz`. */
 async function setsOf(folder: string, layout: ConfigurationLayout): Promise<string[]> {
@@ -114,7 +112,7 @@ async function dataFor(options: ZooOptions, manifest: BundleManifest): Promise<E
   const folders = options.data ?? [];
   const given = await givenData(folders, manifest);
   const fresh = folders.length === 0 || options.count !== undefined;
-  return fresh ? [...freshData(manifest, options.count ?? DEFAULT_COUNT), ...given] : given;
+  return fresh ? [...freshData(manifest, options.count ?? FRESH_COUNTS.zoo), ...given] : given;
 }
 
 /** Uses an opened bundle with its data, and closes both again. */

@@ -1,0 +1,33 @@
+/** What the commands that measure models share: which metrics, on how many problems. */
+import { Option } from 'commander';
+import { DEFAULT_COUNTS, METRIC_NAMES, type MetricName } from '../lab/index.js';
+import { wholeNumber } from './arguments.js';
+import { UsageError } from './errors.js';
+
+const { problems, repeats, pictures } = DEFAULT_COUNTS;
+
+export const problemsOption = (): Option =>
+  new Option(
+    '--problems <n>',
+    `problems of gsa and ari, and up to ${pictures} of errors and readback (default: ${problems})`,
+  ).argParser(wholeNumber(32, 100_000));
+
+export const repeatsOption = (): Option =>
+  new Option(
+    '--repeats <n>',
+    `draws of positions and distractors of gsa (default: ${repeats})`,
+  ).argParser(wholeNumber(1, 100));
+
+/** The metrics of a comma-separated list, in the order they are measured. */
+export function readMetrics(list: string): MetricName[] {
+  const asked = list.split(',').map((name) => name.trim().toLowerCase());
+  const unknown = asked.find(
+    (name) => name !== 'all' && !METRIC_NAMES.some((each) => each === name),
+  );
+  if (unknown !== undefined) {
+    throw new UsageError(
+      `--metrics ${unknown}: expected all, or some of ${METRIC_NAMES.join(', ')}`,
+    );
+  }
+  return METRIC_NAMES.filter((name) => asked.includes('all') || asked.includes(name));
+}
