@@ -253,13 +253,17 @@ describe('starting', () => {
 
   test('listeners end when it closes', async () => {
     const other = await startStudio(site);
-    const events = ask(other.port, '/api/training/events');
-    // The first event has come once the connection answers; closing must then end the stream.
-    await ask(other.port, '/api/training');
-    await other.close();
-    const { status, headers, body } = await events;
+    const { status, headers, body } = await fetch(`${other.url}api/training/events`);
     expect(status).toBe(200);
-    expect(headers['content-type']).toBe('text/event-stream; charset=utf-8');
-    expect(body.toString()).toMatch(/^retry: \d+\n\nevent: status\ndata: \{"available":false/);
+    expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    let heard = '';
+    let closed: Promise<void> | undefined;
+    // Closing, once the first event has come, must end the stream.
+    for await (const piece of body ?? []) {
+      heard += Buffer.from(piece).toString();
+      if (heard.includes('event: ')) closed ??= other.close();
+    }
+    await closed;
+    expect(heard).toMatch(/^retry: \d+\n\nevent: status\ndata: \{"available":false/);
   });
 });
