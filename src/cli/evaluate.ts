@@ -1,6 +1,6 @@
 /** `crab evaluate`: measures a model on problems, prints it, and draws a report of it. */
 import type { Command } from 'commander';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
@@ -30,7 +30,7 @@ import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';
 import { problemsOption, readMetrics, repeatsOption } from './measuring.js';
-import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
+import { isRun, requireInput, requireOutputFile, requireOwnPage } from './paths.js';
 
 interface Options {
   model: string;
@@ -97,12 +97,6 @@ export function addEvaluateCommand(program: Command, signal: AbortSignal): void 
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => evaluate(options, signal));
 }
-
-const isRun = (folder: string): Promise<boolean> =>
-  stat(path.join(folder, 'config.json')).then(
-    (found) => found.isFile(),
-    () => false,
-  );
 
 /** Uses a model: a bundle, or a run that is exported for the purpose. */
 async function withSubject<T>(

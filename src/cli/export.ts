@@ -11,6 +11,7 @@ import type { WhichWeights } from '../training/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { requireInput, requireOutputFolder } from './paths.js';
 import { startProgress, type Progress } from './progress.js';
+import { percent } from './text.js';
 
 interface Options {
   out: string;
@@ -81,8 +82,6 @@ export class StageProgress {
     this.#bar = null;
   }
 }
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 function summary({ folder, name, step, bytes, accuracy }: ExportReport): string {
   const shares = Object.keys(accuracy.sa).map(

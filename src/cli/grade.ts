@@ -5,6 +5,7 @@ import { makeFolderOf, writeFileAtomically } from '../matrix/node.js';
 import { UsageError } from './errors.js';
 import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
 import { startProgress } from './progress.js';
+import { percent, table } from './text.js';
 
 interface Options {
   items: string;
@@ -79,25 +80,10 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
   }
 }
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 const decimals = (value: number | null): string => (value === null ? '-' : value.toFixed(2));
 
 const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;
-
-/** Columns padded to the widest entry. */
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  return rows
-    .map((row) =>
-      row
-        .map((entry, i) => (i === 0 ? entry.padEnd(widths[i]) : entry.padStart(widths[i])))
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
-}
 
 function summaryOf({ respondents, items, mean, deviation, alpha, model }: GradeResult): string {
   const spread = deviation === null ? '' : ` (standard deviation ${deviation.toFixed(2)})`;

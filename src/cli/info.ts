@@ -8,6 +8,7 @@ import {
   type Part,
 } from '../server/index.js';
 import { UsageError } from './errors.js';
+import { percent } from './text.js';
 
 const EXAMPLES = `
 Examples:
@@ -63,7 +64,7 @@ const DISTANCES = { calibrated: 'the calibrated distance', l2: 'plain L2' } as c
 
 function bundleLine({ name, bytes, accuracy, distance }: BundleInfo): string {
   const shares = Object.entries(accuracy ?? {}).map(
-    ([variant, share]) => `${variant} ${(100 * share).toFixed(1)}%`,
+    ([variant, share]) => `${variant} ${percent(share)}`,
   );
   const measured =
     shares.length > 0

@@ -1,6 +1,6 @@
 /** All commands of `crab`, put together. */
 import { Command } from 'commander';
-import { readFileSync } from 'node:fs';
+import { packageVersion } from '../matrix/node.js';
 import { addConvertCommand } from './convert.js';
 import { addEvaluateCommand } from './evaluate.js';
 import { addExportCommand } from './export.js';
@@ -11,13 +11,6 @@ import { addReportCommand } from './report.js';
 import { addSolveCommand } from './solve.js';
 import { addStudioCommand } from './studio.js';
 import { addTrainCommand } from './train.js';
-
-const packageVersion = (): string =>
-  (
-    JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-      version: string;
-    }
-  ).version;
 
 /** The program; `signal` aborts when the user presses Ctrl-C. */
 export function buildProgram(signal: AbortSignal): Command {

@@ -7,6 +7,7 @@ import { completedPicture, Familiarity, readProblem, Solver } from '../solver/no
 import type { Answer, Choice, Panel, ProblemInput } from '../solver/node.js';
 import { UsageError } from './errors.js';
 import { requireInput, requireOutputFile } from './paths.js';
+import { percent, table } from './text.js';
 
 interface Options {
   model: string;
@@ -156,19 +157,8 @@ function report(
   };
 }
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 const conceptTitle = (rule: Answer['rules'][number]): string =>
   rule.name ?? `concept ${rule.concept}`;
-
-/** Columns padded to the widest entry. */
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  const line = (row: readonly string[]): string =>
-    row
-      .map((entry, i) => (i === 0 ? entry.padEnd(widths[i]) : entry.padStart(widths[i])))
-      .join('  ');
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
-}
 
 function ruleTable(answer: Finding['answer']): string {
   const rows = answer.rules.map((rule) => {

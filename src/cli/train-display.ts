@@ -6,8 +6,7 @@ import type {
   ValidationEvent,
 } from '../training/index.js';
 import { formatRate, formatSeconds, startProgress, type Progress } from './progress.js';
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+import { percent } from './text.js';
 
 /** The terms worth a look while training, by short names. */
 const SHORT_NAMES: Record<string, string> = {

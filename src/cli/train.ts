@@ -1,7 +1,6 @@
 /** `crab train`: trains a model without labels, or continues a training. */
 import type { Command } from 'commander';
-import { access, readFile } from 'node:fs/promises';
-import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { findLayout, type ConfigurationLayout } from '../matrix/index.js';
 import { crabConfig, ModelError, PRESETS, type CrabConfig } from '../models/index.js';
@@ -24,6 +23,7 @@ import type {
 } from '../training/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { Interrupted, UsageError } from './errors.js';
+import { isRun } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
 import { Display } from './train-display.js';
 
@@ -174,12 +174,6 @@ async function continued(
   const decided = { out: undefined, data: undefined, overrides: undefined };
   return resumed({ ...options, ...decided, resume: out });
 }
-
-const isRun = (folder: string): Promise<boolean> =>
-  access(path.join(folder, 'config.json')).then(
-    () => true,
-    () => false,
-  );
 
 /** What this process does: the whole run, or a rank's part of it. */
 async function runHere(

@@ -5,6 +5,7 @@
  * trained model tells nearly all of them apart by any distance.
  */
 import { MATRIX_PANELS, Random } from '../matrix/index.js';
+import { squaredDistance } from './metrics/distance.js';
 import type { Whitened } from './whitening.js';
 
 /** Problems to judge on. */
@@ -18,12 +19,6 @@ export interface Targets {
 }
 
 const CANDIDATES = 64;
-
-function squaredDistance(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] - b[i]) ** 2;
-  return sum;
-}
 
 /** A panel of a problem for each missing position. */
 export interface Offered {

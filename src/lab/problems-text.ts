@@ -1,7 +1,7 @@
 /** In words, how many problems something was measured on and where they are from. */
 import { measuredData, type MeasuredProblems, type ModelEvaluation } from './evaluation.js';
+import { whole } from './numbers.js';
 
-const whole = (count: number): string => count.toLocaleString('en-US');
 const problemsOf = (count: number, what = ''): string =>
   `${whole(count)} ${what}${count === 1 ? 'problem' : 'problems'}`;
 

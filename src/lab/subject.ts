@@ -2,9 +2,9 @@
  * A model as an object of study: its solver, and what of its bundle experiments need beyond answers,
  * such as the statistics of selection. Runs on ONNX Runtime alone.
  */
-import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
+import { isFile } from '../matrix/node.js';
 import { MANIFEST_FILE, openBundle, parseSelection } from '../solver/index.js';
 import type {
   Bundle,
@@ -68,12 +68,6 @@ export async function subjectOf(
     dispose: () => solver.dispose(),
   };
 }
-
-const isFile = (file: string): Promise<boolean> =>
-  stat(file).then(
-    (found) => found.isFile(),
-    () => false,
-  );
 
 async function locate(location: string, zoo: string): Promise<BundleSource> {
   if (await isFile(path.join(location, MANIFEST_FILE))) return folderSource(location);

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { Variant } from '../matrix/index.js';
 import { measuredData, VARIANT_NAMES } from './evaluation.js';
+import { percent } from './numbers.js';
 import { problemsText } from './problems-text.js';
 import type {
   AriTable,
@@ -85,8 +86,6 @@ export function variantOf(location: string): Variant | null {
   return /(^|[^a-z])i-?raven([^a-z]|$)/i.test(told) ? 'i-raven' : 'raven';
 }
 
-const percent = (share: number): string => `${(100 * share).toFixed(2)}%`;
-
 const interval = ({ low, high }: Measured): string =>
   `[${(100 * low).toFixed(2)}, ${(100 * high).toFixed(2)}]`;
 
@@ -109,7 +108,7 @@ const dataLines = (evaluation: ModelEvaluation): string[] =>
 function selectionLines({ selection }: ModelEvaluation): string[] {
   return (selection ?? []).map(
     ({ sa, saL2, ...set }) =>
-      `${dataText(set)}: SA ${percent(sa.value)} ${interval(sa)}, by plain L2 ${percent(saL2.value)} ${interval(saL2)}`,
+      `${dataText(set)}: SA ${percent(sa.value, 2)} ${interval(sa)}, by plain L2 ${percent(saL2.value, 2)} ${interval(saL2)}`,
   );
 }
 
@@ -118,7 +117,7 @@ function gsaLines(evaluation: ModelEvaluation): string[] {
   if (gsa === null) return [];
   const lines = gsa.points.map(
     ({ targets, candidates, accuracy, accuracyL2, each }) =>
-      `  |T| = ${targets}, ${String(candidates).padStart(2)} candidates: ${percent(accuracy.value)} ${interval(accuracy)}, L2 ${percent(accuracyL2.value)}, each alone ${percent(each.value)}`,
+      `  |T| = ${targets}, ${String(candidates).padStart(2)} candidates: ${percent(accuracy.value, 2)} ${interval(accuracy)}, L2 ${percent(accuracyL2.value, 2)}, each alone ${percent(each.value, 2)}`,
   );
   return [
     `GSA, ${problemsText(evaluation, gsa.problems)}, ${gsa.repeats} ${gsa.repeats === 1 ? 'repeat' : 'repeats'}:`,
@@ -178,7 +177,7 @@ function readbackLines(evaluation: ModelEvaluation): string[] {
   if (readback === null) return [];
   const { problems, seed, obeys, agrees, unreadable, reconstructedObeys } = readback;
   return [
-    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${percent(obeys.value)} ${interval(obeys)} obey the rules, ${percent(agrees.value)} agree with the symbolic solver, ${percent(unreadable.value)} unreadable; true answers drawn from their concepts: ${percent(reconstructedObeys.value)} obey`,
+    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${percent(obeys.value, 2)} ${interval(obeys)} obey the rules, ${percent(agrees.value, 2)} agree with the symbolic solver, ${percent(unreadable.value, 2)} unreadable; true answers drawn from their concepts: ${percent(reconstructedObeys.value, 2)} obey`,
   ];
 }
 

@@ -18,12 +18,11 @@ import { modifiableAttributes, type Modifiable } from './modifiable.js';
 import type { Plan } from './plan.js';
 import type { AttributeChange, Candidate, Panel, Rule, Variant } from './problem.js';
 import type { Random } from './random.js';
-import { VALUE_ATTRIBUTES, type PossibleRule } from './rules.js';
+import { VALUE_ATTRIBUTES } from './rules.js';
+import type { PossibleRules } from './sampling.js';
 
 const CANDIDATE_COUNT = 8;
 const DISTRACTOR_COUNT = CANDIDATE_COUNT - 1;
-
-type PossibleRules = readonly [PossibleRule, PossibleRule, PossibleRule, PossibleRule];
 
 /** What the makers work on: the answer and how it came about. */
 interface Situation {

@@ -1,6 +1,7 @@
 /** Raven's matrices as data: make, draw, solve, read and write them. Runs in a browser and in Node. */
 export * from './attributes.js';
 export * from './errors.js';
+export { SHEET_COLOURS, type Rgb } from './colours.js';
 export { HUMAN_ACCURACY, RAVEN_ORDER } from './human-accuracy.js';
 export * from './layouts.js';
 export * from './problem.js';

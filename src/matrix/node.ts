@@ -1,6 +1,6 @@
 /** Files of Raven's matrices in Node: folders, sets of any size, HDF5 caches, worker threads. */
 export { fileSource, PendingFile, readSmallFile, writeFileAtomically } from './node/file-source.js';
-export { makeFolder, makeFolderOf } from './node/folders.js';
+export { exists, isFile, isFolder, makeFolder, makeFolderOf } from './node/folders.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
 export { outputPlace, type OutputPlace } from './node/output-place.js';
 export { openProblems, openSet, type OpenOptions } from './node/open.js';
@@ -17,6 +17,7 @@ export {
   type RavenProblem,
   type WriteOptions,
 } from './node/raven-folder.js';
+export { packageVersion } from './node/package-version.js';
 export { SetWriter } from './node/set-writer.js';
 export { startWorker } from './node/worker.js';
 export {

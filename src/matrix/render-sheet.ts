@@ -2,6 +2,7 @@
  * A contact sheet: one picture of a whole problem, the matrix on the left, the eight candidates on
  * the right, the rules in words below. For a person's eye; panels keep their 160x160 pixels.
  */
+import { SHEET_COLOURS, type Rgb } from './colours.js';
 import { ArgumentError } from './errors.js';
 import type { Problem } from './problem.js';
 import { CAPITAL_HEIGHT, drawText, GLYPH_HEIGHT, textWidth, wrapText } from './raster-font.js';
@@ -29,12 +30,7 @@ export interface RgbImage {
   readonly data: Uint8Array;
 }
 
-type Rgb = readonly [red: number, green: number, blue: number];
-
-const INK: Rgb = [38, 38, 38];
-const MUTED: Rgb = [128, 128, 128];
-const HAIRLINE: Rgb = [196, 196, 196];
-const ACCENT: Rgb = [0, 122, 94];
+const { ink: INK, muted: MUTED, hairline: HAIRLINE, accent: ACCENT } = SHEET_COLOURS;
 
 const MARGIN = 32;
 const GAP = 12;

@@ -2,6 +2,7 @@
  * Panels and whole problems as SVG text, for documents and pages. Nothing carries an id, so that any
  * number of them can stand on one page; every text from outside is escaped.
  */
+import { hexOf, SHEET_COLOURS } from './colours.js';
 import { layoutOf, type ConfigurationLayout } from './layouts.js';
 import type { Panel, Problem } from './problem.js';
 import type { Point } from './raster.js';
@@ -18,10 +19,6 @@ import {
 
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 const FONT = 'Helvetica, Arial, sans-serif';
-const HAIRLINE = '#c4c4c4';
-const INK = '#262626';
-const MUTED = '#808080';
-const ACCENT = '#007a5e';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -70,7 +67,7 @@ const element = (
     ? `<${name}${attributes(values)}/>`
     : `<${name}${attributes(values)}>${content}</${name}>`;
 
-const greyOf = (value: number): string => `#${value.toString(16).padStart(2, '0').repeat(3)}`;
+const greyOf = (value: number): string => hexOf([value, value, value]);
 
 const pointList = (points: readonly Point[]): string =>
   points.map(([x, y]) => `${number(x)},${number(y)}`).join(' ');
@@ -150,7 +147,7 @@ function placedPanel(layout: ConfigurationLayout, placed: PlacedPanel): string {
     width: size,
     height: size,
     fill: '#ffffff',
-    stroke: answer ? ACCENT : HAIRLINE,
+    stroke: hexOf(answer ? SHEET_COLOURS.accent : SHEET_COLOURS.hairline),
     'stroke-width': answer ? 3 : 1,
     'shape-rendering': 'crispEdges',
   });
@@ -159,7 +156,11 @@ function placedPanel(layout: ConfigurationLayout, placed: PlacedPanel): string {
   return frame + panelSvgGroup(layout, panel, place);
 }
 
-const TEXT_COLOURS = { ink: INK, muted: MUTED, accent: ACCENT } as const;
+const TEXT_COLOURS = {
+  ink: hexOf(SHEET_COLOURS.ink),
+  muted: hexOf(SHEET_COLOURS.muted),
+  accent: hexOf(SHEET_COLOURS.accent),
+} as const;
 
 function placedText({ x, y, size, text, colour, anchor, bold }: PlacedText): string {
   const style = {

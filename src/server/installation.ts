@@ -1,8 +1,8 @@
 /** What `crab info` tells: the parts this software uses, what is missing and how to get it. */
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import path from 'node:path';
+import { packageVersion } from '../matrix/node.js';
 import { folderSource, openBundle, zooFolder, type BundleManifest } from '../solver/node.js';
 import type { OnnxFinding, TorchFinding } from './probe/findings.js';
 import { probeOnnx, probeTorch } from './probe/probe.js';
@@ -55,12 +55,6 @@ export interface Installation {
 }
 
 const LEAST_NODE = 20;
-
-async function packageVersion(): Promise<string> {
-  const file = new URL('../../package.json', import.meta.url);
-  const { version } = JSON.parse(await readFile(file, 'utf8')) as { version: string };
-  return version;
-}
 
 function part<Found extends object>(
   { found, reason }: { readonly found: Found | null; readonly reason: string | null },
@@ -118,7 +112,7 @@ export async function readInstallation(
 ): Promise<Installation> {
   const [libtorch, onnx] = await Promise.all([probeTorch(), probeOnnx()]);
   return {
-    version: await packageVersion(),
+    version: packageVersion(),
     node: {
       version: process.version,
       supported: Number(process.versions.node.split('.', 1)[0]) >= LEAST_NODE,

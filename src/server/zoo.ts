@@ -5,12 +5,16 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
-import { listZoo, MANIFEST_FILE, parseManifest, type BundleManifest } from '../solver/node.js';
+import { isFile } from '../matrix/node.js';
+import {
+  LARGEST_MANIFEST,
+  listZoo,
+  MANIFEST_FILE,
+  parseManifest,
+  type BundleManifest,
+} from '../solver/node.js';
 import { StaticFolder } from './static-folder.js';
 import type { ZooEntry, ZooIndex } from './zoo-index.js';
-
-/** A manifest has a few thousand bytes; a file beyond this is none. */
-const LARGEST_MANIFEST = 1 << 20;
 
 export interface FoundBundle {
   readonly name: string;
@@ -56,11 +60,7 @@ export class Zoo {
   async #folderOf(name: string): Promise<StaticFolder | null> {
     for (const folder of this.#folders) {
       const file = path.join(folder.folder, name, MANIFEST_FILE);
-      const isThere = await stat(file).then(
-        (status) => status.isFile(),
-        () => false,
-      );
-      if (isThere) return folder;
+      if (await isFile(file)) return folder;
     }
     return null;
   }

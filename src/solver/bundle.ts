@@ -25,7 +25,8 @@ export type BundleFileName = (typeof BUNDLE_FILES)[number];
 const REQUIRED: readonly BundleFileName[] = ['encoder.onnx', 'reasoner.onnx', 'decoder.onnx'];
 
 const MEBIBYTE = 1 << 20;
-const LARGEST_MANIFEST = MEBIBYTE;
+/** A manifest has a few thousand bytes; a file beyond this is none. */
+export const LARGEST_MANIFEST = MEBIBYTE;
 
 /** Most bytes a file may have; the networks of a full f32 bundle have about 600 MB. */
 const LARGEST: Readonly<Record<BundleFileName, number>> = {

@@ -1,12 +1,14 @@
 /** A completed matrix as one picture: nine panels on a page, the imagined ones framed in colour. */
-import { ArgumentError, SMALL_SIZE, type Picture } from '../matrix/index.js';
+import {
+  ArgumentError,
+  SHEET_COLOURS,
+  SMALL_SIZE,
+  type Picture,
+  type Rgb,
+} from '../matrix/index.js';
 import type { Panel } from './panels.js';
 
-type Rgb = readonly [red: number, green: number, blue: number];
-
 const PAGE: Rgb = [255, 255, 255];
-const HAIRLINE: Rgb = [196, 196, 196];
-const ACCENT: Rgb = [0, 122, 94];
 const FRAME = 3;
 
 export interface CompletedOptions {
@@ -38,7 +40,12 @@ export function completedPicture(panels: readonly Panel[], options: CompletedOpt
     const top = gap + Math.floor(i / 3) * (cell + gap);
     const isFramed = framed.includes(i + 1);
     const border = isFramed ? FRAME : 1;
-    fill(left - border, top - border, cell + 2 * border, isFramed ? ACCENT : HAIRLINE);
+    fill(
+      left - border,
+      top - border,
+      cell + 2 * border,
+      isFramed ? SHEET_COLOURS.accent : SHEET_COLOURS.hairline,
+    );
     for (let y = 0; y < cell; y++) {
       for (let x = 0; x < cell; x++) {
         const value = panel[Math.floor(y / scale) * SMALL_SIZE + Math.floor(x / scale)];

@@ -3,6 +3,7 @@ export {
   BUNDLE_FILES,
   bundleBytes,
   formatManifest,
+  LARGEST_MANIFEST,
   MANIFEST_FILE,
   openBundle,
   parseManifest,

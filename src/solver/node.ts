@@ -8,7 +8,14 @@ import type { LoadOptions } from './web.js';
 export * from './exports.js';
 export { nodeBackend } from './node/backend.js';
 export { readProblem, type ProblemInput } from './node/inputs.js';
-export { folderSource, listZoo, memoryBundle, writeBundle, zooFolder } from './node/files.js';
+export {
+  CARD_FILE,
+  folderSource,
+  listZoo,
+  memoryBundle,
+  writeBundle,
+  zooFolder,
+} from './node/files.js';
 
 export class Solver extends SolverCore {
   /** Loads a bundle by its name in the zoo, the path of its folder, or its URL. */

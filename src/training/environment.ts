@@ -1,7 +1,7 @@
 /** What a run is made with: versions, threads, and libtorch's switches for a device. */
-import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { ArgumentError } from '../matrix/index.js';
+import { packageVersion } from '../matrix/node.js';
 import {
   cudaDeviceCount,
   setAllowTf32,
@@ -20,19 +20,13 @@ export interface Environment {
   readonly threads: number;
 }
 
-async function packageVersion(): Promise<string> {
-  const file = new URL('../../package.json', import.meta.url);
-  const { version } = JSON.parse(await readFile(file, 'utf8')) as { version: string };
-  return version;
-}
-
 /** Fails with what to do where libtorch is missing. */
-export async function readEnvironment(): Promise<Environment> {
+export function readEnvironment(): Environment {
   const found = torchInfo();
   if (found.info === null) throw new TrainingError(found.missing.message);
   const { info } = found;
   const software = {
-    'crab-raven': await packageVersion(),
+    'crab-raven': packageVersion(),
     node: process.version,
     libtorch: info.version,
     blas: info.blas,

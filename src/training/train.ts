@@ -82,7 +82,7 @@ async function beginRun(options: NewRunOptions, files: RunFiles): Promise<Opened
     options.data === undefined
       ? null
       : await readStoredPanels(absolute(options.data), configuration, noisy);
-  const config = runConfigOf(options, await readEnvironment(), stored?.data ?? null);
+  const config = runConfigOf(options, readEnvironment(), stored?.data ?? null);
   const complete = { ...config, totalSteps: totalStepsOf(config) };
   return { folder, config: complete, checkpoint: null, stored, isNew: true };
 }
@@ -122,7 +122,7 @@ async function resumeRun(
     throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
   }
   const config = parseRunConfig(Buffer.from(await files.read(file)).toString('utf8'), file);
-  await readEnvironment();
+  readEnvironment();
   const local = { ...config, device: localDevice(config.device, device) };
   prepareTorch(local);
   const checkpoint = await newestCheckpoint(folder, files, local.device as Device, observer);

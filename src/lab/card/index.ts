@@ -3,17 +3,25 @@
  * bundles and from the measurements kept beside the documents. A bundle lists its own files; a card is
  * none of them and changes no hash.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../../matrix/index.js';
-import { writeFileAtomically } from '../../matrix/node.js';
-import { folderSource, listZoo, openBundle, parseHistory, zooFolder } from '../../solver/node.js';
+import { isFolder, writeFileAtomically } from '../../matrix/node.js';
+import {
+  CARD_FILE,
+  folderSource,
+  listZoo,
+  openBundle,
+  parseHistory,
+  zooFolder,
+} from '../../solver/node.js';
 import { readMeasured, type MeasuredModel } from '../results/index.js';
 import { isMeasurementOf } from './accuracy.js';
-import { CARD_FILE, renderModelCard } from './model-card.js';
+import { renderModelCard } from './model-card.js';
 import { renderZooCard, type ZooModel } from './zoo-card.js';
 
-export { CARD_FILE, renderModelCard, type CardOptions } from './model-card.js';
+export { CARD_FILE } from '../../solver/node.js';
+export { renderModelCard, type CardOptions } from './model-card.js';
 export { renderZooCard, type ZooModel } from './zoo-card.js';
 
 export interface CardsOptions {
@@ -32,11 +40,7 @@ export interface Card {
 /** What was measured; a folder that is not there is a mistake, one without measurements is not. */
 async function readMeasurements(docs: string | undefined): Promise<MeasuredModel[]> {
   if (docs === undefined) return [];
-  const isFolder = await stat(docs).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) throw new ArgumentError(`--docs ${docs}: no such folder`);
+  if (!(await isFolder(docs))) throw new ArgumentError(`--docs ${docs}: no such folder`);
   return readMeasured(path.join(docs, 'measured'));
 }
 

@@ -4,8 +4,10 @@
  */
 import { layoutName, paperName, type Configuration } from '../../matrix/index.js';
 import { VARIANT_NAMES } from '../evaluation.js';
-import type { BundleManifest, HistoryCurve } from '../../solver/index.js';
+import { bundleBytes, type BundleManifest, type HistoryCurve } from '../../solver/index.js';
+import { bullets, escaped, megabytes, NOTHING, percent, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
+import { whole } from '../numbers.js';
 import { PAPER_ARI } from '../report/paper.js';
 import type { MeasuredModel } from '../results/index.js';
 import {
@@ -15,16 +17,6 @@ import {
   type AccuracyRow,
   type Share,
 } from './accuracy.js';
-import {
-  bullets,
-  escaped,
-  megabytes,
-  NOTHING,
-  percent,
-  table,
-  whole,
-  type Cell,
-} from './markdown.js';
 import { commandsOf, tellsAll, trainingItems } from './training-facts.js';
 import { weaknessItems } from './weaknesses.js';
 
@@ -33,7 +25,6 @@ export interface CardOptions {
   readonly published?: boolean;
 }
 
-export const CARD_FILE = 'README.md';
 export const CARD_NOTE =
   '<!-- Written by `crab report --zoo --cards --docs docs`: changes by hand are lost. -->';
 
@@ -54,10 +45,6 @@ const SHOWS: Readonly<Record<Configuration, string>> = {
   'grid-2x2': 'one to four figures on a grid of two by two places in every panel',
   'grid-3x3': 'one to nine figures on a grid of three by three places in every panel',
 };
-
-/** Bytes of a bundle's files. */
-export const bundleBytes = ({ files }: BundleManifest): number =>
-  Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0);
 
 const WEIGHTS: Readonly<Record<BundleManifest['weights'], string>> = {
   f32: 'four bytes a weight',

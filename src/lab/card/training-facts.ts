@@ -12,7 +12,8 @@ import {
   type Schedule,
 } from '../../models/index.js';
 import type { BundleManifest, HistoryCurve } from '../../solver/index.js';
-import { escaped, whole } from './markdown.js';
+import { escaped } from '../markdown.js';
+import { whole } from '../numbers.js';
 
 type Training = BundleManifest['training'];
 type Overrides = DeepPartial<CrabConfig>;

@@ -7,12 +7,12 @@ import { hasGrid, layoutOf, paperName } from '../../matrix/index.js';
 import type { BundleManifest } from '../../solver/index.js';
 import { VARIANT_NAMES } from '../evaluation.js';
 import type { GsaPoint } from '../evaluation.js';
+import { listed, percent } from '../markdown.js';
 import { attributeColumns } from '../metrics/attributes.js';
 import { NAME_MIXED, NAME_UNUSED } from '../metrics/variance-decline.js';
 import { PAPER_ARI } from '../report/paper.js';
 import type { MeasuredModel } from '../results/index.js';
 import { paperAccuracy, type AccuracyRow } from './accuracy.js';
-import { listed, percent } from './markdown.js';
 
 /** Adjusted Rand index under which rules of an attribute are said to run together. */
 const RULES_APART_FROM = 0.5;

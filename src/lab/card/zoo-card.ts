@@ -7,6 +7,9 @@ import {
   type Variant,
 } from '../../matrix/index.js';
 import type { BundleManifest, HistoryCurve } from '../../solver/index.js';
+import { bundleBytes, CARD_FILE } from '../../solver/node.js';
+import { escaped, megabytes, NOTHING, percent, table, type Cell } from '../markdown.js';
+import { meanOf, whole } from '../numbers.js';
 import type { MeasuredModel } from '../results/index.js';
 import {
   accuracyRows,
@@ -15,8 +18,7 @@ import {
   paperAccuracy,
   type AccuracyRow,
 } from './accuracy.js';
-import { escaped, megabytes, NOTHING, percent, table, whole, type Cell } from './markdown.js';
-import { bundleBytes, CARD_FILE, CARD_NOTE } from './model-card.js';
+import { CARD_NOTE } from './model-card.js';
 import { secondsOf } from './training-facts.js';
 
 /** A bundle and what was measured on models of its name. */
@@ -71,9 +73,6 @@ function lineOf({ model, rows }: Line): Cell[] {
   ];
 }
 
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
-
 /** Means over the seven, where there is one model of each and all of it is known. */
 function averageLine(lines: readonly Line[]): Cell[][] {
   const of = (configuration: Configuration): Line[] =>
@@ -87,7 +86,7 @@ function averageLine(lines: readonly Line[]): Cell[][] {
     pair(
       VARIANTS.map((variant) => {
         const known = chosen.map((line) => share(line, variant)).filter((each) => each !== null);
-        return known.length === chosen.length ? mean(known) : null;
+        return known.length === chosen.length ? meanOf(known) : null;
       }),
     );
   const bytes = chosen.reduce((sum, { model }) => sum + bundleBytes(model.manifest), 0);

@@ -4,6 +4,7 @@
  */
 import { FormatError } from '../../matrix/index.js';
 import { readSmallFile } from '../../matrix/node.js';
+import { meanOf, sumOf } from '../numbers.js';
 import { decodeText } from './csv.js';
 import type { ItemBank, ItemPictures, TestItem } from './items.js';
 import { openItems } from './item-banks.js';
@@ -21,10 +22,8 @@ import {
   alphasWithout,
   columnOf,
   correlation,
-  meanOf,
   reliability,
   restOf,
-  sumOf,
   totalsOf,
   varianceOf,
   type ScoreTable,

@@ -7,6 +7,7 @@ import {
   itemMapFigure,
   scoresFigure,
 } from '../figures/index.js';
+import { percent, whole } from '../numbers.js';
 import { GRADE_MARK } from '../report/marks.js';
 import {
   figureMarkup,
@@ -18,7 +19,7 @@ import {
   type Markup,
   type Section,
 } from '../report/markup.js';
-import { numberInterval, percent, whole } from '../report/numbers.js';
+import { numberInterval } from '../report/numbers.js';
 import { pageText } from '../report/page.js';
 import type { GradeResult, ItemGrade, PicturedGrade } from './result.js';
 

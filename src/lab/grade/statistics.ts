@@ -4,14 +4,10 @@
  */
 import { Random } from '../../matrix/index.js';
 import type { Measured } from '../evaluation.js';
+import { meanOf, sumOf } from '../numbers.js';
 
 /** [respondent][item], 0 or 1. */
 export type ScoreTable = readonly (readonly number[])[];
-
-export const sumOf = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0);
-
-export const meanOf = (values: readonly number[]): number => sumOf(values) / values.length;
 
 /** With n - 1 in the denominator; null for fewer than two values. */
 export function varianceOf(values: readonly number[]): number | null {

@@ -13,10 +13,10 @@ import {
   type ComponentPanel,
   type ConfigurationLayout,
   type Entity,
-  type LevelRange,
   type Panel,
 } from '../../matrix/index.js';
 import type { AttributeColumn } from '../evaluation.js';
+import { levelsOf } from './attributes.js';
 
 /** Most slot sets that Num/Pos is fixed to; nine slots have 511. */
 const MOST_SLOT_SETS = 32;
@@ -25,9 +25,6 @@ const LEVEL_KEYS = { Type: 'type', Size: 'size', Color: 'color', Rotation: 'angl
 
 /** A value an attribute can be fixed to. */
 type Fixing = (panel: ComponentPanel) => ComponentPanel;
-
-const levelsOf = ({ min, max }: LevelRange): number[] =>
-  Array.from({ length: max - min + 1 }, (_, i) => min + i);
 
 /** Slot sets: all of them where they are few, else different random ones. */
 function slotSets(layout: ComponentLayout, random: Random): number[][] {

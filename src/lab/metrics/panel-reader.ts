@@ -18,8 +18,8 @@ import {
   type ComponentPanel,
   type ConfigurationLayout,
   type Entity,
-  type LevelRange,
 } from '../../matrix/index.js';
+import { levelsOf } from './attributes.js';
 import { leastLook, LookTemplates } from './look-templates.js';
 
 /** The look of an entity, without its place. */
@@ -46,9 +46,6 @@ const INNER_REACH: Readonly<Record<string, number>> = {
   In_Center_Single: 12,
   In_Distribute_Four: 12.8,
 };
-
-const levelsOf = ({ min, max }: LevelRange): number[] =>
-  Array.from({ length: max - min + 1 }, (_, i) => min + i);
 
 function looksOf({ type, size, color, angle }: ComponentLayout): Look[] {
   return levelsOf(type).flatMap((t) =>

@@ -12,6 +12,7 @@ import { layoutOf, type ConfigurationLayout, type Label } from '../../matrix/ind
 import { adjustedRandIndex } from '../../models/index.js';
 import { RuleClassifier, type RuleMixture } from '../../solver/index.js';
 import type { AriAssignment, AriResult, AriTable, AttributeColumn } from '../evaluation.js';
+import { meanOf } from '../numbers.js';
 import type { Subject } from '../subject.js';
 import { bestAssignment } from './assignment.js';
 import { attributeColumns } from './attributes.js';
@@ -59,9 +60,6 @@ export const authorsColumns = (layout: ConfigurationLayout): AttributeColumn[] =
       !(layout.configuration === 'out-in-grid' && group === 'Size' && component === 0),
   );
 
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
-
 const GROUPS = ['Type', 'Size', 'Color', 'Num/Pos'] as const;
 
 /** Interval of the average over attributes, whose best concepts are found anew in each resample. */
@@ -72,7 +70,7 @@ function bootstrapAverage(
   const concepts = found.map(codesOf);
   const attributes = truth.map(codesOf);
   return new Bootstrap(truth[0].length).interval((times) =>
-    mean(
+    meanOf(
       attributes.map((names) =>
         Math.max(...concepts.map((categories) => weightedRandIndex(categories, names, times))),
       ),
@@ -120,17 +118,17 @@ export function ariTable(
   const byGroup = Object.fromEntries(
     GROUPS.map((group) => {
       const own = best.filter((_, v) => attributes[v].group === group).map(({ ari }) => ari);
-      return [group, own.length === 0 ? null : mean(own)];
+      return [group, own.length === 0 ? null : meanOf(own)];
     }),
   ) as AriTable['byGroup'];
   return {
     attributes,
     matrix,
     best,
-    average: mean(best.map(({ ari }) => ari)),
+    average: meanOf(best.map(({ ari }) => ari)),
     averageInterval,
     oneToOne,
-    averageOneToOne: mean(oneToOne.map(({ ari }) => ari)),
+    averageOneToOne: meanOf(oneToOne.map(({ ari }) => ari)),
     byGroup,
   };
 }

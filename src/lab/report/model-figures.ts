@@ -1,6 +1,7 @@
 /** All figures of one model's report, with captions that say what is seen. */
 import type { HistoryCurve, RuleMap } from '../../solver/index.js';
 import type { ModelEvaluation } from '../evaluation.js';
+import { percent } from '../numbers.js';
 import { problemsText } from '../problems-text.js';
 import {
   answerSelectionFigure,
@@ -17,7 +18,6 @@ import {
   type SelectionExample,
 } from '../figures/index.js';
 import type { ReportFigure } from './markup.js';
-import { percent } from './numbers.js';
 import type { ModelPictures } from './pictures.js';
 import { conceptNames, ruleMapsData, rulePriorsData } from './rule-data.js';
 

@@ -1,6 +1,7 @@
 /** The page of one model: what was measured on it, in the order a reader asks. */
 import { paperName, type Variant } from '../../matrix/index.js';
 import { measuredData, VARIANT_NAMES } from '../evaluation.js';
+import { percent, whole } from '../numbers.js';
 import { problemsText } from '../problems-text.js';
 import type { AriTable, Measured, ModelEvaluation, PixelError } from '../evaluation.js';
 import {
@@ -16,7 +17,7 @@ import {
 } from './markup.js';
 import { MODEL_MARK } from './marks.js';
 import type { ModelFigures } from './model-figures.js';
-import { percent, percentInterval, smallInterval, whole } from './numbers.js';
+import { percentInterval, smallInterval } from './numbers.js';
 import { pageText } from './page.js';
 import { conceptNames } from './rule-data.js';
 

@@ -1,10 +1,7 @@
-/** Numbers as reports write them. */
+/** Measured numbers as reports write them. */
 import type { Measured } from '../evaluation.js';
+import { percent } from '../numbers.js';
 import { markup, type Markup } from './markup.js';
-
-export const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)}%`;
-
-export const whole = (count: number): string => count.toLocaleString('en-US');
 
 /** 97.1% [96.0, 98.0] */
 export const percentInterval = ({ value, low, high }: Measured): Markup =>

@@ -7,6 +7,7 @@ import {
   type Variant,
 } from '../../matrix/index.js';
 import { measuredData, VARIANT_NAMES } from '../evaluation.js';
+import { meanOf, percent, whole } from '../numbers.js';
 import { problemsText } from '../problems-text.js';
 import type { AttributeGroup, ModelEvaluation, SelectionResult } from '../evaluation.js';
 import {
@@ -28,7 +29,7 @@ import {
   type TableRow,
 } from './markup.js';
 import { modelTitle } from './model-page.js';
-import { percent, percentInterval, whole } from './numbers.js';
+import { percentInterval } from './numbers.js';
 import { pageText } from './page.js';
 import { HUMAN_NOTE, PAPER_ACCURACY, PAPER_ARI, PAPER_CONFIGURATIONS } from './paper.js';
 import { ZOO_MARK } from './marks.js';
@@ -48,9 +49,6 @@ const byConfiguration = (
 ): ReadonlyMap<Configuration, ModelEvaluation> =>
   new Map(evaluations.filter(({ noisy }) => !noisy).map((each) => [each.configuration, each]));
 
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
-
 const points = (share: number | undefined): string =>
   share === undefined ? '--' : (100 * share).toFixed(1);
 
@@ -67,7 +65,7 @@ function ownRow(
   );
   const averages = shares.map((list) => {
     const known = list.filter((share) => share !== undefined);
-    return known.length === list.length ? mean(known) : undefined;
+    return known.length === list.length ? meanOf(known) : undefined;
   });
   const cells = PAPER_CONFIGURATIONS.map(
     (_, i) => `${points(shares[0][i])}/${points(shares[1][i])}`,
@@ -167,7 +165,7 @@ function ariTable(models: ReadonlyMap<Configuration, ModelEvaluation>): Markup {
   const averaged = (pick: (i: number) => number | null | undefined): number | null => {
     const values = found.map((_, i) => pick(i)).filter((value) => typeof value === 'number');
     const complete = found.every((ari) => ari !== undefined);
-    return complete && values.length > 0 ? mean(values) : null;
+    return complete && values.length > 0 ? meanOf(values) : null;
   };
   const rows = PAPER_ARI.map((paper, i): TableRow => {
     const ours = found.at(i);
@@ -318,7 +316,7 @@ function headlinesOf(evaluations: readonly ModelEvaluation[]): Markup {
     const count = results.reduce((sum, result) => sum + result.count, 0);
     return [
       {
-        value: percent(mean(results.map(({ sa }) => sa.value))),
+        value: percent(meanOf(results.map(({ sa }) => sa.value))),
         meaning: `of ${VARIANT_NAMES[variant]} solved`,
         detail: `mean of ${results.length} configurations, ${whole(count)} problems`,
       },

@@ -8,7 +8,7 @@ import {
   layoutOf,
   type ConfigurationLayout,
 } from '../../matrix/index.js';
-import { openProblems, openSet } from '../../matrix/node.js';
+import { isFile, openProblems, openSet } from '../../matrix/node.js';
 import { listZoo, zooFolder, type BundleManifest } from '../../solver/node.js';
 import { writeZooCards } from '../card/index.js';
 import { conditionsOf, describeData, isMadeUnder } from '../conditions.js';
@@ -227,12 +227,6 @@ async function writeResults(docs: string, evaluations: readonly ModelEvaluation[
 
 const order = ({ configuration, noisy }: ModelEvaluation): number =>
   2 * CONFIGURATIONS.indexOf(configuration) + Number(noisy);
-
-const isFile = (file: string): Promise<boolean> =>
-  stat(file).then(
-    (found) => found.isFile(),
-    () => false,
-  );
 
 /** Writes the report of a zoo: `index.html`, and a page, numbers and figures of every model. */
 export async function reportZoo(options: ZooOptions): Promise<ZooReport> {

@@ -3,28 +3,19 @@ import { ALL_LAYOUTS, layoutName, paperName, type Variant } from '../../matrix/i
 import { DEFAULT_COUNTS } from '../conditions.js';
 import { METRIC_NAMES, VARIANT_NAMES } from '../evaluation.js';
 import type { AriTable, Measured, SelectionResult } from '../evaluation.js';
+import { NOTHING, percent, table, type Cell } from '../markdown.js';
+import { meanOf } from '../numbers.js';
 import { PAPER_ACCURACY, PAPER_ARI, PAPER_CONFIGURATIONS } from '../report/paper.js';
 import type { MeasuredModel } from './measured.js';
 
-type Cell = string | number;
-
-const NOTHING = '–';
 export const NOT_MEASURED = 'Not measured yet.';
 
-function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  if (rows.length === 0) return NOT_MEASURED;
-  const line = (cells: readonly Cell[]): string => `| ${cells.join(' | ')} |`;
-  const rule = `|---|${'---:|'.repeat(head.length - 1)}`;
-  return [line(head), rule, ...rows.map(line)].join('\n');
-}
-
-const percent = (share: number): string => (100 * share).toFixed(1);
+/** A table of what was measured; words where that is nothing. */
+const measuredTable = (head: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  rows.length === 0 ? NOT_MEASURED : table(head, rows);
 
 const withInterval = ({ value, low, high }: Measured): string =>
   `${percent(value)} [${percent(low)}, ${percent(high)}]`;
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Display name of a bundle, e.g. `2x2Grid` or `2x2Grid, noisy`. */
 const nameOf = ({ configuration, noisy }: MeasuredModel): string =>
@@ -80,7 +71,7 @@ function accuracyRow(
   const shown = (share: number | null): string => (share === null ? NOTHING : percent(share));
   const average = [0, 1].map((v) => {
     const known = shares.map((pair) => pair[v]).filter((share) => share !== null);
-    return known.length === models.length ? percent(mean(known)) : NOTHING;
+    return known.length === models.length ? percent(meanOf(known)) : NOTHING;
   });
   return [name, average.join(' / '), ...shares.map((pair) => pair.map(shown).join(' / '))];
 }
@@ -94,7 +85,7 @@ function selectionTable(
 ): string {
   const columns = noiseFree(models);
   const paper = PAPER_ACCURACY.find(({ name }) => name === 'CRAB');
-  return table(
+  return measuredTable(
     ['percent, RAVEN / I-RAVEN', 'average', ...PAPER_CONFIGURATIONS.map(paperName)],
     [
       accuracyRow('ours, own distance', columns, which, ({ sa }) => sa.value),
@@ -139,7 +130,7 @@ function selectionDetailTable(models: readonly MeasuredModel[]): string {
       withInterval(saL2),
     ]),
   );
-  return table(['model', 'problems', 'count', 'own distance', 'plain L2'], rows);
+  return measuredTable(['model', 'problems', 'count', 'own distance', 'plain L2'], rows);
 }
 
 function gsaTable(
@@ -149,7 +140,7 @@ function gsaTable(
   const measured = inOrder(models).filter(({ gsa }) => gsa !== null);
   const points = measured.at(0)?.gsa?.points ?? [];
   const head = points.map(({ targets, candidates }) => `${targets} of ${candidates}`);
-  return table(
+  return measuredTable(
     ['missing of candidates', ...head],
     measured.map((model) => [
       nameOf(model),
@@ -192,10 +183,10 @@ function ariTableText(models: readonly MeasuredModel[]): string {
   });
   const average = (at: number): number | null => {
     const known = rows.map(({ values }) => values[at]).filter((value) => value !== null);
-    return known.length === 0 ? null : mean(known);
+    return known.length === 0 ? null : meanOf(known);
   };
   const head = ['average', 'Type', 'Size', 'Color', 'Num/Pos'];
-  return table(
+  return measuredTable(
     ['', ...head, 'one-to-one', "authors' labels", 'from contexts', 'the paper'],
     [
       ...rows.map(({ name, values }) => [name, ...values.map(decimals)]),
@@ -218,7 +209,7 @@ function conceptsTable(models: readonly MeasuredModel[]): string {
           ],
         ],
   );
-  return table(['model', 'concepts 1 to M with their largest variance decline'], rows);
+  return measuredTable(['model', 'concepts 1 to M with their largest variance decline'], rows);
 }
 
 /** Whether imagined panels obey the rules. */
@@ -237,7 +228,10 @@ function readbackTable(models: readonly MeasuredModel[]): string {
         ],
   );
   const head = ['obey the rules', 'agree with the symbolic solver', 'unreadable'];
-  return table(['percent of imagined panels', ...head, 'true answers, reconstructed'], rows);
+  return measuredTable(
+    ['percent of imagined panels', ...head, 'true answers, reconstructed'],
+    rows,
+  );
 }
 
 /** Errors in pixels. */
@@ -256,7 +250,10 @@ function errorsTable(models: readonly MeasuredModel[]): string {
           ],
         ],
   );
-  return table(['mean squared error', 'reconstruction', 'panel 9', 'a panel anywhere'], rows);
+  return measuredTable(
+    ['mean squared error', 'reconstruction', 'panel 9', 'a panel anywhere'],
+    rows,
+  );
 }
 
 /** Sections by name. */

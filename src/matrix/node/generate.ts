@@ -13,7 +13,7 @@ import { ANSWER_COLUMNS, csvLine, layoutName } from '../item.js';
 import type { ConfigurationLayout } from '../layouts.js';
 import type { Variant } from '../problem.js';
 import { writeFileAtomically } from './file-source.js';
-import { makeFolder, makeFolderOf } from './folders.js';
+import { exists, makeFolder, makeFolderOf } from './folders.js';
 import type { GenerateResult, GenerateTask, WorkerSetting } from './generate-worker.js';
 import { runPool } from './pool.js';
 import { SetWriter } from './set-writer.js';
@@ -229,9 +229,3 @@ function chunks(count: number): GenerateTask[] {
   }
   return tasks;
 }
-
-const exists = (file: string): Promise<boolean> =>
-  stat(file).then(
-    () => true,
-    () => false,
-  );

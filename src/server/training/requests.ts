@@ -10,7 +10,8 @@ export const STUDIO_PRESETS = ['small', 'crab'] as const;
 const MOST_MINUTES = 24 * 60;
 const LEAST_MINUTES = 0.05;
 
-type Body = Readonly<Record<string, unknown>>;
+/** The JSON object that came with a request. */
+export type Body = Readonly<Record<string, unknown>>;
 
 const wrong = (name: string, expected: string): HttpFault =>
   new HttpFault(400, `${name}: expected ${expected}`);

@@ -11,7 +11,7 @@ import type { ExportedBundle, RunSummary, TrainEvents, TrainStatus } from '../tr
 import { Curves } from './curves.js';
 import { LiveRun } from './live-run.js';
 import type { Job, Report, TrainingSettings } from './protocol.js';
-import { newRunOf, runNameOf, STUDIO_PRESETS } from './requests.js';
+import { newRunOf, runNameOf, STUDIO_PRESETS, type Body } from './requests.js';
 import { StoredRuns } from './stored-runs.js';
 import { TorchWatch } from './torch-watch.js';
 import { Trainer } from './trainer.js';
@@ -20,7 +20,6 @@ export const BUNDLES_FOLDER = 'bundles';
 /** Runs whose last pictures are remembered. */
 const MOST_REMEMBERED = 8;
 
-type Body = Readonly<Record<string, unknown>>;
 type JobWithoutSettings = Job extends infer Each
   ? Each extends Job
     ? Omit<Each, 'settings'>

@@ -1,11 +1,11 @@
 /** Bundles on disk: found by name or path, read with their sizes checked first, written whole or not. */
 import { createHash, randomBytes } from 'node:crypto';
-import { open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ArgumentError } from '../../matrix/index.js';
-import { makeFolder, makeFolderOf } from '../../matrix/node.js';
+import { exists, makeFolder, makeFolderOf } from '../../matrix/node.js';
 import { BUNDLE_FILES, formatManifest, MANIFEST_FILE } from '../bundle.js';
 import type { BundleFileName, BundleManifest, BundleSource, ExpectedFile } from '../bundle.js';
 import { BundleError } from '../errors.js';
@@ -13,12 +13,6 @@ import { isBundleName, urlSource, type FileCache, type LoadOptions } from '../we
 
 /** The folder of the bundles that come with this package. */
 export const zooFolder = (): string => fileURLToPath(new URL('../../../zoo/', import.meta.url));
-
-const exists = async (file: string): Promise<boolean> =>
-  stat(file).then(
-    () => true,
-    () => false,
-  );
 
 /** Names of the bundles in a folder. */
 export async function listZoo(folder = zooFolder()): Promise<string[]> {
@@ -115,8 +109,8 @@ export async function writeBundle(
   }
 }
 
-/** What people write about a bundle, beside it. */
-const CARD_FILE = 'README.md';
+/** What people read about a bundle, beside it. */
+export const CARD_FILE = 'README.md';
 
 /** Whether a folder holds nothing, or nothing but a bundle and its card. */
 async function isReplaceable(folder: string): Promise<boolean> {

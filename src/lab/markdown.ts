@@ -1,4 +1,4 @@
-/** Markdown of cards: tables, numbers, and text from files, which stays text. */
+/** Markdown of cards and results: tables, numbers, and text from files, which stays text. */
 
 export type Cell = string | number;
 
@@ -28,8 +28,6 @@ export const escaped = (text: string): string =>
 
 /** A fraction in percent, without the sign. */
 export const percent = (share: number): string => (100 * share).toFixed(1);
-
-export const whole = (count: number): string => count.toLocaleString('en-US');
 
 export const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 

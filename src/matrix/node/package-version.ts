@@ -1,0 +1,7 @@
+/** Which version of this package is at work. */
+import { readFileSync } from 'node:fs';
+
+export function packageVersion(): string {
+  const file = new URL('../../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
