@@ -103,7 +103,8 @@ describe('presets', () => {
     expect(valueAt(crab.objective.priorWeight, 600, 1000)).toBe(1e-5);
     const small = crabConfig('small', 'left-right');
     expect(small.network).toMatchObject({ ...relation, conceptSize: 16, pairHidden: [64, 64] });
-    expect(small.optimizer).toEqual({ ...crab.optimizer, batchSize: 64 });
+    expect(small.optimizer).toEqual({ ...crab.optimizer, batchSize: 32 });
+    expect(small.targets).toEqual({ ...crab.targets, max: 1 });
   });
 
   test('a noisy configuration uses the row of its configuration', () => {

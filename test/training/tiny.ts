@@ -16,6 +16,7 @@ export const tinyModel = (overrides: object = {}): CrabConfig =>
         targetHidden: [8],
       },
       rulePrior: { components: 2, refitEvery: 5 },
+      targets: { max: 3 },
       optimizer: { batchSize: 8 },
       ...overrides,
     },

@@ -128,7 +128,10 @@ const narrowChanges = (configuration: Configuration) =>
     ? { network: { encoder: [32, 64, 128, 256, 256], targetHidden: [96, 96, 96] } }
     : {};
 
-/** Narrower networks for a processor; most of the arithmetic is in the encoder. */
+/**
+ * Narrower networks for a processor; most of the arithmetic is in the encoder. Single targets and small
+ * batches are what a short training gets furthest with.
+ */
 const SMALL = {
   network: {
     conceptSize: 16,
@@ -137,7 +140,8 @@ const SMALL = {
     pairHidden: [64, 64],
     targetHidden: [64, 64, 64],
   },
-  optimizer: { batchSize: 64 },
+  targets: { max: 1 },
+  optimizer: { batchSize: 32 },
 } satisfies DeepPartial<Settings>;
 
 function settings(preset: PresetName, configuration: Configuration): unknown[] {
