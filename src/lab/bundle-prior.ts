@@ -23,6 +23,7 @@ import {
   type Points,
 } from '../models/index.js';
 import type { ConceptMeans, RuleMixture } from '../solver/index.js';
+import { momentsOf } from './calibration.js';
 import type { Rules } from './subject.js';
 
 /** Components never get narrower than this share of the spread of a concept's rules. */
@@ -98,11 +99,13 @@ function cloudsOf(
 
 /** The largest standard deviation of a coordinate. */
 function spreadOf(rules: readonly (readonly number[])[]): number {
-  const deviations = rules[0].map((_, i) => {
-    const mean = rules.reduce((sum, rule) => sum + rule[i], 0) / rules.length;
-    return Math.sqrt(rules.reduce((sum, rule) => sum + (rule[i] - mean) ** 2, 0) / rules.length);
-  });
-  return Math.max(LEAST_SPREAD, ...deviations);
+  const size = rules[0].length;
+  const { covariance } = momentsOf(
+    rules.map((rule) => Float64Array.from(rule)),
+    size,
+  );
+  const variances = rules[0].map((_, i) => covariance[i * (size + 1)]);
+  return Math.max(LEAST_SPREAD, Math.sqrt(Math.max(0, ...variances)));
 }
 
 /** The prior of one concept from its rules [n][d_r] and those of the mirrored matrices. */

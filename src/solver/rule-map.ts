@@ -162,4 +162,10 @@ export class RuleClassifier {
     logs.forEach((log, k) => (probabilities[this.#categoryOf[k]] += Math.exp(log - logDensity)));
     return { probabilities, logDensity };
   }
+
+  /** The most probable category of a rule. */
+  categoryOf(rule: ArrayLike<number>): number {
+    const { probabilities } = this.classify(rule);
+    return probabilities.indexOf(Math.max(...probabilities));
+  }
 }

@@ -2,10 +2,10 @@
  * The functions networks are made of, as in torch.nn.functional. Shapes: images are [N, C, H, W];
  * features are last.
  */
-import { optionsFor } from './handle.js';
+import { optionsFor, requireProbability } from './handle.js';
 import { emptyLike } from './creation.js';
+import { noGrad } from './autograd.js';
 import { operator } from './dispatch.js';
-import { TorchError } from './errors.js';
 import type { Generator } from './random.js';
 import type { Tensor } from './tensor.js';
 
@@ -236,10 +236,17 @@ export function dropout(
   training: boolean,
   generator: Generator | null = null,
 ): Tensor {
-  if (typeof p !== 'number') throw new TorchError('dropout', 'p must be a number');
+  requireProbability('dropout', p);
   if (generator === null || !training || p === 0) return dropoutOp.tensor(x, p, training);
-  const mask = emptyLike(x).bernoulli_(1 - p, generator);
-  return x.mul(p === 1 ? mask : mask.div_(1 - p));
+  return x.mul(dropoutMask(x, p, generator));
+}
+
+/** Zeros with probability `p`, else 1 / (1 - p), in the shape of `x`. */
+function dropoutMask(x: Tensor, p: number, generator: Generator): Tensor {
+  return noGrad(() => {
+    const mask = emptyLike(x).bernoulli_(1 - p, generator);
+    return p < 1 ? mask.div_(1 - p) : mask;
+  });
 }
 
 /** Rows of weight [entries, features] by indices [...] -> [..., features]. */

@@ -44,3 +44,9 @@ export function optionsFor<T extends object>(op: string, options: T): T {
   if (typeof options === 'object' && (options as T | null) !== null) return options;
   throw new TorchError(op, 'expected its options as an object');
 }
+
+/** Of an argument that is a chance. */
+export function requireProbability(operation: string, p: number): void {
+  const isProbability = typeof p === 'number' && p >= 0 && p <= 1;
+  if (!isProbability) throw new TorchError(operation, `p = ${String(p)}: expected 0 to 1`);
+}

@@ -47,10 +47,7 @@ test('clusters are found from rules alone, from a prior that knew none', () => {
 /** Most likely category of rules of a concept. */
 function categoriesBy(prior: RuleMixture, m: number, of = rules): number[] {
   const classifier = new RuleClassifier(prior);
-  return of.map((ofProblem) => {
-    const { probabilities } = classifier.classify(ofProblem[m]);
-    return probabilities.indexOf(Math.max(...probabilities));
-  });
+  return of.map((ofProblem) => classifier.categoryOf(ofProblem[m]));
 }
 
 const weightOf = ({ weights, categories }: RuleMixture, category: number): number =>

@@ -139,12 +139,7 @@ export function ruleCategories(
   rules: readonly (readonly (readonly number[])[])[],
 ): number[][] {
   const classifiers = prior.map((mixture) => new RuleClassifier(mixture));
-  return rules.map((ofProblem) =>
-    ofProblem.map((rule, m) => {
-      const { probabilities } = classifiers[m].classify(rule);
-      return probabilities.indexOf(Math.max(...probabilities));
-    }),
-  );
+  return rules.map((ofProblem) => ofProblem.map((rule, m) => classifiers[m].categoryOf(rule)));
 }
 
 const SLICE = 256;

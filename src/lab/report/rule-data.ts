@@ -101,7 +101,7 @@ function membersOf(mixture: RuleMixture, points: readonly Point[]): number[][] {
   const classifier = new RuleClassifier(mixture);
   const categories = categoriesOf(mixture);
   const members = Array.from({ length: classifier.categories }, (): number[] => []);
-  points.forEach((point, n) => members[largest(classifier.classify(point).probabilities)].push(n));
+  points.forEach((point, n) => members[classifier.categoryOf(point)].push(n));
   return members.map((list, category) => {
     const means = mixture.means.filter((_, k) => categories[k] === category);
     const distance = (n: number): number =>

@@ -1,10 +1,8 @@
 /**
  * Layers without weights: activations, dropout, and changes of shape, for use in `Sequential`.
  */
-import { emptyLike } from '../creation.js';
 import * as F from '../functional.js';
-import { TorchError } from '../errors.js';
-import { noGrad } from '../autograd.js';
+import { requireProbability } from '../handle.js';
 import type { Generator } from '../random.js';
 import type { Tensor } from '../tensor.js';
 import { Module } from './module.js';
@@ -119,20 +117,12 @@ export class Dropout extends Module {
     { generator }: { readonly generator: Generator },
   ) {
     super();
-    if (!(p >= 0 && p <= 1)) throw new TorchError('Dropout', `p = ${p}: expected 0 to 1`);
+    requireProbability('Dropout', p);
     this.#generator = generator;
   }
 
   forward(x: Tensor): Tensor {
     if (!this.training || this.p === 0) return x;
-    return x.mul(dropoutMask(x, this.p, this.#generator));
+    return F.dropout(x, this.p, true, this.#generator);
   }
-}
-
-/** Zeros with probability `p`, else 1 / (1 - p), in the shape of `x`. */
-export function dropoutMask(x: Tensor, p: number, generator: Generator): Tensor {
-  return noGrad(() => {
-    const mask = emptyLike(x).bernoulli_(1 - p, generator);
-    return p < 1 ? mask.div_(1 - p) : mask;
-  });
 }

@@ -5,11 +5,10 @@
 import { zerosLike } from '../creation.js';
 import { TorchError } from '../errors.js';
 import { constant, xavierUniform } from '../init.js';
-import { linear, softmax } from '../functional.js';
+import { dropout, linear, softmax } from '../functional.js';
 import { attention } from '../losses.js';
 import type { Generator } from '../random.js';
 import type { Tensor } from '../tensor.js';
-import { dropoutMask } from './activations.js';
 import { drawn } from './drawing.js';
 import type { LayerOptions } from './drawing.js';
 import { Linear } from './linear.js';
@@ -106,7 +105,7 @@ export class MultiheadAttention extends Module {
     }
     const weights = softmax(scores, -1);
     if (!this.training || this.dropout === 0) return weights;
-    return weights.mul(dropoutMask(weights, this.dropout, this.#generator));
+    return dropout(weights, this.dropout, true, this.#generator);
   }
 
   /** Values mixed by the heads, [N, heads, L, E / heads], to the output [N, L, E]. */
