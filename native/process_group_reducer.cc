@@ -92,23 +92,36 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   }
 
   void fill(size_t index) {
-    const at::Tensor gradient = parameters_[index].grad();
-    if (gradient.data_ptr() == views_[index].data_ptr()) {
+    if (parameters_[index].grad().data_ptr() == views_[index].data_ptr()) {
       refuse("gradients must be cleared before each backward pass");
     }
-    {
-      at::NoGradGuard guard;
-      at::mul_out(views_[index], gradient, at::scalar_to_tensor(1.0 / engine_->getSize()));
-    }
-    parameters_[index].mutable_grad() = views_[index];
-    Bucket& bucket = buckets_[bucketOf_[index]];
-    bucket.missing -= 1;
+    buckets_[bucketOf_[index]].missing -= 1;
     while (next_ < buckets_.size() && buckets_[next_].missing == 0) launch(buckets_[next_++]);
   }
 
   void launch(Bucket& bucket) {
+    collect(bucket);
     std::vector<at::Tensor> tensors{bucket.memory};
     bucket.work = started([&] { return engine_->allreduce(tensors); });
+  }
+
+  // Moves the gradients of a bucket into it, all at once: on a GPU a kernel for each of them would take
+  // longer than their sum.
+  void collect(Bucket& bucket) {
+    at::NoGradGuard guard;
+    std::vector<at::Tensor> flat;
+    flat.reserve(bucket.members.size());
+    for (size_t index : bucket.members) {
+      const at::Tensor& view = views_[index];
+      at::Tensor gradient = parameters_[index].grad();
+      if (gradient.strides() != view.strides()) {  // of another layout, or spread from fewer values
+        gradient = at::empty_strided(view.sizes(), view.strides(), view.options()).copy_(gradient);
+      }
+      flat.push_back(gradient.as_strided({view.numel()}, {1}));
+      parameters_[index].mutable_grad() = view;
+    }
+    at::cat_out(bucket.memory, flat);
+    if (engine_->getSize() > 1) bucket.memory.mul_(1.0 / engine_->getSize());
   }
 
   void finish() {
