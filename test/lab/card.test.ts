@@ -152,6 +152,19 @@ describe('a card without measurements', () => {
     expect(card).toContain('preset `crab`, with changes. Adam in batches of 64 problems');
   });
 
+  test('prints no changes that the preset makes by itself', () => {
+    const training = { ...TRAINING, runSteps: 1200 };
+    const cardOf = (overrides: string): string =>
+      renderModelCard(manifestOf('center', { training: { ...training, overrides } }), null, []);
+    const { smallestSets } = crabConfig('crab', 'center').targets;
+    const same = cardOf(JSON.stringify({ targets: { smallestSets } }));
+    expect(same).not.toContain('--overrides');
+    expect(same).toContain('preset `crab`. Adam');
+    const other = cardOf(JSON.stringify({ targets: { smallestSets: smallestSets - 1 } }));
+    expect(other).toContain('--overrides');
+    expect(other).toContain('preset `crab`, with changes. Adam');
+  });
+
   test.each(['nothing', '{"network":{"color":1}}', `{"preset":"it's"}`, '[1]'])(
     'prints no overrides that make no configuration: %s',
     (overrides) => {

@@ -93,7 +93,9 @@ describe('presets', () => {
     expect(crab.network).toEqual({ ...released.network, ...relation });
     const narrow = crabConfig('crab', 'grid-2x2').network;
     expect([narrow.encoder.at(-1), narrow.targetHidden]).toEqual([256, [96, 96, 96]]);
-    expect(crab.targets).toMatchObject({ min: 1, max: 3, setsPerProblem: 4, decoded: 1 });
+    const several = { min: 1, max: 3, setsPerProblem: 4, decoded: 1 };
+    expect(crab.targets).toEqual({ ...several, smallestSets: 0, sharedByBatch: false });
+    expect(crabConfig('crab', 'center').targets).toEqual({ ...crab.targets, smallestSets: 3 });
     expect(crab.rulePrior).toMatchObject({ learner: 'em', refitEvery: 12, density: 'mixture' });
     const { algorithm, batchSize, learningRate } = crab.optimizer;
     expect([algorithm, batchSize]).toEqual(['adam', 128]);

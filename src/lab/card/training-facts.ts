@@ -91,14 +91,19 @@ export function recipeWords({ objective, optimizer, rulePrior, targets }: CrabCo
 const isPreset = (name: unknown): name is PresetName =>
   (PRESETS as readonly unknown[]).includes(name);
 
-/** The changes to the preset that the facts tell; null where these are no such changes. */
+/**
+ * The changes to the preset that the facts tell, none where the preset has come to make them by itself;
+ * null where these are no such changes.
+ */
 function overridesOf({ training, configuration, noisy }: BundleManifest): Overrides | null {
   if (training.overrides === undefined) return {};
-  if (!isPreset(training.preset)) return null;
+  const { preset } = training;
+  if (!isPreset(preset)) return null;
+  const configWith = (overrides: Overrides): string =>
+    JSON.stringify(crabConfig(preset, configuration, { noisy, overrides }));
   try {
     const overrides = JSON.parse(String(training.overrides)) as Overrides;
-    crabConfig(training.preset, configuration, { noisy, overrides });
-    return overrides;
+    return configWith(overrides) === configWith({}) ? {} : overrides;
   } catch {
     return null;
   }
@@ -238,7 +243,7 @@ function recipeItem(manifest: BundleManifest): string {
   const named = `Recipe: preset \`${escaped(String(preset))}\``;
   const config = presetConfig(manifest);
   if (config !== null) {
-    const changed = manifest.training.overrides === undefined ? '' : ', with changes';
+    const changed = Object.keys(overridesOf(manifest) ?? {}).length === 0 ? '' : ', with changes';
     return `${named}${changed}. ${recipeWords(config).join(' ')}`;
   }
   return isPreset(preset) ? `${named}, with changes that the bundle does not tell.` : `${named}.`;

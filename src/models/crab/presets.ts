@@ -122,11 +122,28 @@ const CRAB = {
  * Configurations that learn as well with a narrower last convolution and narrower target predictors, a
  * third of the weights less; the other ones lose several points by either (docs/training-notes.md).
  */
-const NARROW: readonly Configuration[] = ['out-in-center', 'grid-2x2', 'grid-3x3'];
-const narrowChanges = (configuration: Configuration) =>
-  NARROW.includes(configuration)
-    ? { network: { encoder: [32, 64, 128, 256, 256], targetHidden: [96, 96, 96] } }
-    : {};
+const NARROW: readonly Configuration[] = ['center', 'out-in-center', 'grid-2x2', 'grid-3x3'];
+const NARROW_CHANGES = {
+  network: { encoder: [32, 64, 128, 256, 256], targetHidden: [96, 96, 96] },
+} satisfies DeepPartial<Settings>;
+
+/**
+ * Configurations that learn best where three of a matrix's four target sets are single panels: the fourth
+ * is enough to learn several missing panels, and asks the concepts for less that cannot be foretold.
+ */
+const MOSTLY_SINGLE: readonly Configuration[] = [
+  'center',
+  'out-in-center',
+  'out-in-grid',
+  'grid-2x2',
+];
+const MOSTLY_SINGLE_CHANGES = { targets: { smallestSets: 3 } } satisfies DeepPartial<Settings>;
+
+const crabChanges = (configuration: Configuration): DeepPartial<Settings>[] => [
+  CRAB,
+  ...(NARROW.includes(configuration) ? [NARROW_CHANGES] : []),
+  ...(MOSTLY_SINGLE.includes(configuration) ? [MOSTLY_SINGLE_CHANGES] : []),
+];
 
 /**
  * Narrower networks for a processor; most of the arithmetic is in the encoder. Single targets and small
@@ -152,13 +169,7 @@ function settings(preset: PresetName, configuration: Configuration): unknown[] {
     case 'released':
       return [PAPER, fromRow(RELEASED_ROWS[configuration]), released];
     case 'crab':
-      return [
-        PAPER,
-        fromRow(CRAB_ROWS[configuration]),
-        released,
-        CRAB,
-        narrowChanges(configuration),
-      ];
+      return [PAPER, fromRow(CRAB_ROWS[configuration]), released, ...crabChanges(configuration)];
     case 'small':
       return [PAPER, fromRow(SMALL_ROWS[configuration]), released, CRAB, SMALL];
   }
