@@ -163,7 +163,7 @@ function scopeItems({ configuration, noisy }: BundleManifest): string[] {
       ? ["It has seen no noise: grids of RAVEN's original kind, whose figures differ, are foreign."]
       : [];
   return [
-    'It knows one configuration, drawn as RAVEN draws it, at 64x64 pixels. Other configurations, line widths and figures are foreign to it, and it does not say so.',
+    'It knows one configuration, drawn as RAVEN draws it, at 64x64 pixels. Other configurations, line widths and figures are foreign to it: `crab solve` and the studio warn of pictures that it cannot redraw, `crab evaluate` and the class `Solver` answer without a word.',
     ...noise,
   ];
 }
