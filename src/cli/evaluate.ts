@@ -137,6 +137,8 @@ async function withSubject<T>(
 
 /** Metrics that look at the data; the others make panels of their own. */
 const ON_DATA: readonly MetricName[] = ['sa', 'gsa', 'errors', 'ari'];
+const usesData = (metrics: readonly MetricName[]): boolean =>
+  metrics.some((metric) => ON_DATA.includes(metric));
 
 /** Opens all data, or makes fresh ones; what is open is closed again where one fails. */
 async function openData(
@@ -146,7 +148,7 @@ async function openData(
 ): Promise<EvaluationData[]> {
   const { configuration, noisy } = subject.solver.manifest;
   if (options.data === undefined) {
-    if (!metrics.some((metric) => ON_DATA.includes(metric))) return [];
+    if (!usesData(metrics)) return [];
     return freshData(subject.solver.manifest, options.count ?? FRESH_COUNTS.model);
   }
   const part = options.part === 'all' ? undefined : options.part;
@@ -206,11 +208,20 @@ async function measure(
   }
 }
 
-/** Everything that can be found wrong before minutes of measuring. */
-async function checkPaths({ model, data = [], report, save, count }: Options): Promise<void> {
-  if (data.length > 0 && count !== undefined) {
+function checkCount({ data, count }: Options, metrics: readonly MetricName[]): void {
+  if (count === undefined) return;
+  if (data !== undefined) {
     throw new UsageError('--count is of fresh problems: leave it out, or --data');
   }
+  if (!usesData(metrics)) {
+    throw new UsageError(
+      `--count is of the problems of ${ON_DATA.join(', ')}: ${metrics.join(', ')} makes its own`,
+    );
+  }
+}
+
+/** Everything that can be found wrong before minutes of measuring. */
+async function checkPaths({ model, data = [], report, save }: Options): Promise<void> {
   for (const each of data) await requireInput('--data', each);
   const inputs = [
     { argument: '--model', location: model },
@@ -226,6 +237,7 @@ async function checkPaths({ model, data = [], report, save, count }: Options): P
 
 async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
   const metrics = readMetrics(options.metrics ?? (options.report === undefined ? 'sa' : 'all'));
+  checkCount(options, metrics);
   await checkPaths(options);
   const evaluation = await measure(options, metrics, signal);
   if (options.save !== undefined) {
