@@ -68,6 +68,9 @@ const ARRAY_LIMIT = 1 << 20;
 export function decodeRavenNpz(bytes: Uint8Array, name = 'problem'): Promise<RavenArrays> {
   return naming(name, async () => {
     const file = await NpzFile.open(memorySource(bytes, name));
+    if (!file.has('image') && file.has('panel')) {
+      throw new FormatError('a set of many problems instead of the file of one');
+    }
     const read = (key: string): Promise<NpyArray | undefined> =>
       file.has(key) ? file.read(key, ARRAY_LIMIT) : Promise.resolve(undefined);
     const structure = await read('structure');

@@ -2,7 +2,6 @@
  * What a run's configuration says of how its model came about, in the few words that go with the model when
  * the run stays behind: enough to train it again by the same command.
  */
-import { overridesOf } from '../models/index.js';
 import type { RunConfig } from './config.js';
 import { isCuda } from './options.js';
 
@@ -22,11 +21,10 @@ function dataFacts({ data }: RunConfig): TrainingFacts {
  */
 export function trainingFacts(config: RunConfig, step: number, seconds: number): TrainingFacts {
   const { model, seed, device, precision, deterministic, totalSteps, validation } = config;
-  const overrides = JSON.stringify(overridesOf(model));
   return {
     preset: model.preset,
-    // JSON, as `crab train --overrides` takes it.
-    ...(overrides === '{}' ? {} : { overrides }),
+    // Whole: what a preset gives may change with the package.
+    config: JSON.stringify(model),
     steps: step,
     ...(totalSteps === null ? {} : { runSteps: totalSteps }),
     seconds,

@@ -165,6 +165,24 @@ describe('a card without measurements', () => {
     expect(other).toContain('preset `crab`, with changes. Adam');
   });
 
+  test('prints the configuration that is told as a whole', () => {
+    const overrides = { optimizer: { batchSize: 64 }, targets: { smallestSets: 1 } };
+    const config = JSON.stringify(crabConfig('crab', 'center', { overrides }));
+    const cardOf = (told: string): string =>
+      renderModelCard(
+        manifestOf('center', { training: { ...TRAINING, runSteps: 1200, config: told } }),
+        null,
+        [],
+      );
+    expect(cardOf(config)).toContain(
+      `--overrides '{"targets":{"smallestSets":1},"optimizer":{"batchSize":64}}'`,
+    );
+    expect(cardOf(config)).toContain('preset `crab`, with changes. Adam in batches of 64 problems');
+    expect(cardOf(config)).toContain('a set of one missing panel and three sets of one to three');
+    const ofAnother = JSON.stringify(crabConfig('crab', 'grid-2x2'));
+    expect(cardOf(ofAnother)).toContain('with changes that the bundle does not tell');
+  });
+
   test.each(['nothing', '{"network":{"color":1}}', `{"preset":"it's"}`, '[1]'])(
     'prints no overrides that make no configuration: %s',
     (overrides) => {

@@ -5,6 +5,8 @@ import { describe, expect, test } from 'vitest';
 import {
   ALL_LAYOUTS,
   decodeRavenNpz,
+  encodeSet,
+  problemToBatch,
   encodeRavenNpz,
   findLayout,
   FormatError,
@@ -112,6 +114,13 @@ describe.skipIf(!hasReference)('the reference problems', () => {
 });
 
 describe('problem files', () => {
+  test('a set is no file of one problem, and is told so', async () => {
+    const set = encodeSet(problemToBatch(sample('center_single', 'raven', 1)));
+    await expect(decodeRavenNpz(set, 'set.npz')).rejects.toThrow(
+      'set.npz: a set of many problems instead of the file of one',
+    );
+  });
+
   test('reading what was written gives the same problem', async () => {
     await fc.assert(
       fc.asyncProperty(

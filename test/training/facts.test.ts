@@ -1,6 +1,6 @@
 /** The facts of a training that go with a model: whoever has them can train it again. */
 import { expect, test } from 'vitest';
-import { crabConfig } from '../../src/models/index.js';
+import { crabConfig, parseCrabConfig } from '../../src/models/index.js';
 import { trainingFacts } from '../../src/training/index.js';
 import { runConfigOf, type NewRunOptions } from '../../src/training/options.js';
 
@@ -21,6 +21,7 @@ function factsOf(changes: Partial<NewRunOptions> = {}) {
 test('of a run on a CPU', () => {
   expect(factsOf({ pool: 3000, refresh: 4 }).facts).toEqual({
     preset: 'crab',
+    config: JSON.stringify(crabConfig('crab', 'center')),
     steps: 700,
     runSteps: 900,
     seconds: 55,
@@ -50,10 +51,9 @@ test('of one on a GPU that replaces problems as fast as they come', () => {
   expect(factsOf({ device: 'cuda', deterministic: true }).facts.deterministic).toBe('yes');
 });
 
-test('overrides make the same configuration again', () => {
+test('the configuration is there as a whole, whatever the preset gives later', () => {
   const overrides = { network: { concepts: 7 }, optimizer: { batchSize: 24 } };
   const model = crabConfig('small', 'grid-3x3', { overrides });
   const { facts } = factsOf({ model });
-  const told = JSON.parse(String(facts.overrides)) as typeof overrides;
-  expect(crabConfig('small', 'grid-3x3', { overrides: told })).toEqual(model);
+  expect(parseCrabConfig(JSON.parse(String(facts.config)))).toEqual(model);
 });

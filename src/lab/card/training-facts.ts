@@ -1,10 +1,12 @@
 /**
- * How a model was trained, in words: from the facts in its manifest, its curves, and its preset with the
- * changes that the facts tell. Older bundles do not tell them, so a preset is described only where the sizes
- * in the manifest are those it gives; of other models no more is said than is known.
+ * How a model was trained, in words: from the facts in its manifest, among them its configuration, and its
+ * curves. Older bundles tell the preset and changes to it, or less, so a recipe is described only where the
+ * sizes in the manifest are those it gives; of other models no more is said than is known.
  */
 import {
   crabConfig,
+  overridesOf,
+  parseCrabConfig,
   PRESETS,
   type CrabConfig,
   type DeepPartial,
@@ -16,7 +18,6 @@ import { escaped } from '../markdown.js';
 import { whole } from '../numbers.js';
 
 type Training = BundleManifest['training'];
-type Overrides = DeepPartial<CrabConfig>;
 
 /** Facts as text, in one order, with the digits that files of measurements keep. */
 export function shortenedTraining(training: Training): string {
@@ -67,8 +68,9 @@ function targetsWords({ min, max, smallestSets, ...targets }: CrabConfig['target
   ];
   const sets = `${parts.join(' and ')} ${setsPerProblem === 1 ? 'is' : 'are'} drawn`;
   const shared = sharedByBatch ? ', the same for the whole batch' : '';
+  const most = small * min + (setsPerProblem - small) * max;
   const painted =
-    decoded < max * setsPerProblem
+    decoded < most
       ? `; the decoder paints at most ${COUNTED[decoded]} of a matrix's missing panels`
       : '';
   return `For every matrix ${sets}${shared}${painted}.`;
@@ -92,18 +94,16 @@ const isPreset = (name: unknown): name is PresetName =>
   (PRESETS as readonly unknown[]).includes(name);
 
 /**
- * The changes to the preset that the facts tell, none where the preset has come to make them by itself;
- * null where these are no such changes.
+ * The configuration of the model as the facts tell it: whole, or in older bundles as changes to the preset,
+ * which may have given something else then. Null where they tell none.
  */
-function overridesOf({ training, configuration, noisy }: BundleManifest): Overrides | null {
-  if (training.overrides === undefined) return {};
-  const { preset } = training;
+function toldConfig({ training, configuration, noisy }: BundleManifest): CrabConfig | null {
+  const { preset, config, overrides = '{}' } = training;
   if (!isPreset(preset)) return null;
-  const configWith = (overrides: Overrides): string =>
-    JSON.stringify(crabConfig(preset, configuration, { noisy, overrides }));
   try {
-    const overrides = JSON.parse(String(training.overrides)) as Overrides;
-    return configWith(overrides) === configWith({}) ? {} : overrides;
+    if (config !== undefined) return parseCrabConfig(JSON.parse(String(config)));
+    const changes = JSON.parse(String(overrides)) as DeepPartial<CrabConfig>;
+    return crabConfig(preset, configuration, { noisy, overrides: changes });
   } catch {
     return null;
   }
@@ -111,16 +111,18 @@ function overridesOf({ training, configuration, noisy }: BundleManifest): Overri
 
 /** Whether the facts tell everything that decided the training; those of older bundles do not. */
 export const tellsAll = (manifest: BundleManifest): boolean =>
-  'runSteps' in manifest.training && overridesOf(manifest) !== null;
+  'runSteps' in manifest.training && toldConfig(manifest) !== null;
 
-/** The preset's configuration, where what is known of the bundle agrees with it. */
-function presetConfig(manifest: BundleManifest) {
+/** The configuration that the facts tell, where the rest of the manifest agrees with it. */
+function agreedConfig(manifest: BundleManifest): CrabConfig | null {
   const { training, configuration, noisy, sizes, sigmaZ } = manifest;
-  const overrides = overridesOf(manifest);
-  if (!isPreset(training.preset) || overrides === null) return null;
-  const config = crabConfig(training.preset, configuration, { noisy, overrides });
+  const config = toldConfig(manifest);
+  if (config === null) return null;
   const { concepts, conceptSize, ruleSize } = config.network;
   const agrees =
+    config.preset === training.preset &&
+    config.configuration === configuration &&
+    config.noisy === noisy &&
     concepts === sizes.concepts &&
     conceptSize === sizes.conceptSize &&
     ruleSize === sizes.ruleSize &&
@@ -153,12 +155,11 @@ const plainWord = (fact: string | number | undefined): string | null =>
 const isUsualPrecision = ({ device, precision }: Training): boolean =>
   precision === (/^cuda(:\d+)?$/.test(String(device)) ? 'bf16' : 'f32');
 
-/** Changes to the preset as a shell takes them: numbers and names, which have no quotes inside. */
+/** Changes to the preset of today as a shell takes them: numbers and names, which have no quotes inside. */
 function overridesFlag(manifest: BundleManifest): string[] {
-  const overrides = overridesOf(manifest);
-  if (overrides === null || Object.keys(overrides).length === 0) return [];
-  const text = JSON.stringify(overrides);
-  return /^[\w.,:{}[\]"+-]*$/.test(text) ? [`--overrides '${text}'`] : [];
+  const config = toldConfig(manifest);
+  const text = config === null ? '{}' : JSON.stringify(overridesOf(config));
+  return text !== '{}' && /^[\w.,:{}[\]"+-]*$/.test(text) ? [`--overrides '${text}'`] : [];
 }
 
 /** The commands that train such a model and make its bundle. */
@@ -241,9 +242,9 @@ function recipeItem(manifest: BundleManifest): string {
   const { preset } = manifest.training;
   if (preset === undefined) return 'Recipe: not recorded.';
   const named = `Recipe: preset \`${escaped(String(preset))}\``;
-  const config = presetConfig(manifest);
+  const config = agreedConfig(manifest);
   if (config !== null) {
-    const changed = Object.keys(overridesOf(manifest) ?? {}).length === 0 ? '' : ', with changes';
+    const changed = Object.keys(overridesOf(config)).length === 0 ? '' : ', with changes';
     return `${named}${changed}. ${recipeWords(config).join(' ')}`;
   }
   return isPreset(preset) ? `${named}, with changes that the bundle does not tell.` : `${named}.`;

@@ -183,10 +183,12 @@ function factsOf(evaluation: ModelEvaluation): Markup {
       `${data}${variant === null ? '' : `, ${variantTitle(variant)} candidates`}, ${whole(count)} problems`,
     ]),
     ['concepts', `${sizes.concepts} of ${sizes.conceptSize} values; rules of ${sizes.ruleSize}`],
-    ...Object.entries(training).map(([key, value]): [string, string] => [
-      key,
-      typeof value === 'number' ? whole(value) : value,
-    ]),
+    ...Object.entries(training)
+      .filter(([key]) => key !== 'config') // for programs
+      .map(([key, value]): [string, string] => [
+        key,
+        typeof value === 'number' ? whole(value) : value,
+      ]),
     ...Object.entries(seconds).map(([metric, time]): [string, string] => [
       `seconds for ${metric}`,
       time.toFixed(1),

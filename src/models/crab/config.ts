@@ -124,7 +124,7 @@ export function parseCrabConfig(value: unknown): CrabConfig {
   }
   if (config.targets.smallestSets > config.targets.setsPerProblem) {
     throw new ConfigurationError(
-      `config.targets: smallestSets ${config.targets.smallestSets} is above setsPerProblem ${config.targets.setsPerProblem}`,
+      `config.targets: smallestSets ${config.targets.smallestSets} is above setsPerProblem ${config.targets.setsPerProblem}: change both`,
     );
   }
   if (config.noisy && !hasGrid(config.configuration)) {

@@ -36,11 +36,20 @@ class NetworkGraph extends GraphBuilder {
   }
 
   /** A linear layer, factored or not: x [rows, in] to [rows, out]. */
-  layer(name: string, x: Value, { weights, bias }: Layer, { withBias = true } = {}): Value {
+  layer(
+    name: string,
+    x: Value,
+    { weights, bias }: Layer,
+    { withBias = true, fineOuter = false } = {},
+  ): Value {
     let y = x;
     weights.forEach((weight, i) => {
       const last = i === weights.length - 1;
-      y = this.linear(last ? name : `${name}.inner`, y, weight, last && withBias ? bias : null);
+      // The first of the directions that it puts together are a thousand times as large as the last ones,
+      // which tell panels apart, and rounded to one byte their errors would hide these.
+      const isFine = fineOuter && last && i > 0 && this.format === 'int8';
+      const added = last && withBias ? bias : null;
+      y = this.linear(last ? name : `${name}.inner`, y, weight, added, isFine ? 'f16' : undefined);
     });
     return this.probe(name, y);
   }
@@ -91,7 +100,7 @@ export function encoderGraph({ config, encoder }: CrabNetworks, options: GraphOp
   });
   const features = x.shape.slice(1).reduce<number>((product, size) => product * Number(size), 1);
   x = graph.reshape('flat', x, [0, features], ['N', features]); // [N, C, 4, 4] → [N, C * 16]
-  x = graph.relu(graph.layer(layerName.whole, x, encoder.whole));
+  x = graph.relu(graph.layer(layerName.whole, x, encoder.whole, { fineOuter: true }));
   x = graph.layer(layerName.head, x, encoder.head); // [N, M * d_z]
   const { concepts, conceptSize } = config;
   const shape = ['N', concepts, conceptSize];
@@ -120,7 +129,7 @@ export function decoderGraph({ config, decoder }: CrabNetworks, options: GraphOp
     const out = weight.shape[1];
     const operands = [
       x,
-      graph.weight(`${name}.weight`, weight, 1),
+      graph.weight(`${name}.weight`, weight, { channelAxis: 1 }),
       graph.constant(`${name}.bias`, bias, [out]),
     ];
     const side = Number(x.shape[2]) * 2;

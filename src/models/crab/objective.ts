@@ -128,8 +128,9 @@ function slice({ mean, deviation }: Gaussian, from: number, count: number): Gaus
 
 /**
  * L_r = sum over targets of log p(x_t | z_t), z_t sampled from q(z_t|x_t). Of several target sets the
- * first serves, and of its targets the first `decoded` for all: sets are alike and their places in random
- * order, so the estimate stays unbiased and the decoder paints less.
+ * first serves, and of its targets the first `decoded` for all: their places are in random order, so that
+ * the estimate stays unbiased where sets are drawn alike, and the decoder paints less. Where some sets are
+ * the smallest the first is one of these, and L_r is that of so many targets.
  */
 function reconstruction(
   model: CrabModel,

@@ -38,6 +38,11 @@ export interface Weight {
   readonly shape: readonly number[];
 }
 
+export interface WeightOptions {
+  readonly channelAxis?: number;
+  readonly format?: WeightFormat;
+}
+
 type Attribute = number | readonly number[] | { readonly float: number };
 
 const bytesOf = (array: ArrayBufferView): Uint8Array =>
@@ -107,12 +112,16 @@ export class GraphBuilder {
     return this.#store(name, 'i64', shape, BigInt64Array.from(data, BigInt));
   }
 
-  /** A weight in the graph's format; `channelAxis` is the axis that a scale belongs to. */
-  weight(name: string, { data, shape }: Weight, channelAxis = 0): Value {
+  /** A weight in a format, the graph's unless told; `channelAxis` is the axis that a scale belongs to. */
+  weight(
+    name: string,
+    { data, shape }: Weight,
+    { channelAxis = 0, format = this.format }: WeightOptions = {},
+  ): Value {
     if (data.length !== elements(shape)) {
       throw new ModelError(`${name}: ${data.length} values for [${shape.join(', ')}]`);
     }
-    switch (this.format) {
+    switch (format) {
       case 'f32':
         return this.#store(name, 'f32', shape, data);
       case 'f16': {
@@ -169,9 +178,15 @@ export class GraphBuilder {
   }
 
   /** x [rows, in], weight [out, in], bias [out]; [rows, out]. */
-  linear(name: string, x: Value, weight: Weight, bias: Float32Array | null): Value {
+  linear(
+    name: string,
+    x: Value,
+    weight: Weight,
+    bias: Float32Array | null,
+    format = this.format,
+  ): Value {
     const [out] = weight.shape;
-    const operands = [x, this.weight(`${name}.weight`, weight)];
+    const operands = [x, this.weight(`${name}.weight`, weight, { format })];
     if (bias !== null) operands.push(this.constant(`${name}.bias`, bias, [out]));
     return this.node('Gemm', name, operands, [x.shape[0], out], { transB: 1 });
   }
