@@ -145,10 +145,13 @@ function readShares(value: JsonValue): Record<string, number> {
   return Object.fromEntries(value.keys().map((key) => [key, value.get(key).number()]));
 }
 
+/** Most characters of a fact; the longest is the whole configuration of a model, some 1,500. */
+const LONGEST_FACT = 10_000;
+
 function readTraining(value: JsonValue): Record<string, string | number> {
   const entries = value.keys().map((key): [string, string | number] => {
     const fact = value.get(key);
-    return [key, typeof fact.value === 'number' ? fact.number() : fact.text()];
+    return [key, typeof fact.value === 'number' ? fact.number() : fact.text(LONGEST_FACT)];
   });
   return Object.fromEntries(entries);
 }

@@ -13,7 +13,8 @@ import {
   readNetworks,
   select,
 } from '../../src/models/index.js';
-import type { CrabConfig, PresetName, WeightState } from '../../src/models/index.js';
+import type { CrabConfig, PresetName, WeightFormat, WeightState } from '../../src/models/index.js';
+import { decodeModel } from '../../src/models/onnx/schema.js';
 import { memoryBundle, Solver } from '../../src/solver/node.js';
 import {
   Generator,
@@ -252,6 +253,23 @@ describe('stored formats', () => {
     expect(small.error).toBeLessThan(3e-2);
     expect(least.bytes).toBeLessThan(small.bytes);
     expect(least.error).toBeLessThan(1e-1);
+  });
+
+  test('of one-byte networks the outer factor of the dense layer has two', async () => {
+    const networks = readNetworks(config.network, state);
+    const options = { configuration: 'center', noisy: false, problems: 64, smallest: 500 } as const;
+    const compact = await compactNetworks(networks, { ...options, aim: 20_000, limit: 20_000 });
+    expect(compact.encoder.whole.weights).toHaveLength(2);
+    const storedIn = (format: WeightFormat): (string | undefined)[] =>
+      decodeModel(networkFiles(compact, format).encoder)
+        .graph.initializer.map(({ name }) => name)
+        .filter((name) => /^whole\..*weight/.test(name));
+    expect(storedIn('int8')).toEqual([
+      'whole.inner.weight.i8',
+      'whole.inner.weight.scale',
+      'whole.weight.f16',
+    ]);
+    expect(storedIn('f32')).toEqual(['whole.inner.weight', 'whole.weight']);
   });
 
   test('a checkpoint that does not fit its configuration is refused', () => {

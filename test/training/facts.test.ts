@@ -1,8 +1,11 @@
 /** The facts of a training that go with a model: whoever has them can train it again. */
 import { expect, test } from 'vitest';
-import { crabConfig, parseCrabConfig } from '../../src/models/index.js';
+import { CONFIGURATIONS } from '../../src/matrix/index.js';
+import { crabConfig, parseCrabConfig, PRESETS } from '../../src/models/index.js';
+import { formatManifest, parseManifest } from '../../src/solver/bundle.js';
 import { trainingFacts } from '../../src/training/index.js';
 import { runConfigOf, type NewRunOptions } from '../../src/training/options.js';
+import { randomBundle, tinyConfig } from '../solver/random-model.js';
 
 const ENVIRONMENT = { software: { 'crab-raven': '1.2.3', libtorch: '2.0.0' }, threads: 2 };
 
@@ -56,4 +59,13 @@ test('the configuration is there as a whole, whatever the preset gives later', (
   const model = crabConfig('small', 'grid-3x3', { overrides });
   const { facts } = factsOf({ model });
   expect(parseCrabConfig(JSON.parse(String(facts.config)))).toEqual(model);
+});
+
+test.each(PRESETS)('those of the preset %s come through a manifest', async (preset) => {
+  const { manifest, files } = randomBundle(tinyConfig());
+  for (const configuration of CONFIGURATIONS) {
+    const { facts } = factsOf({ model: crabConfig(preset, configuration) });
+    const bytes = await formatManifest({ ...manifest, training: facts }, files);
+    expect(parseManifest(bytes).training).toEqual(facts);
+  }
 });

@@ -33,6 +33,11 @@ export interface CompactOptions {
 const USUAL_SHARE = 0.62;
 const LARGEST_AIM = 5_900_000;
 const DEFAULT_LIMIT = 7_000_000;
+/**
+ * Configurations that lose too much where target predictors are factored at all, with what they aim at
+ * instead, whole as these are (docs/training-notes.md).
+ */
+const WHOLE_TARGETS: Readonly<Partial<Record<Configuration, number>>> = { 'grid-3x3': 6_000_000 };
 const DEFAULT_PROBLEMS = 384;
 /** Shares of variance that a relation network may lose: no layer needs the first, and beyond the second
  * the limit counts instead of the aim. */
@@ -46,14 +51,17 @@ const TOLERANCE: readonly (readonly [layers: RegExp, share: number])[] = [
 ];
 const DEFAULT_SMALLEST = 12_000;
 
-const toleranceOf = (name: string): number =>
-  TOLERANCE.find(([layers]) => layers.test(name))?.[1] ?? 0;
+function toleranceOf(name: string, configuration: Configuration): number {
+  if (configuration in WHOLE_TARGETS && /target/.test(name)) return 0;
+  return TOLERANCE.find(([layers]) => layers.test(name))?.[1] ?? 0;
+}
 
 /** A layer that can be factored, with the components of its outputs. */
 interface Candidate {
   readonly name: string;
   readonly layer: Layer;
   readonly components: PrincipalComponents;
+  readonly tolerance: number;
 }
 
 const sizesOf = ({ weights: [{ data, shape }] }: Layer): { inputs: number; outputs: number } => ({
@@ -69,9 +77,9 @@ function bytesAt(layer: Layer, rank: number): number {
 }
 
 /** The rank at which at most a share of the variance is lost; 0 where factoring does not pay. */
-function rankFor({ name, layer, components }: Candidate, loss: number): number {
+function rankFor({ layer, components, tolerance }: Candidate, loss: number): number {
   const { variances, total } = components;
-  const tolerated = loss * toleranceOf(name) * total;
+  const tolerated = loss * tolerance * total;
   let left = total;
   let rank = 0;
   while (rank < variances.length && left > tolerated) left -= variances[rank++];
@@ -169,10 +177,6 @@ export function mapLayers(
   };
 }
 
-/** Which layers are worth observing. */
-const isLarge = (name: string, layer: Layer, smallest: number): boolean =>
-  toleranceOf(name) > 0 && layer.weights[0].data.length >= smallest;
-
 function componentsOf(layer: Layer, samples: LayerSamples): PrincipalComponents {
   const { inputs, outputs } = sizesOf(layer);
   const breakEven = Math.floor((inputs * outputs) / (inputs + outputs));
@@ -186,17 +190,23 @@ export async function compactNetworks(
 ): Promise<CrabNetworks> {
   const layers = namedLayers(networks);
   const whole = [...layers.values()].reduce((sum, layer) => sum + bytesAt(layer, 0), 0);
-  const usual = Math.min(USUAL_SHARE * whole, LARGEST_AIM);
-  const { aim = usual, limit = DEFAULT_LIMIT, problems = DEFAULT_PROBLEMS } = options;
-  const { smallest = DEFAULT_SMALLEST } = options;
+  const { configuration, problems = DEFAULT_PROBLEMS, smallest = DEFAULT_SMALLEST } = options;
+  const usual = WHOLE_TARGETS[configuration] ?? Math.min(USUAL_SHARE * whole, LARGEST_AIM);
+  const { aim = usual, limit = DEFAULT_LIMIT } = options;
+  const toleranceOfLayer = (name: string): number => toleranceOf(name, configuration);
   const large = new Set(
-    [...layers].filter(([name, layer]) => isLarge(name, layer, smallest)).map(([n]) => n),
+    [...layers]
+      .filter(
+        ([name, layer]) => toleranceOfLayer(name) > 0 && layer.weights[0].data.length >= smallest,
+      )
+      .map(([name]) => name),
   );
   const candidates: Candidate[] = [];
   for await (const { name, samples } of probeLayers(networks, large, { ...options, problems })) {
     const layer = layers.get(name);
     if (layer === undefined) continue;
-    candidates.push({ name, layer, components: componentsOf(layer, samples) });
+    const components = componentsOf(layer, samples);
+    candidates.push({ name, layer, components, tolerance: toleranceOfLayer(name) });
     options.onProgress?.(candidates.length / large.size);
     options.signal?.throwIfAborted();
     await new Promise(setImmediate);
