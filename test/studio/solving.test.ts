@@ -230,7 +230,8 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     // All early points are in sight, and nothing of the finished model is among them.
     await eventually(() => page.locator('[data-testid=plane] .mark').count()).toBe(0);
     expect(await page.locator('.plane-handle').count()).toBe(0);
-    expect(await page.locator('.plane-base [aria-label=contour] path').count()).toBe(0);
+    const contours = page.locator('.plane-base [aria-label=contour] path');
+    await eventually(() => contours.count()).toBe(0);
     expect(await page.locator('[data-testid=early]').innerText()).toContain('finished model');
     const frame = await page.locator('.plane-base').boundingBox();
     const dots = page.locator('.plane-base [aria-label=dot] path');
@@ -243,7 +244,8 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     await page.locator('.moments input').focus();
     await page.keyboard.press('ArrowRight');
     await page.locator('[data-testid=plane] .mark').waitFor();
-    expect(await page.locator('.plane-base [aria-label=contour] path').count()).toBeGreaterThan(0);
+    // The plane is painted again a moment after its marks.
+    await eventually(() => contours.count()).toBeGreaterThan(0);
     await page.locator('[data-testid=plane]').focus();
     await page.keyboard.press('ArrowRight');
     await eventually(() => page.url()).toMatch(/rule=1%2C/);
