@@ -145,7 +145,7 @@ function readShares(value: JsonValue): Record<string, number> {
   return Object.fromEntries(value.keys().map((key) => [key, value.get(key).number()]));
 }
 
-/** Most characters of a fact; the longest is the whole configuration of a model, some 1,500. */
+/** Most characters of a fact; the longest is the whole configuration of a model, some 1,000. */
 const LONGEST_FACT = 10_000;
 
 function readTraining(value: JsonValue): Record<string, string | number> {

@@ -181,6 +181,7 @@ describe('a card without measurements', () => {
     expect(cardOf(config)).toContain('a set of one missing panel and three sets of one to three');
     const ofAnother = JSON.stringify(crabConfig('crab', 'grid-2x2'));
     expect(cardOf(ofAnother)).toContain('with changes that the bundle does not tell');
+    expect(cardOf(ofAnother)).not.toContain("--overrides '");
   });
 
   test.each(['nothing', '{"network":{"color":1}}', `{"preset":"it's"}`, '[1]'])(

@@ -101,7 +101,12 @@ function toldConfig({ training, configuration, noisy }: BundleManifest): CrabCon
   const { preset, config, overrides = '{}' } = training;
   if (!isPreset(preset)) return null;
   try {
-    if (config !== undefined) return parseCrabConfig(JSON.parse(String(config)));
+    if (config !== undefined) {
+      const told = parseCrabConfig(JSON.parse(String(config)));
+      const isOwn =
+        told.preset === preset && told.configuration === configuration && told.noisy === noisy;
+      return isOwn ? told : null;
+    }
     const changes = JSON.parse(String(overrides)) as DeepPartial<CrabConfig>;
     return crabConfig(preset, configuration, { noisy, overrides: changes });
   } catch {
@@ -115,14 +120,11 @@ export const tellsAll = (manifest: BundleManifest): boolean =>
 
 /** The configuration that the facts tell, where the rest of the manifest agrees with it. */
 function agreedConfig(manifest: BundleManifest): CrabConfig | null {
-  const { training, configuration, noisy, sizes, sigmaZ } = manifest;
+  const { sizes, sigmaZ } = manifest;
   const config = toldConfig(manifest);
   if (config === null) return null;
   const { concepts, conceptSize, ruleSize } = config.network;
   const agrees =
-    config.preset === training.preset &&
-    config.configuration === configuration &&
-    config.noisy === noisy &&
     concepts === sizes.concepts &&
     conceptSize === sizes.conceptSize &&
     ruleSize === sizes.ruleSize &&

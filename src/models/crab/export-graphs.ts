@@ -45,8 +45,8 @@ class NetworkGraph extends GraphBuilder {
     let y = x;
     weights.forEach((weight, i) => {
       const last = i === weights.length - 1;
-      // The first of the directions that it puts together are a thousand times as large as the last ones,
-      // which tell panels apart, and rounded to one byte their errors would hide these.
+      // Of the directions that it puts together the first are far larger than the last ones, which tell
+      // panels apart, and rounded to one byte their errors would hide these.
       const isFine = fineOuter && last && i > 0 && this.format === 'int8';
       const added = last && withBias ? bias : null;
       y = this.linear(last ? name : `${name}.inner`, y, weight, added, isFine ? 'f16' : undefined);
