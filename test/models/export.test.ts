@@ -272,6 +272,18 @@ describe('stored formats', () => {
     expect(storedIn('f32')).toEqual(['whole.inner.weight', 'whole.weight']);
   });
 
+  test('of grid-3x3 target predictors are never factored, of others they may be', async () => {
+    const networks = readNetworks(config.network, state);
+    const factorsFor = async (configuration: Configuration): Promise<number> => {
+      const options = { configuration, noisy: false, problems: 64, smallest: 500 };
+      const compact = await compactNetworks(networks, { ...options, aim: 20_000, limit: 20_000 });
+      return Math.max(
+        ...compact.concepts.flatMap(({ target }) => target.map(({ weights }) => weights.length)),
+      );
+    };
+    expect([await factorsFor('grid-3x3'), await factorsFor('center')]).toEqual([1, 2]);
+  });
+
   test('a checkpoint that does not fit its configuration is refused', () => {
     const without = new Map(state);
     without.delete('encoder.head.bias');

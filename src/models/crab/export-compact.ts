@@ -193,11 +193,11 @@ export async function compactNetworks(
   const { configuration, problems = DEFAULT_PROBLEMS, smallest = DEFAULT_SMALLEST } = options;
   const usual = WHOLE_TARGETS[configuration] ?? Math.min(USUAL_SHARE * whole, LARGEST_AIM);
   const { aim = usual, limit = DEFAULT_LIMIT } = options;
-  const toleranceOfLayer = (name: string): number => toleranceOf(name, configuration);
   const large = new Set(
     [...layers]
       .filter(
-        ([name, layer]) => toleranceOfLayer(name) > 0 && layer.weights[0].data.length >= smallest,
+        ([name, layer]) =>
+          toleranceOf(name, configuration) > 0 && layer.weights[0].data.length >= smallest,
       )
       .map(([name]) => name),
   );
@@ -206,7 +206,7 @@ export async function compactNetworks(
     const layer = layers.get(name);
     if (layer === undefined) continue;
     const components = componentsOf(layer, samples);
-    candidates.push({ name, layer, components, tolerance: toleranceOfLayer(name) });
+    candidates.push({ name, layer, components, tolerance: toleranceOf(name, configuration) });
     options.onProgress?.(candidates.length / large.size);
     options.signal?.throwIfAborted();
     await new Promise(setImmediate);
