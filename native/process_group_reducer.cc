@@ -68,7 +68,8 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
 
   struct Bucket {
     std::vector<size_t> members;
-    at::Tensor memory;  // one dimension
+    at::Tensor memory;   // one dimension
+    at::Tensor padding;  // zeros for the gaps between members
     size_t missing = 0;
     WorkPointer work;
   };
@@ -118,6 +119,8 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
         gradient = at::empty_strided(view.sizes(), view.strides(), view.options()).copy_(gradient);
       }
       flat.push_back(gradient.as_strided({view.numel()}, {1}));
+      const int64_t gap = aligned(view.numel(), view.element_size()) - view.numel();
+      if (gap > 0) flat.push_back(bucket.padding.narrow(0, 0, gap));
       parameters_[index].mutable_grad() = view;
     }
     at::cat_out(bucket.memory, flat);
@@ -172,18 +175,30 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     for (size_t b = 0; b < buckets_.size(); ++b) allocate(b);
   }
 
+  // Every gradient of a bucket begins at a multiple of so many bytes: optimisers read several values at
+  // once only where all tensors allow it, and one bias of a single value would move all that follow it.
+  static constexpr int64_t kAlignment = 64;
+
+  static int64_t aligned(int64_t elements, int64_t elementSize) {
+    const int64_t step = kAlignment / elementSize;
+    return (elements + step - 1) / step * step;
+  }
+
   void allocate(size_t at) {
     Bucket& bucket = buckets_[at];
+    const at::Tensor& first = parameters_[bucket.members[0]];
+    const auto room = [&](size_t index) { return aligned(parameters_[index].numel(), first.element_size()); };
     int64_t count = 0;
-    for (size_t index : bucket.members) count += parameters_[index].numel();
-    bucket.memory = at::zeros({count}, parameters_[bucket.members[0]].options());
+    for (size_t index : bucket.members) count += room(index);
+    bucket.memory = at::zeros({count}, first.options());
+    bucket.padding = at::zeros({kAlignment / first.element_size()}, first.options());
     bucket.missing = bucket.members.size();
     int64_t offset = 0;
     for (size_t index : bucket.members) {
       const at::Tensor& parameter = parameters_[index];
       views_[index] = bucket.memory.as_strided(parameter.sizes(), parameter.strides(), offset);
       bucketOf_[index] = at;
-      offset += parameter.numel();
+      offset += room(index);
     }
   }
 

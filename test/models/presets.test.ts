@@ -109,9 +109,18 @@ describe('presets', () => {
     expect(small.targets).toEqual({ ...crab.targets, max: 1 });
   });
 
-  test('a noisy configuration uses the row of its configuration', () => {
+  test('a noisy configuration uses the row of its configuration, but grid-2x2 heavier regularisers in crab', () => {
     const noisy = crabConfig('crab', 'grid-3x3', { noisy: true });
     expect(noisy).toEqual({ ...crabConfig('crab', 'grid-3x3'), noisy: true });
+    const released = crabConfig('released', 'grid-2x2', { noisy: true });
+    expect(released).toEqual({ ...crabConfig('released', 'grid-2x2'), noisy: true });
+    const { objective, targets, ...others } = crabConfig('crab', 'grid-2x2');
+    expect(crabConfig('crab', 'grid-2x2', { noisy: true })).toEqual({
+      ...others,
+      noisy: true,
+      objective: { ...objective, ruleWeight: constant(20), targetWeight: constant(20) },
+      targets: { ...targets, smallestSets: 0 },
+    });
     expect(() => crabConfig('crab', 'center', { noisy: true })).toThrow(/center has no noisy form/);
   });
 
