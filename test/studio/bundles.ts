@@ -13,6 +13,12 @@ import { randomBundle, tinyConfig } from '../solver/random-model.js';
 const POINTS = 60;
 const SOURCE_SEED = 77;
 const MOMENTS = [100, 2000];
+const HISTORY = {
+  curves: [
+    { name: 'targetRegularizer', steps: [50, 100, 2000], values: [90, 60, 5.5] },
+    { name: 'rulePrior', steps: [50, 100, 2000], values: [0, 0, -3] },
+  ],
+};
 /** Names the bundle gives its concepts. */
 export const CONCEPT_NAMES = ['Type', 'Size', 'Color', null] as const;
 
@@ -68,6 +74,7 @@ export async function writeBundle(zoo: string, configuration: Configuration): Pr
   const { manifest, files } = randomBundle(config);
   const { concepts } = config.network;
   files.set('rules.json', new TextEncoder().encode(JSON.stringify(ruleMap(config))));
+  files.set('history.json', new TextEncoder().encode(JSON.stringify(HISTORY)));
   const named = {
     ...manifest,
     conceptNames: Array.from({ length: concepts }, (_, m) => {

@@ -36,7 +36,7 @@ const LAST_SHOWN: Readonly<Record<string, string>> = {
   why: '.mini-map',
   rules: '[data-testid=point] img',
   make: '[data-testid=reading] .agreement',
-  train: '[data-testid=train-absent]',
+  train: '.recording .chart:last-child svg',
 };
 
 const zoo = path.resolve(process.env.CRAB_ZOO ?? path.join(ROOT, 'zoo'));

@@ -145,7 +145,7 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     expect(errors).toEqual([]);
   });
 
-  test('without libtorch it says why and what installs it', async () => {
+  test('without libtorch it says why, what installs it, and plays a recorded training', async () => {
     trainer.status = {
       ...idle,
       available: false,
@@ -153,10 +153,36 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
       command: 'npm run setup:torch',
       devices: [],
     };
-    const { page } = await openPage(await site.browser.newContext());
+    const { page, errors } = await openPage(await site.browser.newContext({ viewport: LAPTOP }));
     await page.goto(`${site.url}#tab=train`);
     await page.getByText('libtorch is not installed.').waitFor();
     expect(await page.locator('pre').innerText()).toBe('npm run setup:torch');
     expect(await page.getByRole('button', { name: 'Start training' }).count()).toBe(0);
+
+    const recording = page.locator('[data-testid=recording]');
+    const planes = recording.locator('.live-plane');
+    await eventually(() => planes.locator('figcaption').allInnerTexts()).toEqual([
+      'Shape',
+      'Size',
+      'Colour',
+      'Concept 4',
+    ]);
+    await eventually(() => planes.first().locator('[aria-label=dot] path').count()).toBe(60);
+    const curve = recording.getByLabel('How wrong it foretells missing panels: from 90 to 5.5');
+    await eventually(() => curve.locator('svg path').count()).toBeGreaterThan(0);
+    // Only the curves that have a meaning for people.
+    expect(await recording.locator('.chart').count()).toBe(1);
+
+    const picture = (): Promise<string> => planes.first().locator('[aria-label=dot]').innerHTML();
+    await recording.getByText('After 2,000 steps of training').waitFor();
+    const trained = await picture();
+    await recording.getByLabel('Moment of training').press('Home');
+    await recording.getByText('After 100 steps of training').waitFor();
+    await eventually(picture).not.toBe(trained);
+    await recording.getByRole('button', { name: 'Play its training' }).click();
+    await recording.getByText('After 2,000 steps of training').waitFor();
+    await eventually(picture).toBe(trained);
+    await recording.getByRole('button', { name: 'Play its training' }).waitFor();
+    expect(errors).toEqual([]);
   });
 });

@@ -81,6 +81,7 @@ export class Model {
       accuracy: accuracy?.sa ?? null,
       bytes: bundleBytes(manifest),
       training,
+      history: solver.history,
       moments: ruleMap?.snapshots.map(({ step }) => step) ?? [],
       points: ruleMap?.truth.length ?? 0,
       hasPrior: (ruleMap?.prior ?? null) !== null,

@@ -3,7 +3,7 @@
  * it can be made again at any time, so that calls carry no state and a link can hold all of it.
  */
 import type { RuleAttribute, Variant } from '../../matrix/index.js';
-import type { Fit } from '../../solver/index.js';
+import type { Fit, HistoryCurve } from '../../solver/index.js';
 
 /** How much changes in a matrix. */
 export const DIFFICULTIES = ['gentle', 'standard', 'hard'] as const;
@@ -75,6 +75,8 @@ export interface ModelInfo {
   readonly bytes: number;
   /** Facts on its training, for people. */
   readonly training: Readonly<Record<string, string | number>>;
+  /** Its losses and accuracy over training; empty where the bundle keeps none. */
+  readonly history: readonly HistoryCurve[];
   /** Moments of training the rule map knows, in steps, oldest first; empty without a rule map. */
   readonly moments: readonly number[];
   /** Matrices on the rule map. */

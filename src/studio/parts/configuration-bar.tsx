@@ -70,7 +70,7 @@ function ConfigurationChoice({ configuration }: { readonly configuration: Config
 }
 
 /** All configurations; where they do not fit beside each other the chosen one is brought into sight. */
-function ConfigurationChoices() {
+export function ConfigurationChoices() {
   const row = useRef<HTMLFieldSetElement>(null);
   const { layout } = settings.value;
   useEffect(() => {

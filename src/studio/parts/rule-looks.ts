@@ -21,7 +21,8 @@ const COLOURS: Readonly<Record<string, string>> = {
   'progression −1': '#6aa8ee',
   'progression −2': '#2f62c0',
 };
-const KINDS = Object.keys(COLOURS);
+/** Kinds of rules, whatever they are about. */
+export const KINDS = Object.keys(COLOURS);
 /** Of what has no rule. */
 export const UNKNOWN_LOOK: RuleLook = { colour: '#d0568f', form: 'circle' };
 

@@ -2,10 +2,10 @@
 import type { ModelInfo, PlaneView, RuleWords } from '../../engine/protocol.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { lookOf } from '../../parts/rule-looks.js';
+import { Moments, momentShown } from '../../parts/moments.js';
 import { RuleName } from '../../parts/rule-table.js';
 import { useAsync } from '../../parts/use-async.js';
 import { change, concept, matrix, planeOf, ready, ruled, settings } from '../../state/store.js';
-import { Moments, momentShown } from './moments.js';
 import { PlaneChart } from './plane-chart.js';
 import { PointMatrix } from './point-matrix.js';
 

@@ -1,5 +1,5 @@
-/** Loss and accuracy over steps. */
-import { useEffect, useRef } from 'preact/hooks';
+/** Quantities over the steps of a training. */
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { drawChart } from '../../parts/chart.js';
 import { steps, validations } from './connection.js';
 
@@ -14,28 +14,48 @@ const LOOK = {
 /** Room for the axes' names below their ticks. */
 const MARGIN_BOTTOM = 40;
 
-function LossCurve() {
+export interface CurvePoint {
+  readonly step: number;
+  readonly value: number;
+}
+
+interface CurveProps {
+  readonly points: readonly CurvePoint[];
+  readonly label: string;
+  /** A step to mark; null for none. */
+  readonly marked?: number | null;
+}
+
+/** One quantity as a line. `points` must be the same object as long as nothing changes. */
+export function Curve({ points, label, marked = null }: CurveProps) {
   const place = useRef<HTMLDivElement>(null);
-  const points = steps.value;
   useEffect(
     () =>
-      drawChart(place.current, (plot) => {
-        const data = points.flatMap(({ step, terms }) =>
-          'loss' in terms ? [{ step, loss: terms.loss }] : [],
-        );
-        return {
-          width: WIDTH,
-          height: HEIGHT,
-          marginBottom: MARGIN_BOTTOM,
-          style: LOOK,
-          x: { label: 'step', ticks: 5 },
-          y: { label: 'loss', grid: true, ticks: 5 },
-          marks: [plot.line(data, { x: 'step', y: 'loss', stroke: 'var(--crab)', strokeWidth: 2 })],
-        };
-      }),
-    [points],
+      drawChart(place.current, (plot) => ({
+        width: WIDTH,
+        height: HEIGHT,
+        marginBottom: MARGIN_BOTTOM,
+        style: LOOK,
+        x: { label: 'step', ticks: 5 },
+        y: { label, grid: true, ticks: 5 },
+        marks: [
+          plot.line(points, { x: 'step', y: 'value', stroke: 'var(--crab)', strokeWidth: 2 }),
+          ...(marked === null ? [] : [plot.ruleX([marked], { stroke: 'var(--you)' })]),
+        ],
+      })),
+    [points, label, marked],
   );
   return <div class="curve" ref={place} />;
+}
+
+function LossCurve() {
+  const known = steps.value;
+  const points = useMemo(
+    () =>
+      known.flatMap(({ step, terms }) => ('loss' in terms ? [{ step, value: terms.loss }] : [])),
+    [known],
+  );
+  return <Curve points={points} label="loss" />;
 }
 
 function AccuracyCurve() {

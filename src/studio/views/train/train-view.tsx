@@ -1,4 +1,4 @@
-/** Train: start a small run on this machine and watch it learn. Elsewhere: how to get it. */
+/** Train: start a small run on this machine and watch it learn. Elsewhere: a recorded one, and how to get it. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Controls } from './controls.js';
@@ -6,6 +6,7 @@ import { connect, line, notes, status } from './connection.js';
 import { Curves } from './curves.js';
 import { ImaginedPanels } from './imagined-panels.js';
 import { LiveRules } from './live-rules.js';
+import { Recording } from './recording.js';
 
 function HowTo() {
   return (
@@ -65,19 +66,22 @@ export function TrainView() {
   const attempts = useSignal(0);
   useEffect(() => connect(), [attempts.value]);
   const state = status.value;
+  const isAsking = line.value === 'asking' && state === null;
+  const isLive = state !== null && state.available;
   return (
     <div class="train">
       <h1>Watch it learn</h1>
+      {!isAsking && !isLive && <Recording />}
       {line.value === 'absent' && <HowTo />}
       {line.value === 'silent' && <Silent retry={() => attempts.value++} />}
-      {line.value === 'asking' && state === null && <p class="hint">Asking the server…</p>}
+      {isAsking && <p class="hint">Asking the server…</p>}
       {line.value === 'lost' && (
         <p class="notice" role="alert">
           The server does not answer; waiting for it.
         </p>
       )}
       {state !== null && !state.available && <Unavailable />}
-      {state !== null && state.available && (
+      {isLive && (
         <div class="train-grid">
           <Controls state={state} />
           <Curves />

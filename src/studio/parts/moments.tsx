@@ -1,6 +1,6 @@
 /** A slider through the moments of training at which rules were kept. */
-import type { ModelInfo } from '../../engine/protocol.js';
-import { change, settings } from '../../state/store.js';
+import type { ModelInfo } from '../engine/protocol.js';
+import { change, settings } from '../state/store.js';
 
 /** The moment shown: its index among all, and whether training went on after it. */
 export function momentShown({ moments }: ModelInfo): { index: number; isEarly: boolean } {
@@ -9,6 +9,10 @@ export function momentShown({ moments }: ModelInfo): { index: number; isEarly: b
   const index = moment < 0 || moment > last ? last : moment;
   return { index, isEarly: index < last };
 }
+
+/** Shows a moment; the last is what a link without one means. */
+export const showMoment = ({ moments }: ModelInfo, index: number): void =>
+  change({ moment: index === moments.length - 1 ? -1 : index });
 
 export function Moments({ info }: { readonly info: ModelInfo }) {
   const last = info.moments.length - 1;
@@ -25,10 +29,7 @@ export function Moments({ info }: { readonly info: ModelInfo }) {
         disabled={last === 0}
         aria-label="Moment of training"
         aria-valuetext={`${info.moments[shown]} steps`}
-        onInput={(event) => {
-          const value = Number(event.currentTarget.value);
-          change({ moment: value === last ? -1 : value });
-        }}
+        onInput={(event) => showMoment(info, Number(event.currentTarget.value))}
       />
     </label>
   );

@@ -1,0 +1,172 @@
+/**
+ * How the model at hand was trained, from what its bundle keeps: its curves, and the rules it read in the
+ * same matrices at a few moments. For where nothing can be trained.
+ */
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
+import { drawChart } from '../../parts/chart.js';
+import { ConfigurationChoices } from '../../parts/configuration-bar.js';
+import { ModelNotice } from '../../parts/model-notice.js';
+import { Moments, momentShown, showMoment } from '../../parts/moments.js';
+import { KINDS, lookOf, lookOfWords, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
+import { useAsync } from '../../parts/use-async.js';
+import { planeOf, ready } from '../../state/store.js';
+import { Curve } from './curves.js';
+
+const SIDE = 190;
+const MOMENT_MILLISECONDS = 900;
+
+/** Curves worth a look, by their names in the bundle, with what they mean. */
+const SHOWN_CURVES = [
+  {
+    name: 'targetRegularizer',
+    title: 'How wrong it foretells missing panels',
+    unit: 'target regulariser',
+  },
+  { name: 'reconstruction', title: 'How well it draws what it sees', unit: 'log-likelihood' },
+];
+
+function PlaneAtMoment({ plane, moment }: { readonly plane: PlaneView; readonly moment: number }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const points = plane.moments[moment];
+    const looks = plane.classes.map(lookOf);
+    const dots = plane.classOf.map((kind, n) => ({
+      x: points[2 * n],
+      y: points[2 * n + 1],
+      ...(looks.at(kind) ?? UNKNOWN_LOOK),
+    }));
+    return drawChart(place.current, (plot) => ({
+      width: SIDE,
+      height: SIDE,
+      margin: 8,
+      axis: null,
+      // One frame for all moments, so that points are seen to move.
+      x: { domain: plane.wide.x },
+      y: { domain: plane.wide.y },
+      marks: [
+        plot.dot(dots, { x: 'x', y: 'y', r: 2, symbol: 'form', fill: 'colour', fillOpacity: 0.75 }),
+      ],
+    }));
+  }, [plane, moment]);
+  return <div ref={place} />;
+}
+
+interface ConceptProps {
+  readonly info: ModelInfo;
+  /** 1..M */
+  readonly concept: number;
+  readonly moment: number;
+}
+
+function ConceptOverTime({ info, concept, moment }: ConceptProps) {
+  const { value, fault } = useAsync(() => planeOf(info, concept), `${info.name} ${concept}`);
+  return (
+    <figure class="live-plane">
+      {value === null ? (
+        <p class="hint">{fault ?? ''}</p>
+      ) : (
+        <PlaneAtMoment plane={value} moment={moment} />
+      )}
+      <figcaption>{info.concepts[concept - 1]}</figcaption>
+    </figure>
+  );
+}
+
+function RecordedCurves({ info, step }: { readonly info: ModelInfo; readonly step: number }) {
+  const curves = useMemo(
+    () =>
+      SHOWN_CURVES.flatMap(({ name, title, unit }) => {
+        const curve = info.history.find((each) => each.name === name);
+        if (curve === undefined) return [];
+        return [
+          {
+            title,
+            unit,
+            points: curve.steps.map((at, i) => ({ step: at, value: curve.values[i] })),
+          },
+        ];
+      }),
+    [info],
+  );
+  return (
+    <>
+      {curves.map(({ title, unit, points }) => (
+        <figure
+          key={title}
+          class="chart"
+          aria-label={`${title}: from ${points.at(0)?.value ?? '–'} to ${points.at(-1)?.value ?? '–'}`}
+        >
+          <figcaption>{title}</figcaption>
+          <Curve points={points} label={unit} marked={step} />
+        </figure>
+      ))}
+    </>
+  );
+}
+
+function Replay({ info }: { readonly info: ModelInfo }) {
+  const { index } = momentShown(info);
+  const last = info.moments.length - 1;
+  const isPlaying = useSignal(false);
+  useEffect(() => {
+    if (!isPlaying.value) return undefined;
+    if (index === last) {
+      isPlaying.value = false;
+      return undefined;
+    }
+    const timer = setTimeout(() => showMoment(info, index + 1), MOMENT_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [isPlaying.value, index, info]);
+  const play = (): void => {
+    if (!isPlaying.value && index === last) showMoment(info, 0);
+    isPlaying.value = !isPlaying.value;
+  };
+  return (
+    <>
+      <div class="replay">
+        <button type="button" class="main" disabled={last === 0} onClick={play}>
+          {isPlaying.value ? 'Pause' : 'Play its training'}
+        </button>
+        <Moments info={info} />
+      </div>
+      <p class="hint">
+        Every point is the rule it read in one matrix, in the colour of the true rule, which it was
+        never told. Watch colours part.
+      </p>
+      <div class="live-planes">
+        {info.concepts.map((name, m) => (
+          <ConceptOverTime key={name} info={info} concept={m + 1} moment={index} />
+        ))}
+      </div>
+      <ul class="legend" aria-label="True rules of the points">
+        {KINDS.map((kind) => (
+          <li key={kind}>
+            <span class="swatch circle" style={{ background: lookOfWords(kind).colour }} />
+            {kind}
+          </li>
+        ))}
+      </ul>
+      <div class="train-grid">
+        <RecordedCurves info={info} step={info.moments[index]} />
+      </div>
+    </>
+  );
+}
+
+export function Recording() {
+  const info = ready.value;
+  return (
+    <section class="recording" aria-label="A recorded training" data-testid="recording">
+      <ConfigurationChoices />
+      <ModelNotice />
+      {info !== null &&
+        (info.moments.length > 0 ? (
+          <Replay key={info.name} info={info} />
+        ) : (
+          <p class="notice">This model keeps nothing of its training.</p>
+        ))}
+    </section>
+  );
+}
