@@ -18,6 +18,7 @@ export class Solver extends SolverCore {
     const cache = (options.cache ?? true) ? await pageCache() : null;
     const source = urlSource(bundleUrl(nameOrUrl, options.zoo), cache, options.signal);
     const bundle = await openBundle(source, options.signal, options.onProgress);
+    options.signal?.throwIfAborted();
     return new Solver(await SolverCore.parts(bundle, await webBackend(options)));
   }
 }

@@ -71,6 +71,23 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     expect(errors).toEqual([]);
   });
 
+  test('who clicks on while a model is loaded loads no model to its end that is not wanted', async () => {
+    const { page, errors } = await openPage(await site.fresh(UNASSISTED));
+    const given = new Map<string, string>();
+    page.on('requestfailed', (request) => {
+      const [, name, file] = /\/zoo\/([\w-]+)\/(reasoner\.onnx)$/.exec(request.url()) ?? [];
+      if (file !== undefined) given.set(name, request.failure()?.errorText ?? '');
+    });
+    let asked = 0;
+    await page.route('**/zoo/center/reasoner.onnx', () => void asked++); // never answered
+    await page.goto(`${site.url}#tab=play&config=center&seed=3`);
+    await eventually(() => Promise.resolve(asked)).toBe(1);
+    await page.locator('.choice input[value=grid-3x3]').check({ force: true });
+    await modelReady(page);
+    expect([...given]).toEqual([['center', 'net::ERR_ABORTED']]);
+    expect(errors).toEqual([]);
+  });
+
   test('a link with the model of another configuration says so, and answers nothing', async () => {
     const { page, errors } = await openPage(await site.fresh());
     await page.goto(`${site.url}#tab=make&config=center&model=grid-3x3&seed=3`);

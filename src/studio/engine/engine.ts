@@ -47,7 +47,7 @@ export class Engine implements EngineApi {
   readonly #solved = new Map<string, Promise<Solved>>();
   readonly #choices = new Map<string, Promise<ChoiceView>>();
   #model: Model | null = null;
-  #loads = 0;
+  #loading: AbortController | null = null;
 
   constructor(places: EnginePlaces, onProgress: (progress: LoadProgress) => void) {
     this.#places = places;
@@ -68,17 +68,18 @@ export class Engine implements EngineApi {
   }
 
   async load(name: string, backend: 'auto' | 'wasm' | 'webgpu'): Promise<ModelInfo> {
-    const current = ++this.#loads;
+    // Who clicks through the configurations wants the last one alone.
+    this.#loading?.abort(new Error('another model was wanted before this one was loaded'));
+    const loading = new AbortController();
+    this.#loading = loading;
     const model = await Model.load({
       name,
       backend,
       ...this.#places,
       onProgress: this.#onProgress,
+      signal: loading.signal,
     });
-    if (current !== this.#loads) {
-      await model.solver.dispose();
-      throw new Error(`another model was wanted before ${name} was loaded`);
-    }
+    this.#loading = null;
     const before = this.#model;
     this.#model = model;
     this.#solved.clear();

@@ -39,13 +39,19 @@ interface LoadRequest {
   /** Address of ONNX Runtime's own files. */
   readonly runtime: URL;
   readonly onProgress: (progress: LoadProgress) => void;
+  /** Ends the load, whatever it is at. */
+  readonly signal: AbortSignal;
 }
 
 /** Solves a matrix once, so that a backend that does not work shows it, and the first answer is quick. */
-async function warmUp(solver: Solver): Promise<void> {
+async function warmUp(solver: Solver, signal: AbortSignal): Promise<void> {
   const paper = new Float32Array(PANEL_PIXELS).fill(1);
   try {
-    await solver.solve(Array.from({ length: 8 }, () => paper));
+    await solver.solve(
+      Array.from({ length: 8 }, () => paper),
+      { signal },
+    );
+    signal.throwIfAborted();
   } catch (error) {
     await solver.dispose();
     throw error;
@@ -88,7 +94,8 @@ export class Model {
     };
   }
 
-  static async load({ name, backend, zoo, runtime, onProgress }: LoadRequest): Promise<Model> {
+  static async load(request: LoadRequest): Promise<Model> {
+    const { name, backend, zoo, runtime, onProgress, signal } = request;
     const loadOn = async (wanted: LoadRequest['backend']): Promise<Model> => {
       const solver = await Solver.load(name, {
         zoo: zoo.href,
@@ -96,13 +103,15 @@ export class Model {
         wasmPaths: runtime.href,
         threads: THREADS,
         onProgress: (progress) => onProgress({ name, ...progress }),
+        signal,
       });
-      await warmUp(solver);
+      await warmUp(solver, signal);
       return new Model(name, solver);
     };
     try {
       return await loadOn(backend);
     } catch (error) {
+      signal.throwIfAborted();
       if (error instanceof MissingBundleError) {
         throw new Error(`there is no model for ${name} here`, { cause: error });
       }
