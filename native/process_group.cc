@@ -1,6 +1,6 @@
 // Process groups: rendezvous through a TCPStore, then Gloo (CPU) or NCCL (CUDA), all of them libtorch's.
 // Compiled where the found libtorch has their headers. Whatever may wait for other machines happens on a
-// thread of Node's pool, except collectives, which are a step's own work.
+// thread of its own, except collectives, which are a step's own work.
 #include "process_group.h"
 
 #ifdef CRAB_C10D
@@ -13,7 +13,10 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
 
+#include <dlfcn.h>
+
 #include <cstdlib>
+#include <thread>
 #endif
 
 namespace crab {
@@ -63,55 +66,78 @@ int64_t integer(Napi::Value value) {
 // The exception now handled, as one that names another process as its reason.
 [[noreturn]] void failAsPeer() { throw PeerError(currentFailure().message); }
 
-// Makes something on a thread of Node's pool; the promise holds the result's handle.
-template <typename Handle>
-class Maker : public Napi::AsyncWorker {
- public:
-  using Make = std::function<std::unique_ptr<Handle>()>;
-  Maker(Napi::Env env, Make make)
-      : Napi::AsyncWorker(env, "crab:distributed"),
-        deferred_(Napi::Promise::Deferred::New(env)),
-        make_(std::move(make)) {}
+// Makes the JavaScript value of a result, on the JavaScript thread.
+using Result = std::function<napi_value(napi_env)>;
 
-  Napi::Promise promise() const { return deferred_.Promise(); }
-
-  void Execute() override {
-    try {
-      dropWarnings();
-      made_ = make_();
-    } catch (...) {
-      failure_ = currentFailure();
-      failure_->code = "CRAB_PEER";
-    }
-  }
-
-  void OnOK() override {
-    if (failure_) {
-      deferred_.Reject(Napi::Value(Env(), failureToJs(Env(), *failure_)));
-    } else if (made_) {
-      deferred_.Resolve(Napi::Value(Env(), wrapHandle(Env(), std::move(made_))));
-    } else {
-      deferred_.Resolve(Env().Undefined());
-    }
-  }
-
- private:
-  Napi::Promise::Deferred deferred_;
-  Make make_;
-  std::unique_ptr<Handle> made_;
-  std::optional<Failure> failure_;
+// What a thread works on, and the promise it settles.
+struct Task {
+  napi_deferred deferred = nullptr;
+  std::function<Result()> work;
+  Result result;
+  std::optional<Failure> failure;
 };
 
-template <typename Handle>
-napi_value inBackground(Napi::Env env, typename Maker<Handle>::Make make) {
-  auto* worker = new Maker<Handle>(env, std::move(make));
-  Napi::Promise promise = worker->promise();
-  worker->Queue();
+void settle(napi_env env, napi_value, void*, void* data) {
+  const std::unique_ptr<Task> task(static_cast<Task*>(data));
+  if (env == nullptr) return;  // the process ends
+  try {
+    if (!task->failure) {
+      napi_resolve_deferred(env, task->deferred, task->result(env));
+      return;
+    }
+  } catch (...) {
+    task->failure = currentFailure();
+  }
+  napi_reject_deferred(env, task->deferred, failureToJs(env, *task->failure));
+}
+
+void carryOut(std::unique_ptr<Task> task, napi_threadsafe_function settling) {
+  try {
+    dropWarnings();
+    task->result = task->work();
+  } catch (...) {
+    task->failure = currentFailure();
+    task->failure->code = "CRAB_PEER";
+  }
+  if (napi_call_threadsafe_function(settling, task.get(), napi_tsfn_blocking) != napi_ok) return;
+  task.release();
+  napi_release_threadsafe_function(settling, napi_tsfn_release);
+}
+
+// Does something that waits for other machines on a thread of its own, not of Node's pool: some requests of
+// c10d wait for ever, and the end of a process waits for the pool. Such a thread does not keep the process
+// alive either.
+napi_value inBackground(Napi::Env env, std::function<Result()> work) {
+  auto task = std::make_unique<Task>();
+  task->work = std::move(work);
+  napi_value promise = nullptr;
+  napi_threadsafe_function settling = nullptr;
+  const Napi::String name = Napi::String::New(env, "crab:distributed");
+  if (napi_create_promise(env, &task->deferred, &promise) != napi_ok ||
+      napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, nullptr, settle,
+                                      &settling) != napi_ok ||
+      napi_unref_threadsafe_function(env, settling) != napi_ok) {
+    fail("the JavaScript engine could not start a thread", "CRAB_TORCH");
+  }
+  std::thread(carryOut, std::move(task), settling).detach();
   return promise;
 }
 
+// As a result: the handle, which JavaScript then owns.
+template <typename Handle>
+Result owned(std::unique_ptr<Handle> handle) {
+  auto held = std::make_shared<std::unique_ptr<Handle>>(std::move(handle));
+  return [held](napi_env env) { return wrapHandle(env, std::move(*held)); };
+}
+
 // c10d writes its warnings to standard error; a library does not print.
-void quieten() { setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0); }
+// Where libtorch was built with glog, as Debian's is, that has a level of its own, read before we are loaded.
+void quieten() {
+  setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
+  constexpr int32_t kGlogError = 2;
+  auto* level = static_cast<int32_t*>(dlsym(RTLD_DEFAULT, "_ZN3fLI17FLAGS_minloglevelE"));
+  if (level != nullptr && *level < kGlogError) *level = kGlogError;
+}
 
 // storeConnect(host, port, isServer, timeoutMs, prefix): keys are kept under the prefix.
 napi_value storeConnect(const Napi::CallbackInfo& info) {
@@ -123,24 +149,23 @@ napi_value storeConnect(const Napi::CallbackInfo& info) {
   options.waitWorkers = false;
   options.timeout = Milliseconds(integer(info[3]));
   const std::string prefix = text(info[4]);
-  return inBackground<StoreHandle>(info.Env(), [host, options, prefix] {
+  return inBackground(info.Env(), [host, options, prefix] {
     auto handle = std::make_unique<StoreHandle>();
     handle->store =
         c10::make_intrusive<c10d::PrefixStore>(prefix, c10::make_intrusive<c10d::TCPStore>(host, options));
-    return handle;
+    return owned(std::move(handle));
   });
 }
 
-// storeAdd(store, key, amount): adds to a counter that begins at 0, and returns it.
+// storeAdd(store, key, amount): adds to a counter that begins at 0; a promise of what it is then.
 napi_value storeAdd(const Napi::CallbackInfo& info) {
   const auto store = storeOf(info[0]);
   const std::string key = text(info[1]);
   const int64_t amount = integer(info[2]);
-  try {
-    return Napi::Number::New(info.Env(), static_cast<double>(store->add(key, amount)));
-  } catch (...) {
-    failAsPeer();
-  }
+  return inBackground(info.Env(), [store, key, amount]() -> Result {
+    const auto sum = static_cast<double>(store->add(key, amount));
+    return [sum](napi_env env) -> napi_value { return Napi::Number::New(env, sum); };
+  });
 }
 
 struct GroupArguments {
@@ -196,11 +221,11 @@ napi_value groupCreate(const Napi::CallbackInfo& info) {
   given.timeout = Milliseconds(integer(info[4]));
   if (!info[5].IsNull()) given.interface = text(info[5]);
   if (!info[6].IsNull()) given.address = text(info[6]);
-  return inBackground<GroupHandle>(info.Env(), [given] {
+  return inBackground(info.Env(), [given] {
     given.store->setTimeout(given.timeout);
     auto handle = std::make_unique<GroupHandle>();
     handle->engine = makeEngine(given);
-    return handle;
+    return owned(std::move(handle));
   });
 }
 
@@ -248,9 +273,9 @@ napi_value groupAllGather(const Napi::CallbackInfo& info) {
 // groupBarrier(group): a promise; nothing of this process is held up meanwhile.
 napi_value groupBarrier(const Napi::CallbackInfo& info) {
   const auto engine = engineOf(info[0]);
-  return inBackground<GroupHandle>(info.Env(), [engine]() -> std::unique_ptr<GroupHandle> {
+  return inBackground(info.Env(), [engine]() -> Result {
     finishWork(started([&] { return engine->barrier(); }));
-    return nullptr;
+    return [](napi_env env) -> napi_value { return Napi::Env(env).Undefined(); };
   });
 }
 

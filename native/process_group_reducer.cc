@@ -93,7 +93,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   }
 
   void fill(size_t index) {
-    if (parameters_[index].grad().data_ptr() == views_[index].data_ptr()) {
+    if (views_[index].numel() > 0 && parameters_[index].grad().data_ptr() == views_[index].data_ptr()) {
       refuse("gradients must be cleared before each backward pass");
     }
     buckets_[bucketOf_[index]].missing -= 1;

@@ -6,7 +6,7 @@
 #
 # GPUS is the number of ranks of a machine. torchrun restarts all ranks after a failure, RESTARTS times.
 # The torch of this torchrun must be the one that the addon was built with (`npm run setup:torch` takes the
-# one of the python3 on the PATH).
+# one of the python3 on the PATH). Debian 12's own torchrun 1.13 fails by itself under its Python 3.11.
 set -eu
 gpus="${GPUS:-$(nvidia-smi -L 2>/dev/null | wc -l)}"
 exec torchrun \
@@ -17,4 +17,4 @@ exec torchrun \
   --rdzv_id "${JOB:-crab}" \
   --max_restarts "${RESTARTS:-3}" \
   --no_python \
-  npx crab train --continue --out "${OUT:-runs/cluster}" "$@"
+  npx --no-install crab train --continue --out "${OUT:-runs/cluster}" "$@"

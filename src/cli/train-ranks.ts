@@ -3,7 +3,8 @@
  * them, whoever started it.
  */
 import type { Rendezvous } from '../torch/index.js';
-import { joinTeam, launchRanks, refuseTeam, type JoinedTeam } from '../training/index.js';
+import { HAVE_MET, joinTeam, LAUNCHED, launchRanks, refuseTeam } from '../training/index.js';
+import type { JoinedTeam } from '../training/index.js';
 import { Interrupted } from './errors.js';
 
 export const DEFAULT_RANK_TIMEOUT = 300;
@@ -49,13 +50,13 @@ export async function launch(options: RankOptions, signal: AbortSignal): Promise
   process.exitCode = end.code;
 }
 
-/** Aborts with `signal`, or when the process that started this one is gone. */
+/** Aborts with `signal`, or when the launcher that started this process is gone, if one did. */
 export function whileLaunched(signal: AbortSignal): AbortSignal {
-  const { channel } = process;
-  if (!channel) return signal;
+  if (process.env[LAUNCHED] === undefined) return signal;
   const orphaned = new AbortController();
   process.once('disconnect', () => orphaned.abort());
-  channel.unref();
+  if (process.connected) process.channel?.unref();
+  else orphaned.abort();
   return AbortSignal.any([signal, orphaned.signal]);
 }
 
@@ -74,6 +75,7 @@ export async function joinWith<T>(
   });
   const device = wanted === null ? undefined : deviceOf(wanted);
   const joined = await joinTeam(rendezvous, { device, timeoutSeconds, signal });
+  if (process.connected) process.send?.(HAVE_MET);
   if (wanted !== null) return { request: wanted, joined };
   refuseTeam(joined.team, failure);
   throw failure;

@@ -77,6 +77,14 @@ PyTorchJob the same command is one of them (see examples/cluster).`;
 
 const duration = (text: string): number => parseDuration(text);
 
+/** Timers hold no more than three weeks. */
+const MOST_RANK_TIMEOUT = 7 * 24 * 3600;
+const rankTimeout = (text: string): number => {
+  const seconds = parseDuration(text);
+  if (seconds <= MOST_RANK_TIMEOUT) return seconds;
+  throw new UsageError(`--rank-timeout ${text}: expected at most a week (168h)`);
+};
+
 /** A number of at least 0. */
 function amount(text: string): number {
   const value = Number(text);
@@ -114,7 +122,7 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option(
       '--rank-timeout <duration>',
       `longest wait for another process (default: ${DEFAULT_RANK_TIMEOUT / 60}m)`,
-      duration,
+      rankTimeout,
     )
     .option('--no-sync-batch-norm', 'each process normalises by its own part of the batch')
     .option('--seed <n>', 'everything random follows from it (default: 0)', wholeNumber(0))
@@ -147,11 +155,24 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
 
 async function run(options: Options, signal: AbortSignal): Promise<void> {
   const rendezvous = rendezvousOf();
-  if (options.nproc === undefined) return runHere(options, rendezvous, whileLaunched(signal));
+  if (options.nproc === undefined) {
+    if (options.restarts !== undefined) throw new UsageError('--restarts goes with --nproc');
+    return runHere(options, rendezvous, whileLaunched(signal));
+  }
   if (rendezvous !== null) {
     throw new UsageError('--nproc does not go with a launcher: this process is one of its ranks');
   }
+  await requireNew(options);
   return launch(options, signal);
+}
+
+/** Before ranks are started: those of a restart continue what is there, which must be this job's own. */
+async function requireNew(options: Options): Promise<void> {
+  if (options.resume !== undefined || options.continue === true) return;
+  const { out } = await newRun(options);
+  if (await isRun(out)) {
+    throw new UsageError(`${out} exists already; continue it with --continue or name another`);
+  }
 }
 
 /** The settings of a run, from flags or from where it is stored. */

@@ -38,24 +38,28 @@ function wholeNumber(env: Environment, name: string): number | null {
 function requireNumber(env: Environment, name: string): number {
   const value = wholeNumber(env, name);
   if (value !== null) return value;
-  throw new ProcessGroupError('environment', `${name} is not set beside WORLD_SIZE`);
+  throw new ProcessGroupError('environment', `${name} is not set, as a rank of several needs it`);
 }
 
-/** The first machine of Slurm's compressed list: `gpu[03-05,9],login1` begins with `gpu03`. */
+/**
+ * The first machine of Slurm's compressed list: `gpu[03-05,9],login1` begins with `gpu03`, `r[1-2]n[4,6]-ib`
+ * with `r1n4-ib`.
+ */
 export function firstHost(list: string): string {
-  const [, name, range] = /^([^,[\]]+)(?:\[([^\]]*)\])?/.exec(list) ?? [];
-  if (name === undefined) {
+  const [entry] = /^(?:[^,[\]]|\[[^[\],-][^[\]]*\])+(?=,|$)/.exec(list) ?? [];
+  if (entry === undefined) {
     throw new ProcessGroupError(
       'environment',
       `SLURM_STEP_NODELIST=${list}: not a list of machines`,
     );
   }
-  return range === undefined ? name : name + range.split(/[,-]/)[0];
+  return entry.replace(/\[([^,\]-]+)[^\]]*\]/g, '$1');
 }
 
 function checked(rendezvous: Rendezvous): Rendezvous {
   const { rank, size, port } = rendezvous;
-  if (size < 1 || rank >= size) {
+  if (size < 1) throw new ProcessGroupError('environment', 'WORLD_SIZE=0: expected at least 1');
+  if (rank >= size) {
     throw new ProcessGroupError(
       'environment',
       `rank ${rank} of ${size}: expected 0 to ${size - 1}`,
@@ -94,7 +98,7 @@ function ofSlurm(env: Environment): Rendezvous {
     size: requireNumber(env, 'SLURM_STEP_NUM_TASKS'),
     localRank: wholeNumber(env, 'SLURM_LOCALID') ?? 0,
     localSize: null,
-    host: env.MASTER_ADDR ?? firstHost(nodes),
+    host: env.MASTER_ADDR || firstHost(nodes),
     port: wholeNumber(env, 'MASTER_PORT') ?? 20_000 + (job % 20_000),
     agentStore: false,
     attempt: env.SLURM_RESTART_COUNT ?? '0',
@@ -103,8 +107,12 @@ function ofSlurm(env: Environment): Rendezvous {
 
 /** What the environment says, or null where this is a process on its own. */
 export function rendezvousOf(env: Environment = process.env): Rendezvous | null {
-  if (env.WORLD_SIZE !== undefined && env.WORLD_SIZE !== '') return checked(ofTorch(env));
+  if (env.WORLD_SIZE) return checked(ofTorch(env));
+  // Each of several processes would take itself for the only one, and all write one run.
+  if (env.RANK && env.MASTER_ADDR) {
+    throw new ProcessGroupError('environment', 'WORLD_SIZE is not set beside RANK and MASTER_ADDR');
+  }
   // Set by srun alone: a batch script has the other variables too, and is no rank.
   const tasks = wholeNumber(env, 'SLURM_STEP_NUM_TASKS') ?? 1;
-  return env.SLURM_PROCID !== undefined && tasks > 1 ? checked(ofSlurm(env)) : null;
+  return env.SLURM_PROCID && tasks > 1 ? checked(ofSlurm(env)) : null;
 }

@@ -3,9 +3,11 @@
  * through Gloo (CPU) or NCCL (CUDA). Every rank must call the same collectives in the same order. Joining
  * and `barrier` leave the event loop free; other collectives are a step's own work and return when done on
  * a CPU, when queued on CUDA. A rank that dies, hangs or is cut off shows as a ProcessGroupError on the
- * others, at once or after the group's time-out.
+ * others, at once or after the group's time-out. Tensors of one collective must have one shape and type on
+ * all ranks: Gloo ends the process where they do not.
  */
 import { createSocket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,6 +38,8 @@ export interface JoinOptions {
 const DEFAULT_SECONDS = 300;
 /** Longest wait for the store's answer to one request. */
 const STORE_SECONDS = 60;
+/** What such a request may take however little time is left: it is not the one that others are late for. */
+const REQUEST_SECONDS = 5;
 const POLL_MILLISECONDS = 50;
 
 /** What process groups there are here; none where the addon was built without. */
@@ -54,12 +58,41 @@ function requireBackend(backend: Backend): void {
   throw new ProcessGroupError('join', `${why}, then run \`npm run setup:torch\``);
 }
 
-/** Rejections of the addon's promises as our errors. */
-async function settled<T>(op: string, start: (addon: Native) => Promise<T>): Promise<T> {
+interface Patience {
+  /** By the clock of `performance`. */
+  readonly deadline?: number;
+  /** What to say when it has passed. */
+  readonly late?: () => string;
+  readonly signal?: AbortSignal;
+}
+
+/** The longest time a timer can be set to. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/**
+ * What the addon promises, its rejections as our errors. What takes too long is given up: the request goes
+ * on by itself, and nothing waits for it.
+ */
+async function settled<T>(
+  op: string,
+  start: (addon: Native) => Promise<T>,
+  { deadline = Infinity, late = () => 'no answer in time', signal }: Patience = {},
+): Promise<T> {
+  signal?.throwIfAborted();
+  const done = new AbortController();
+  const ends = AbortSignal.any([done.signal, ...(signal ? [signal] : [])]);
+  // The addon's threads do not keep the process alive; this timer does.
+  const left = Math.min(LONGEST_TIMER, Math.max(0, deadline - performance.now()));
+  const overdue = sleep(left, undefined, { signal: ends }).then(() => {
+    throw new ProcessGroupError(op, late());
+  });
   try {
-    return await start(native());
+    return await Promise.race([start(native()), overdue]);
   } catch (error) {
+    signal?.throwIfAborted();
     throw translate(op, error);
+  } finally {
+    done.abort();
   }
 }
 
@@ -111,66 +144,126 @@ const externalAddress = (): string | null =>
     .flatMap((addresses) => addresses ?? [])
     .find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
 
+/** Whether a name means a machine. */
+const resolves = (host: string): Promise<boolean> =>
+  lookup(host).then(
+    () => true,
+    () => false,
+  );
+
+/** The store at which ranks meet, and how long there is to do so. */
+class MeetingPlace {
+  /** By the clock of `performance`. */
+  #deadline: number;
+
+  constructor(
+    readonly store: StoreHandle,
+    readonly rendezvous: Rendezvous,
+    deadline: number,
+    readonly signal?: AbortSignal,
+  ) {
+    this.#deadline = deadline;
+  }
+
+  /** Adds to a counter that begins at 0, and gives what it is then. */
+  add(key: string, amount: number): Promise<number> {
+    const { host, port } = this.rendezvous;
+    const now = performance.now();
+    const left = Math.min(STORE_SECONDS, Math.max(REQUEST_SECONDS, (this.#deadline - now) / 1000));
+    const deadline = now + left * 1000;
+    const late = (): string => `${host}:${port} does not answer as rank 0 would`;
+    const { signal } = this;
+    return settled('join', (addon) => addon.storeAdd(this.store, key, amount), {
+      deadline,
+      late,
+      signal,
+    });
+  }
+
+  /** Waits until `check` is true. */
+  until(check: () => Promise<boolean>, late: () => string): Promise<void> {
+    return until(check, this.#deadline, late, this.signal);
+  }
+
+  /** How many ranks say yes; resolves when all have been asked. */
+  async counted(key: string, own: boolean): Promise<number> {
+    const { size } = this.rendezvous;
+    await this.add(key, own ? 1 : 0);
+    await this.add(`${key}/asked`, 1);
+    await this.until(
+      async () => (await this.add(`${key}/asked`, 0)) >= size,
+      () => 'a rank was lost while the ranks met',
+    );
+    return this.add(key, 0);
+  }
+
+  /** Waits for all ranks. Those that do not fit together are told so. */
+  async meet(seconds: number): Promise<void> {
+    const { rank, size } = this.rendezvous;
+    if (rank === 0) await this.add('size', size);
+    if ((await this.add(`rank/${rank}`, 1)) > 1) {
+      throw new ProcessGroupError(
+        'join',
+        `a rank ${rank} was here before: two processes have the same RANK, or one of a job was started again without the others`,
+      );
+    }
+    let joined = await this.add('joined', 1);
+    const isComplete = async (): Promise<boolean> => {
+      const wanted = await this.add('size', 0);
+      if (wanted !== 0 && wanted !== size) {
+        throw new ProcessGroupError(
+          'join',
+          `this is rank ${rank} of ${size}, but rank 0 waits for ${wanted} ranks: WORLD_SIZE must be the same everywhere`,
+        );
+      }
+      joined = await this.add('joined', 0);
+      return joined >= size;
+    };
+    await this.until(
+      isComplete,
+      () => `only ${joined} of ${size} ranks joined within ${seconds} s`,
+    );
+    // However late the last one came, what follows has its own time.
+    this.#deadline = performance.now() + STORE_SECONDS * 1000;
+  }
+}
+
 /**
  * The address others reach this process's Gloo at: the one towards rank 0. To rank 0's machine that may be
  * localhost, which means nothing to ranks elsewhere.
  */
-async function addressOf(
-  { host, port, size, localSize }: Rendezvous,
-  store: StoreHandle,
-): Promise<string | null> {
+async function addressOf(place: MeetingPlace): Promise<string | null> {
+  const { host, port, size, localSize } = place.rendezvous;
   if (localSize === size) return LOOPBACK;
   const address = await localAddressTowards(host, port);
   const isRemote = address === null || !isLoopback(address);
-  const remote = await counted(store, 'remote', isRemote, size);
+  const remote = await place.counted('remote', isRemote);
   return isRemote || remote === 0 ? address : externalAddress();
 }
 
-/** How many ranks say yes; resolves when all have been asked. */
-async function counted(
-  store: StoreHandle,
-  key: string,
-  own: boolean,
-  size: number,
-): Promise<number> {
-  const add = (name: string, amount: number): number =>
-    guarded('join', (addon) => addon.storeAdd(store, name, amount));
-  add(key, own ? 1 : 0);
-  add(`${key}/asked`, 1);
-  const deadline = performance.now() + STORE_SECONDS * 1000;
-  const complete = (): boolean => add(`${key}/asked`, 0) >= size;
-  await until(complete, deadline, () => 'a rank was lost while the ranks met');
-  return add(key, 0);
-}
-
 /** Meets the others at the store; `backend` is what rank 0 wants, as a number from 1. */
-async function connectStore(
+async function meetOthers(
   rendezvous: Rendezvous,
   backend: number,
   seconds: number,
   signal?: AbortSignal,
-): Promise<StoreHandle> {
+): Promise<MeetingPlace> {
   const { rank, size, host, port, agentStore, attempt } = rendezvous;
   const deadline = performance.now() + seconds * 1000;
   const serves = rank === 0 && !agentStore;
-  if (!serves) {
-    const late = (): string =>
-      `rank ${rank} of ${size}: rank 0 did not answer at ${host}:${port} within ${seconds} s`;
-    await until(() => answers(host, port), deadline, late, signal);
-  }
-  const prefix = `crab/${attempt}`;
-  const store = await settled('join', (addon) =>
-    addon.storeConnect(host, port, serves, STORE_SECONDS * 1000, prefix),
+  const late = serves
+    ? () => `${host}: no machine has this name (MASTER_ADDR)`
+    : () => `rank ${rank} of ${size}: rank 0 did not answer at ${host}:${port} within ${seconds} s`;
+  await until(() => (serves ? resolves(host) : answers(host, port)), deadline, late, signal);
+  const store = await settled(
+    'join',
+    (addon) => addon.storeConnect(host, port, serves, STORE_SECONDS * 1000, `crab/${attempt}`),
+    { deadline, late, signal },
   );
-  if (rank === 0) guarded('join', (addon) => addon.storeAdd(store, 'backend', backend));
-  let joined = guarded('join', (addon) => addon.storeAdd(store, 'joined', 1));
-  const complete = (): boolean => {
-    joined = guarded('join', (addon) => addon.storeAdd(store, 'joined', 0));
-    return joined >= size;
-  };
-  const late = (): string => `only ${joined} of ${size} ranks joined within ${seconds} s`;
-  await until(complete, deadline, late, signal);
-  return store;
+  const place = new MeetingPlace(store, rendezvous, deadline, signal);
+  if (rank === 0) await place.add('backend', backend);
+  await place.meet(seconds);
+  return place;
 }
 
 /** A rank's membership in a group of processes. */
@@ -193,17 +286,22 @@ export class ProcessGroup {
     if (rendezvous.rank === 0) requireBackend(wish);
     const seconds = options.joinSeconds ?? DEFAULT_SECONDS;
     const number = BACKENDS.indexOf(wish) + 1;
-    const store = await connectStore(rendezvous, number, seconds, options.signal);
-    const chosen = guarded('join', (addon) => addon.storeAdd(store, 'backend', 0));
-    const backend = BACKENDS[chosen - 1];
+    const { signal } = options;
+    const place = await meetOthers(rendezvous, number, seconds, signal);
+    const backend = BACKENDS[(await place.add('backend', 0)) - 1];
     requireBackend(backend);
     const wanted = options.networkInterface ?? process.env.GLOO_SOCKET_IFNAME ?? null;
-    const address =
-      wanted === null && backend === 'gloo' ? await addressOf(rendezvous, store) : null;
+    const address = wanted === null && backend === 'gloo' ? await addressOf(place) : null;
     const timeout = (options.timeoutSeconds ?? DEFAULT_SECONDS) * 1000;
     const { rank, size } = rendezvous;
-    const handle = await settled('join', (addon) =>
-      addon.groupCreate(backend, store, rank, size, timeout, wanted, address),
+    const handle = await settled(
+      'join',
+      (addon) => addon.groupCreate(backend, place.store, rank, size, timeout, wanted, address),
+      {
+        deadline: performance.now() + timeout,
+        late: () => 'a rank was lost while the ranks met',
+        signal,
+      },
     );
     return new ProcessGroup(handle, rendezvous, backend);
   }

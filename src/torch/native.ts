@@ -145,7 +145,7 @@ export interface Native {
     timeoutMilliseconds: number,
     prefix: string,
   ): Promise<StoreHandle>;
-  storeAdd(store: StoreHandle, key: string, amount: number): number;
+  storeAdd(store: StoreHandle, key: string, amount: number): Promise<number>;
   groupCreate(
     backend: string,
     store: StoreHandle,

@@ -34,5 +34,5 @@ export type { MetricsLine, TrainMetrics, ValidationMetrics } from './run/metrics
 export { diskFiles, type RunFiles } from './run/files.js';
 export { joinTeam, type JoinedTeam } from './parallel/join.js';
 export { shareFailure as refuseTeam } from './parallel/handover.js';
-export { launchRanks, type LaunchOptions } from './parallel/launch.js';
+export { HAVE_MET, LAUNCHED, launchRanks, type LaunchOptions } from './parallel/launch.js';
 export { train, type TrainOutcome } from './train.js';

@@ -240,8 +240,9 @@ async function runLoop(
   const parts = loopParts(session, store, opened.config, observer);
   try {
     const finished = await new TrainingLoop(parts, state).run(signal);
-    await leaveTogether(session.team);
+    // Others leave when the run is safe: a launcher may end all ranks once the first of them has ended.
     if (store !== null) await saveEverything(store, signal);
+    await leaveTogether(session.team);
     return finished;
   } catch (error) {
     await store?.flush();

@@ -12,6 +12,7 @@ import {
   randn,
   scope,
   tensor,
+  zeros,
   type Tensor,
 } from '../../src/torch/index.js';
 
@@ -142,16 +143,19 @@ export const SCENARIOS = {
       const layer = new nn.Linear([4, 8, 6][i], out, { generator });
       return layer.to({ dtype: 'f64' });
     });
-    const parameters = layers.flatMap((layer) => layer.parameters());
+    // One without elements, which has no place in memory.
+    const none = nn.parameter(zeros([0], { dtype: 'f64' }));
+    const parameters = [none, ...layers.flatMap((layer) => layer.parameters())];
     const reducer = group && new GradientReducer(group, parameters, { bucketBytes: 256 });
     for (let pass = 0; pass < 3; pass++) {
       scope(() => {
         for (const layer of layers) layer.zeroGrad();
+        none.grad = null;
         reducer?.begin();
         const lossOf = (rank: number): Tensor => {
           let x = inputOf(rank, [4]).add(pass);
           for (const layer of layers) x = layer.forward(x).tanh();
-          return x.square().sum();
+          return x.square().sum().add(none.sum());
         };
         const losses = group === null ? allRanks.map(lossOf) : [lossOf(group.rank)];
         losses

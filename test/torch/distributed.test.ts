@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   distributedBackends,
@@ -97,12 +98,19 @@ describe('where a process stands', () => {
     ['n[1-4]', 'n1'],
     ['rack2-n[007,9]', 'rack2-n007'],
     ['a,b[1-2]', 'a'],
+    ['n[1-2]-ib,m1', 'n1-ib'],
+    ['r[3-4]n[01,07-9]', 'r3n01'],
   ])('the first machine of %s', (list, first) => {
     expect(firstHost(list)).toBe(first);
   });
 
+  test.each(['n[]', ',n1', 'n[1-2', ''])('“%s” is no list of machines', (list) => {
+    expect(() => firstHost(list)).toThrow(/not a list of machines/);
+  });
+
   test('a process on its own', () => {
     expect(rendezvousOf({})).toBeNull();
+    expect(rendezvousOf({ SLURM_PROCID: '', SLURM_STEP_NUM_TASKS: '2' })).toBeNull();
   });
 
   test.each([
@@ -111,6 +119,8 @@ describe('where a process stands', () => {
     [{ WORLD_SIZE: 'two', MASTER_ADDR: 'a', RANK: '0' }, /WORLD_SIZE=two: expected a whole number/],
     [{ WORLD_SIZE: '2', MASTER_ADDR: 'a', RANK: '2' }, /rank 2 of 2: expected 0 to 1/],
     [{ WORLD_SIZE: '2', MASTER_ADDR: 'a', RANK: '1', MASTER_PORT: '70000' }, /port 70000/],
+    [{ WORLD_SIZE: '0', MASTER_ADDR: 'a', RANK: '0' }, /WORLD_SIZE=0: expected at least 1/],
+    [{ MASTER_ADDR: 'a', RANK: '0' }, /WORLD_SIZE is not set beside RANK/],
   ])('a wrong environment is named: %j', (env, message) => {
     expect(() => rendezvousOf(env)).toThrow(ProcessGroupError);
     expect(() => rendezvousOf(env)).toThrow(message);
@@ -295,5 +305,43 @@ sys.stdin.read()`;
     const { failure } = await first.line(() => true);
     expect(failure).toBe('ProcessGroupError: join: only 1 of 2 ranks joined within 1 s');
     expect((await first.end).code).toBe(1);
+  });
+
+  test('something else that listens at the port is given up, and holds nobody', async () => {
+    const stranger = createServer((socket) => socket.on('error', () => {}).resume());
+    await new Promise<void>((done) => stranger.listen(0, '127.0.0.1', done));
+    const { port } = stranger.address() as AddressInfo;
+    const env = { MASTER_PORT: port.toString(), RANK: '1' };
+    const [rank] = await startRanks(CHILD, { scenarios: ['collectives'], joinSeconds: 1 }, 1, {
+      env: { ...env, WORLD_SIZE: '2' },
+    });
+    running.push(rank);
+    const { failure } = await rank.line(() => true);
+    expect(failure).toBe(
+      `ProcessGroupError: join: 127.0.0.1:${port} does not answer as rank 0 would`,
+    );
+    // A request that is never answered is still under way.
+    expect((await rank.end).code).toBe(1);
+    stranger.close();
+  });
+
+  test('ranks that do not fit together are told how', async () => {
+    const twins = await startRanks(CHILD, { scenarios: ['collectives'], joinSeconds: 8 }, 3, {
+      env: (rank) => ({ RANK: Math.min(rank, 1).toString() }),
+    });
+    running.push(...twins);
+    const said = await Promise.all(twins.map((rank) => rank.line(() => true)));
+    const failures = said.map(({ failure }) => failure as string);
+    expect(failures[0]).toMatch(/only 2 of 3 ranks joined/);
+    expect(failures.slice(1).filter((text) => /a rank 1 was here before/.test(text))).toHaveLength(
+      1,
+    );
+
+    const unlike = await startRanks(CHILD, { scenarios: ['collectives'], joinSeconds: 8 }, 2, {
+      env: (rank) => ({ WORLD_SIZE: rank === 0 ? '3' : '2' }),
+    });
+    running.push(...unlike);
+    const { failure } = await unlike[1].line(() => true);
+    expect(failure).toMatch(/this is rank 1 of 2, but rank 0 waits for 3 ranks/);
   });
 });

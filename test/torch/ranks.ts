@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { createServer } from 'node:net';
 
 export interface RankOptions {
-  /** Further variables of the environment. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Further variables of the environment, of all ranks or by rank. */
+  readonly env?: Readonly<Record<string, string>> | ((rank: number) => Record<string, string>);
   /** Words before the command of a rank: `ip netns exec NAME`. */
   readonly before?: (rank: number) => readonly string[];
   readonly host?: string;
@@ -82,7 +82,7 @@ export async function startRanks(
       RANK: rank.toString(),
       WORLD_SIZE: size.toString(),
       ...(local ? { LOCAL_RANK: rank.toString(), LOCAL_WORLD_SIZE: size.toString() } : {}),
-      ...env,
+      ...(typeof env === 'function' ? env(rank) : env),
     });
   });
 }

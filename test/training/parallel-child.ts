@@ -15,6 +15,7 @@ export interface ChildSpec {
   readonly model?: object;
   readonly changes?: Partial<NewRunOptions>;
   readonly timeoutSeconds?: number;
+  readonly joinSeconds?: number;
 }
 
 const spec = JSON.parse(process.argv[2]) as ChildSpec;
@@ -30,8 +31,8 @@ function settings(): TrainOptions {
 }
 
 try {
-  const { timeoutSeconds } = spec;
-  const joined = rendezvous && (await joinTeam(rendezvous, { timeoutSeconds }));
+  const { timeoutSeconds, joinSeconds } = spec;
+  const joined = rendezvous && (await joinTeam(rendezvous, { timeoutSeconds, joinSeconds }));
   let weights = '';
   const ended: TrainOptions['ended'] = (model) => {
     weights = fingerprintOf(model).toString('hex');

@@ -18,6 +18,8 @@ const KILLS = process.env.CRAB_TEST_LONG ? 10 : 2;
 const STEPS = 60;
 /** Longest silence that ranks bear; the tests' own limits are far above it. */
 const TIMEOUT_SECONDS = 4;
+/** The same while ranks start, which takes a while on a busy machine. */
+const JOIN_SECONDS = 20;
 const run = promisify(execFile);
 
 const folder = scratchFolder();
@@ -26,6 +28,7 @@ const start = rankStarter();
 const specOf = (name: string): ChildSpec => ({
   out: path.join(folder, name),
   timeoutSeconds: TIMEOUT_SECONDS,
+  joinSeconds: JOIN_SECONDS,
   changes: { precision: 'f64', budget: { kind: 'steps', steps: STEPS } },
 });
 
@@ -67,7 +70,7 @@ describe.skipIf(!distributedBackends().includes('gloo'))('when ranks are lost', 
         await sleep(Math.random() * 300);
         ranks[victim].child.kill('SIGKILL');
         expect((await ranks[victim].end).code).toBe('SIGKILL');
-        await expectLostUnlessJoining(ranks[1 - victim]);
+        await expectLost([ranks[1 - victim]]);
         done = await checkpointOf(spec.out);
       }
       const size = KILLS % 2 === 0 ? 2 : 1;
@@ -99,14 +102,6 @@ describe.skipIf(!distributedBackends().includes('gloo'))('when ranks are lost', 
     );
     loaded.dispose();
     return loaded.step;
-  }
-
-  /** A rank killed while it joins leaves the other waiting for it: that one is ended here. */
-  async function expectLostUnlessJoining(rank: Rank): Promise<void> {
-    const joining = rank.lines.length === 0;
-    if (!joining) return expectLost([rank]);
-    rank.child.kill('SIGKILL');
-    await rank.end;
   }
 
   test('a rank that hangs is given up after the time-out', { timeout: 120_000 }, async () => {
@@ -206,6 +201,77 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
     const { latest } = await (await openRun(out)).steps();
     expect(latest).toBe(Number(/stopped after (\d+) steps/.exec(job.output)?.[1]));
   });
+
+  /** The processes of the ranks, as soon as they are there. */
+  async function ranksOf(job: Command): Promise<number[]> {
+    for (;;) {
+      const found = await childrenOf(job.child.pid ?? 0);
+      if (found.length === 2) return found;
+      if (job.child.exitCode !== null) throw new Error(job.output);
+      await sleep(5);
+    }
+  }
+
+  test(
+    'a rank killed while the ranks meet costs a restart, too',
+    { timeout: 240_000 },
+    async () => {
+      const out = path.join(folder, 'restarted-early');
+      const job = crab(...flags, '--steps', '10', '--out', out, '--nproc', '2', '--restarts', '1');
+      const [, second] = await ranksOf(job);
+      process.kill(second, 'SIGKILL');
+      expect(await job.end).toBe(0);
+      expect(job.output).toMatch(/crab: rank 1 was ended by SIGKILL; starting all ranks again/);
+      expect(await (await openRun(out)).steps()).toMatchObject({ latest: 10 });
+    },
+  );
+
+  test(
+    'what cannot be done is not tried again, and no other run is touched',
+    { timeout: 240_000 },
+    async () => {
+      const out = path.join(folder, 'refused');
+      const old = crab(...flags, '--steps', '5', '--out', out);
+      expect(await old.end).toBe(0);
+      const many = ['--nproc', '2', '--restarts', '2'];
+      const again = crab(...flags, '--steps', '10', '--out', out, ...many);
+      expect(await again.end).toBe(2);
+      expect(again.output).toMatch(/exists already; continue it with --continue or name another/);
+      expect(await (await openRun(out)).steps()).toMatchObject({ latest: 5 });
+
+      // Known to rank 0 alone, which tells the other.
+      const uneven = crab(
+        ...flags,
+        '--steps',
+        '5',
+        '--out',
+        `${out}-3`,
+        '--nproc',
+        '3',
+        '--restarts',
+        '2',
+      );
+      expect(await uneven.end).toBe(2);
+      expect(uneven.output).toMatch(/cannot be shared equally by 3 ranks/);
+      expect(uneven.output).not.toMatch(/again/);
+
+      const absent = crab('--resume', `${out}-none`, ...many);
+      expect(await absent.end).toBe(2);
+      expect(absent.output).not.toMatch(/again/);
+    },
+  );
+
+  test(
+    'ranks do not outlive a launcher killed while they start',
+    { timeout: 240_000 },
+    async () => {
+      const out = path.join(folder, 'orphaned-early');
+      const job = crab(...flags, '--steps', '50000', '--out', out, '--nproc', '2');
+      const ranks = await ranksOf(job);
+      job.child.kill('SIGKILL');
+      for (const pid of ranks) while (existsSync(`/proc/${pid}`)) await sleep(50);
+    },
+  );
 
   test('ranks do not outlive a killed launcher', { timeout: 240_000 }, async () => {
     const out = path.join(folder, 'orphaned');

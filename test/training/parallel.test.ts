@@ -195,7 +195,7 @@ describe.skipIf(!distributedBackends().includes('gloo'))('several processes', ()
       /^ArgumentError: a batch of 8 problems cannot be shared equally by 3 ranks/,
     );
     for (const { failure } of failures.slice(1)) {
-      expect(failure).toMatch(/^TrainingError: the first rank stopped: a batch of 8 problems/);
+      expect(failure).toMatch(/^ArgumentError: the first rank stopped: a batch of 8 problems/);
     }
     for (const { code } of await Promise.all(ranks.map(({ end }) => end))) expect(code).toBe(1);
   });

@@ -3,6 +3,7 @@
  * the whole checkpoint. Nothing but the training data is read from disk by other ranks, so that machines
  * need not share one. Should the first rank fail before that, it says why.
  */
+import { ArgumentError } from '../../matrix/index.js';
 import type { MixtureData } from '../../models/index.js';
 import { keep, scope, zeros, type Device, type DType, type Tensor } from '../../torch/index.js';
 import { parseRunConfig } from '../config.js';
@@ -22,7 +23,7 @@ interface Announced {
 }
 
 type Header =
-  | { readonly failure: string }
+  | { readonly failure: string; readonly isWrongUse: boolean }
   | {
       readonly folder: string;
       readonly config: string;
@@ -33,6 +34,9 @@ type Header =
         readonly tensors: readonly Announced[];
       };
     };
+
+/** Names of errors that mean a request which cannot be carried out; asking again does not help. */
+const WRONG_USE: readonly string[] = ['ArgumentError', 'UsageError', 'CommanderError'];
 
 const encode = (header: Header): Uint8Array => new TextEncoder().encode(JSON.stringify(header));
 
@@ -68,8 +72,9 @@ export function shareRun(team: Team, { folder, config, checkpoint }: Opened): vo
 export function shareFailure(team: Team, error: unknown): void {
   if (team.size === 1) return;
   const failure = error instanceof Error ? error.message : String(error);
+  const isWrongUse = error instanceof Error && WRONG_USE.includes(error.name);
   try {
-    team.share(encode({ failure }));
+    team.share(encode({ failure, isWrongUse }));
   } catch {
     // The others are gone; the failure at hand is what matters.
   }
@@ -90,7 +95,11 @@ function receiveTensors(
 /** Learns from the first rank what is to be trained. */
 export function followRun(team: Team, cuda: string): Opened {
   const header = JSON.parse(new TextDecoder().decode(team.share(null))) as Header;
-  if ('failure' in header) throw new TrainingError(`the first rank stopped: ${header.failure}`);
+  if ('failure' in header) {
+    const why = `the first rank stopped: ${header.failure}`;
+    // Of one kind on all ranks: whoever started them looks at the first that ends.
+    throw header.isWrongUse ? new ArgumentError(why) : new TrainingError(why);
+  }
   const { folder, checkpoint } = header;
   const config = parseRunConfig(header.config, 'the configuration of the first rank');
   if (checkpoint === null) return { folder, config, checkpoint, stored: null, isNew: true };

@@ -8,6 +8,8 @@ export interface JoinSettings {
   readonly device?: string;
   /** Longest wait for another rank. */
   readonly timeoutSeconds?: number;
+  /** Longest wait for all ranks to be there; as long unless told, but not below what starting takes. */
+  readonly joinSeconds?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -20,13 +22,20 @@ export interface JoinedTeam {
   leave(): void;
 }
 
+const LEAST_JOIN_SECONDS = 30;
+
 /** Waits for the other ranks. */
 export async function joinTeam(
   rendezvous: Rendezvous,
-  { device = 'cpu', timeoutSeconds, signal }: JoinSettings = {},
+  { device = 'cpu', timeoutSeconds, joinSeconds, signal }: JoinSettings = {},
 ): Promise<JoinedTeam> {
   const backend = isCuda(device) ? 'nccl' : 'gloo';
-  const group = await ProcessGroup.join(rendezvous, { backend, timeoutSeconds, signal });
+  const group = await ProcessGroup.join(rendezvous, {
+    backend,
+    timeoutSeconds,
+    joinSeconds: joinSeconds ?? (timeoutSeconds && Math.max(LEAST_JOIN_SECONDS, timeoutSeconds)),
+    signal,
+  });
   const localDevice = `cuda:${rendezvous.localRank}` as const;
   const own: Device = group.backend === 'nccl' ? localDevice : 'cpu';
   return {

@@ -2,7 +2,8 @@
  * Starts the ranks of a run as processes of this machine and sees them through: the first rank's output is
  * the job's, a signal reaches all of them, and where one ends with a failure the others must follow within
  * a while or are ended. A job may be restarted; what it restarts from is the ranks' own affair. Should this
- * process be killed, the ranks notice by the closed channel and stop at their next step.
+ * process be killed, the ranks notice by the closed channel and stop at their next step. Ranks tell when they
+ * have met: where one is lost before, the others would wait for it in vain and are ended at once.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -20,6 +21,11 @@ export interface LaunchOptions {
   /** Told when the ranks of an attempt run; for tests that end one. */
   started?(processIds: readonly number[], attempt: number): void;
 }
+
+/** Set for ranks that this launcher starts, so that they know it even when it is gone already. */
+export const LAUNCHED = 'CRAB_LAUNCHED';
+/** What a rank tells its launcher when all ranks have met. */
+export const HAVE_MET = 'have met';
 
 /** How a job ended. */
 export interface JobEnd {
@@ -40,6 +46,13 @@ const LAST_WORDS = 4000;
 /** Exit code of a rank that was asked for something impossible: asking again does not help. */
 const WRONG_USE = 2;
 
+/** Seconds that ranks have to end once a person has asked for it and one of them has. */
+const INTERRUPTED_SECONDS = 30;
+/** What ranks have to end by themselves where one was lost before all had met. */
+const MEETING_MILLISECONDS = 2000;
+/** The longest time a timer can be set to, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 /** A port that nothing listens on now. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -57,6 +70,7 @@ class RankProcess {
   readonly end: Promise<RankEnd>;
   readonly #child: ChildProcess;
   #words = '';
+  #hasMet = false;
 
   constructor(
     readonly rank: number,
@@ -74,6 +88,9 @@ class RankProcess {
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#words = (this.#words + text).slice(-LAST_WORDS);
     });
+    this.#child.on('message', (message) => {
+      if (message === HAVE_MET) this.#hasMet = true;
+    });
     this.end = new Promise((resolve) => {
       this.#child.once('error', () => resolve({ rank, code: 1, signal: null }));
       this.#child.once('exit', (code, signal) => resolve({ rank, code, signal }));
@@ -82,6 +99,11 @@ class RankProcess {
 
   get processId(): number {
     return this.#child.pid ?? 0;
+  }
+
+  /** Whether it has met the other ranks. */
+  get hasMet(): boolean {
+    return this.#hasMet;
   }
 
   get isRunning(): boolean {
@@ -109,6 +131,7 @@ function startRanks(options: LaunchOptions, attempt: number, port: number): Rank
       LOCAL_RANK: rank.toString(),
       WORLD_SIZE: options.ranks.toString(),
       LOCAL_WORLD_SIZE: options.ranks.toString(),
+      [LAUNCHED]: '1',
     };
     return new RankProcess(rank, file, args, env);
   });
@@ -119,20 +142,29 @@ const describe = ({ rank, code, signal }: RankEnd, lastLine: string): string => 
   return `rank ${rank} ${how}${lastLine === '' ? '' : `: ${lastLine}`}`;
 };
 
-/** Waits for all ranks; ends those that outlive the first failure for too long. */
+/**
+ * Waits for all ranks; ends those that outlive the first failure for too long. Gives the failure that tells
+ * most: wrong use, which is the same on all ranks, or the first.
+ */
 async function seeThrough(
   ranks: readonly RankProcess[],
   graceSeconds: number,
+  signal: AbortSignal,
 ): Promise<RankEnd | null> {
   const ends = ranks.map((each) => each.end);
   const failure = await firstFailure(ends);
   if (failure === null) return null;
-  const timer = setTimeout(() => {
-    for (const each of ranks) each.kill('SIGKILL');
-  }, graceSeconds * 1000);
-  await Promise.all(ends);
+  const killAll = (): void => ranks.forEach((each) => each.kill('SIGKILL'));
+  // Wrong use is told to the others, who end by it; of another failure who has not met learns nothing.
+  const areMeeting = failure.code !== WRONG_USE && !ranks.every((each) => each.hasMet);
+  const seconds = signal.aborted ? Math.min(graceSeconds, INTERRUPTED_SECONDS) : graceSeconds;
+  const timer = setTimeout(
+    killAll,
+    areMeeting ? MEETING_MILLISECONDS : Math.min(LONGEST_TIMER, seconds * 1000),
+  );
+  const all = await Promise.all(ends);
   clearTimeout(timer);
-  return failure;
+  return all.find(({ code }) => code === WRONG_USE) ?? failure;
 }
 
 /** The first rank that did not end with 0; null where all did. */
@@ -155,7 +187,7 @@ export async function launchRanks(options: LaunchOptions, signal: AbortSignal): 
     const stop = (): void => ranks.forEach((each) => each.kill('SIGINT'));
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
-    const failure = await seeThrough(ranks, graceSeconds);
+    const failure = await seeThrough(ranks, graceSeconds, signal);
     signal.removeEventListener('abort', stop);
     if (signal.aborted) return { code: 130, interrupted: true };
     if (failure === null) return { code: 0, interrupted: false };
