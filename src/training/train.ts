@@ -29,8 +29,9 @@ import { requireSameModel } from './parallel/fingerprint.js';
 import { followRun, shareFailure, shareRun } from './parallel/handover.js';
 import { SOLO, type Team } from './parallel/team.js';
 import { loadCheckpoint, type LoadedCheckpoint } from './run/checkpoint.js';
-import { diskFiles, isTemporary, type RunFiles } from './run/files.js';
-import { checkpointName, checkpointSteps } from './run/folder.js';
+import { diskFiles, type RunFiles } from './run/files.js';
+import { checkpointName, checkpointSteps, isTaken } from './run/folder.js';
+import { RunLock } from './run/lock.js';
 import { RunStore } from './run/store.js';
 import { TrainingSession } from './session.js';
 
@@ -68,15 +69,17 @@ function totalStepsOf(config: RunConfig): number | null {
   }
 }
 
-async function beginRun(options: NewRunOptions, files: RunFiles): Promise<Opened> {
+async function requireFree(out: string, files: RunFiles): Promise<void> {
+  if (!(await isTaken(files, absolute(out)))) return;
+  throw new ArgumentError(`${out} exists already; continue it with --resume or name another`);
+}
+
+async function beginRun(options: NewRunOptions, files: RunFiles, lock: RunLock): Promise<Opened> {
   const folder = absolute(options.out);
-  // A process killed at its very start may leave an empty folder, which is no run yet.
-  const taken = (await files.list(folder)).some((name) => !isTemporary(name));
-  if (taken) {
-    throw new ArgumentError(
-      `${options.out} exists already; continue it with --resume or name another`,
-    );
-  }
+  await requireFree(options.out, files);
+  await lock.take(folder, files);
+  // Another process may have had it in between.
+  await requireFree(options.out, files);
   const { configuration, noisy } = options.model;
   const stored =
     options.data === undefined
@@ -113,6 +116,7 @@ async function newestCheckpoint(
 async function resumeRun(
   run: string,
   files: RunFiles,
+  lock: RunLock,
   observer: TrainingObserver,
   device: string | undefined,
 ): Promise<Opened> {
@@ -121,6 +125,7 @@ async function resumeRun(
   if ((await files.size(file)) === null) {
     throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
   }
+  await lock.take(folder, files);
   const config = parseRunConfig(Buffer.from(await files.read(file)).toString('utf8'), file);
   readEnvironment();
   const local = { ...config, device: localDevice(config.device, device) };
@@ -134,13 +139,17 @@ const localDevice = (device: string, own: string | undefined): string =>
   device === 'cuda' ? (own ?? device) : device;
 
 /** Starts or finds the run; other ranks than the first learn of it from that one. */
-async function openOrFollow(options: TrainOptions, observer: TrainingObserver): Promise<Opened> {
+async function openOrFollow(
+  options: TrainOptions,
+  lock: RunLock,
+  observer: TrainingObserver,
+): Promise<Opened> {
   const { team = SOLO, files = diskFiles } = options;
   if (isFollow(options)) return followRun(team, localDevice('cuda', options.localDevice));
   try {
     const opened = isResume(options)
-      ? await resumeRun(options.resume, files, observer, options.localDevice)
-      : await beginRun(options, files);
+      ? await resumeRun(options.resume, files, lock, observer, options.localDevice)
+      : await beginRun(options, files, lock);
     team.partOf(opened.config.model.optimizer.batchSize);
     shareRun(team, opened);
     return opened;
@@ -279,8 +288,23 @@ export async function train(
   observer: TrainingObserver = {},
   signal?: AbortSignal,
 ): Promise<TrainOutcome> {
+  const lock = new RunLock();
+  try {
+    return await trainLocked(options, lock, observer, signal);
+  } finally {
+    lock.release();
+  }
+}
+
+/** The same; the lock, which is taken as soon as the folder is known, keeps other processes off. */
+async function trainLocked(
+  options: TrainOptions,
+  lock: RunLock,
+  observer: TrainingObserver,
+  signal?: AbortSignal,
+): Promise<TrainOutcome> {
   const team = options.team ?? SOLO;
-  const opened = await openOrFollow(options, observer);
+  const opened = await openOrFollow(options, lock, observer);
   const { checkpoint, folder } = opened;
   const device = localDevice(opened.config.device, options.localDevice);
   const config = { ...opened.config, device };
