@@ -9,7 +9,7 @@ import { ProcessGroupError, type Device } from '../torch/index.js';
 import { stepsOfEpochs } from './budget.js';
 import { CONFIG_FILE, parseRunConfig, type RunConfig } from './config.js';
 import { prepareTorch, readEnvironment } from './environment.js';
-import { LostRankError, RunFormatError, TrainingError } from './errors.js';
+import { LostRankError, RunFormatError, UnsavedError } from './errors.js';
 import { readStoredPanels, type StoredPanels } from './feed/stored-feed.js';
 import { initialState, type Best, type LoopState } from './loop-state.js';
 import { TrainingLoop, type LoopParts } from './loop.js';
@@ -219,7 +219,8 @@ async function saveEverything(store: RunStore, signal?: AbortSignal): Promise<vo
   try {
     await store.finish(signal);
   } catch (cause) {
-    throw new TrainingError(`${store.folder}: the last steps could not be saved`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new UnsavedError(store.folder, store.checkpointStep, reason, { cause });
   }
 }
 
@@ -253,7 +254,7 @@ async function runLoop(
     if (store !== null) await saveEverything(store, signal);
     return finished;
   } catch (error) {
-    await store?.flush();
+    await store?.tryNow();
     throw lostRank(error, session.team, state, store?.folder ?? null);
   }
 }

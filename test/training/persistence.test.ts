@@ -85,8 +85,22 @@ describe('keeping a run safe', () => {
   test('giving up while the disk refuses is an error, not silence', async () => {
     const keeper = persistence(60);
     keeper.request('checkpoint', () => Promise.reject(full()));
-    await expect(keeper.finish(AbortSignal.timeout(50))).rejects.toThrow();
+    await expect(keeper.finish(AbortSignal.timeout(50))).rejects.toThrow(
+      /^no space left on the device$/,
+    );
     expect(keeper.pending).toBe(true);
+  });
+
+  test('the end is one more try, however recent a failure and whoever is waiting', async () => {
+    let disk = false;
+    const keeper = persistence(60);
+    keeper.request('checkpoint', () => (disk ? Promise.resolve() : Promise.reject(full())));
+    await keeper.flush();
+    disk = true;
+    await keeper.flush();
+    expect(keeper.pending).toBe(true);
+    await keeper.finish(AbortSignal.abort());
+    expect(keeper.pending).toBe(false);
   });
 });
 

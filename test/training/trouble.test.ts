@@ -7,6 +7,7 @@ import {
   DivergedError,
   openRun,
   train,
+  UnsavedError,
   type NoteEvent,
   type RunFiles,
 } from '../../src/training/index.js';
@@ -78,6 +79,26 @@ describe.skipIf(!isTorchAvailable())('trouble while training', () => {
     );
     expect(notes.map(({ level }) => level)).toEqual(['warning', 'info']);
     expect(await (await openRun(run)).steps()).toMatchObject({ latest: 12 });
+  });
+
+  test('told to stop while nothing can be written: it says what is lost', async () => {
+    const files = fillingDisk();
+    const run = path.join(folder, 'run');
+    const controller = new AbortController();
+    const training = train(
+      { ...tinyRun(run), workers: 1, retrySeconds: 60, files },
+      {
+        step: ({ step }) => {
+          files.full = step > 10;
+          if (step === 30) controller.abort();
+        },
+      },
+      controller.signal,
+    );
+    await expect(training).rejects.toThrow(UnsavedError);
+    await expect(training).rejects.toThrow(
+      `${run}: the last steps could not be saved (no space left on the device); the checkpoint of step 10 is the last one`,
+    );
   });
 
   test('a vanished folder comes back whole', async () => {

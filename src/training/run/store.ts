@@ -174,6 +174,11 @@ export class RunStore {
     return this.#persistence.flush();
   }
 
+  /** Tries to write what waits, however recent a failure; never throws. */
+  tryNow(): Promise<void> {
+    return this.#persistence.tryNow();
+  }
+
   /** Returns when everything is on disk; throws only if `signal` aborts while it cannot be. */
   finish(signal?: AbortSignal): Promise<void> {
     return this.#persistence.finish(signal);
