@@ -41,6 +41,7 @@ export class Persistence {
 
   /**
    * @param folder the run's folder, made again should it vanish while its parent is there
+   * @param restore called before every job, which may find that the folder's content is gone
    * @param note receives a sentence when writing starts to fail and when it works again
    */
   constructor(
@@ -48,6 +49,7 @@ export class Persistence {
     readonly files: RunFiles,
     readonly note: (event: NoteEvent) => void,
     readonly retrySeconds: number,
+    readonly restore: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
   /** Whether something is not on disk yet. */
@@ -77,6 +79,7 @@ export class Persistence {
       const [job] = this.#jobs;
       try {
         await this.#ensureFolder();
+        await this.restore();
         await job.run();
       } catch (error) {
         this.#failed(job, error);
