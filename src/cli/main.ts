@@ -9,6 +9,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => interrupt.abort());
 }
 
+// Who reads only the first lines of what is said must not make the work fail.
+process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 try {
   await buildProgram(interrupt.signal).parseAsync();
 } catch (error) {

@@ -1,4 +1,5 @@
-import { readFile, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { NoteEvent } from '../../src/training/observer.js';
@@ -116,4 +117,11 @@ describe('which checkpoints stay', () => {
     expect(await checkpointSteps(diskFiles, folder)).toEqual([1_000, 30]);
     expect(await bestSteps(diskFiles, folder)).toEqual([25, 15]);
   });
+});
+
+test.skipIf(!existsSync('/dev/full'))('a full disk is told with the file it is about', async () => {
+  const file = path.join(folder, 'config.json');
+  await symlink('/dev/full', `${file}.partial`);
+  const refusal = await diskFiles.write(file, Buffer.from('{}')).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: 'ENOSPC', path: file });
 });
