@@ -33,7 +33,7 @@ import { diskFiles, type RunFiles } from './run/files.js';
 import { checkpointName, checkpointSteps, isTaken } from './run/folder.js';
 import { RunLock } from './run/lock.js';
 import { RunStore } from './run/store.js';
-import { TrainingSession } from './session.js';
+import { requireFitting, TrainingSession } from './session.js';
 
 export interface TrainOutcome {
   /** Folder of the run, absolute. */
@@ -90,17 +90,29 @@ async function beginRun(options: NewRunOptions, files: RunFiles, lock: RunLock):
   return { folder, config: complete, checkpoint: null, stored, isNew: true };
 }
 
+/** A checkpoint of this run's model. */
+function loadFitting(file: string, config: RunConfig): LoadedCheckpoint {
+  const checkpoint = loadCheckpoint(file, config.device as Device);
+  try {
+    requireFitting(config, checkpoint, file);
+    return checkpoint;
+  } catch (error) {
+    checkpoint.dispose();
+    throw error;
+  }
+}
+
 /** The newest checkpoint that can be read; a damaged one is passed over, and said. */
 async function newestCheckpoint(
   folder: string,
   files: RunFiles,
-  device: Device,
+  config: RunConfig,
   observer: TrainingObserver,
 ): Promise<LoadedCheckpoint | null> {
   const steps = await checkpointSteps(files, folder);
   for (const step of steps) {
     try {
-      return loadCheckpoint(path.join(folder, checkpointName(step)), device);
+      return loadFitting(path.join(folder, checkpointName(step)), config);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       observer.note?.({
@@ -130,7 +142,7 @@ async function resumeRun(
   readEnvironment();
   const local = { ...config, device: localDevice(config.device, device) };
   prepareTorch(local);
-  const checkpoint = await newestCheckpoint(folder, files, local.device as Device, observer);
+  const checkpoint = await newestCheckpoint(folder, files, local, observer);
   return { folder, config, checkpoint, stored: null, isNew: false };
 }
 
