@@ -50,6 +50,13 @@ export function sentenceOf(error: unknown): string {
   return text.split('\n', 1)[0] || 'failed without a message';
 }
 
+/** Errors that say what was lost, which is told even to who wanted the end. */
+const LOSSES = new Set(['UnsavedError']);
+
+/** The sentence after Ctrl-C: how the work was left matters only where something was lost. */
+export const sentenceAfterStop = (error: unknown): string =>
+  error instanceof Error && LOSSES.has(error.name) ? sentenceOf(error) : 'stopped before the end';
+
 /** The exit code an error leads to. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The `crab` command: builds the program, runs it, and turns every failure into one sentence and an exit code. */
 import { CommanderError } from 'commander';
-import { exitCodeOf, sentenceOf } from './errors.js';
+import { exitCodeOf, sentenceAfterStop, sentenceOf } from './errors.js';
 import { buildProgram } from './program.js';
 
 const interrupt = new AbortController();
@@ -9,13 +9,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => interrupt.abort());
 }
 
+// Who reads only the first lines of what is said must not make the work fail.
+process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 try {
   await buildProgram(interrupt.signal).parseAsync();
 } catch (error) {
   // Commander has already printed its own errors and --help.
   if (!(error instanceof CommanderError)) {
-    const message = interrupt.signal.aborted ? 'stopped before the end' : sentenceOf(error);
-    process.stderr.write(`crab: ${message}\n`);
+    const sentence = interrupt.signal.aborted ? sentenceAfterStop : sentenceOf;
+    process.stderr.write(`crab: ${sentence(error)}\n`);
     if (process.argv.includes('--debug') && error instanceof Error) {
       process.stderr.write(`${error.stack}\n`);
     }

@@ -15,6 +15,11 @@ const SHORT_NAMES: Record<string, string> = {
   targetRegularizer: 'target',
 };
 
+/** A line of its own, in place of a bar that may stand there. */
+function say(text: string): void {
+  process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${text}\n`);
+}
+
 /** Shows a training on standard error. */
 export class Display implements TrainingObserver {
   #progress: Progress | null = null;
@@ -33,7 +38,7 @@ export class Display implements TrainingObserver {
     const size = `${(event.parameters / 1e6).toFixed(1)} million weights`;
     const from = event.step > 0 ? ` from step ${event.step}` : '';
     const ranks = event.ranks > 1 ? ` with ${event.ranks} processes` : '';
-    this.#say(`${event.run}: ${size} on ${event.device}${ranks}${from}`);
+    if (!this.quiet) say(`${event.run}: ${size} on ${event.device}${ranks}${from}`);
   };
 
   readonly step: TrainingObserver['step'] = (event) => {
@@ -47,13 +52,8 @@ export class Display implements TrainingObserver {
   };
 
   readonly note: TrainingObserver['note'] = ({ level, text }) => {
-    if (level === 'warning' || !this.quiet) this.#say(text);
+    if (level === 'warning' || !this.quiet) say(text);
   };
-
-  #say(text: string): void {
-    if (this.quiet && this.#progress === null) return;
-    process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${text}\n`);
-  }
 
   /** A bar over the steps of this process; before the length is known, without an end. */
   #open(totalSteps: number | null): void {

@@ -285,6 +285,7 @@ async function newRun(options: Options): Promise<NewRunOptions & { workers?: num
   if (options.data !== undefined && (options.pool ?? options.refresh) !== undefined) {
     throw new UsageError('--pool and --refresh are for generated problems, not for --data');
   }
+  if (options.out === '') throw new UsageError('--out is empty: name a folder');
   const seed = options.seed ?? 0;
   const name = layout.configuration + (layout.noisy ? '-noisy' : '');
   const settings: NewRunOptions = {

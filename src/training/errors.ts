@@ -34,6 +34,25 @@ export class DivergedError extends TrainingError {
   }
 }
 
+/** What a run did last could not be written before it was told to stop. */
+export class UnsavedError extends TrainingError {
+  override name = 'UnsavedError';
+
+  constructor(
+    run: string,
+    /** The step of the newest checkpoint on disk, or null when there is none. */
+    readonly checkpointStep: number | null,
+    reason: string,
+    options?: ErrorOptions,
+  ) {
+    const left =
+      checkpointStep === null
+        ? 'no checkpoint had been written yet'
+        : `the checkpoint of step ${checkpointStep} is the last one`;
+    super(`${run}: the last steps could not be saved (${reason}); ${left}`, options);
+  }
+}
+
 /** Another rank of a run died, hung or could not be reached; the last good checkpoint is kept. */
 export class LostRankError extends TrainingError {
   override name = 'LostRankError';

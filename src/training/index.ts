@@ -6,6 +6,7 @@ export {
   LostRankError,
   RunFormatError,
   TrainingError,
+  UnsavedError,
   WorkerError,
 } from './errors.js';
 export { trainingFacts, type TrainingFacts } from './facts.js';

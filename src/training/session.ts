@@ -5,6 +5,7 @@
 import { CrabModel, mixturesOf, RulePrior, type MixtureData } from '../models/index.js';
 import { Generator, keep, optim, scope, type Device, type Tensor } from '../torch/index.js';
 import type { RunConfig } from './config.js';
+import { RunFormatError } from './errors.js';
 import type { Feed } from './feed/feed.js';
 import type { ProblemSource } from './feed/problem-maker.js';
 import {
@@ -64,6 +65,26 @@ function makeOptimizer(config: RunConfig, model: CrabModel): optim.Optimizer {
       return new optim.AdamW(parameters, options);
     case 'sgd':
       return new optim.SGD(parameters, { ...options, momentum: 0.9 });
+  }
+}
+
+/** Refuses a checkpoint of another model or optimiser than the run's. */
+export function requireFitting(
+  config: RunConfig,
+  checkpoint: LoadedCheckpoint,
+  file: string,
+): void {
+  const cpu = { ...config, device: 'cpu' };
+  const model = makeModel(cpu, 'cpu');
+  const optimizer = makeOptimizer(cpu, model);
+  try {
+    model.loadStateDict(checkpoint.model);
+    optimizer.loadStateTensors(checkpoint.optimizer);
+  } catch (cause) {
+    throw new RunFormatError(`${file}: it is of another model`, { cause });
+  } finally {
+    optimizer.dispose();
+    model.dispose();
   }
 }
 

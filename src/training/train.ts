@@ -9,7 +9,7 @@ import { ProcessGroupError, type Device } from '../torch/index.js';
 import { stepsOfEpochs } from './budget.js';
 import { CONFIG_FILE, parseRunConfig, type RunConfig } from './config.js';
 import { prepareTorch, readEnvironment } from './environment.js';
-import { LostRankError, RunFormatError, TrainingError } from './errors.js';
+import { LostRankError, RunFormatError, UnsavedError } from './errors.js';
 import { readStoredPanels, type StoredPanels } from './feed/stored-feed.js';
 import { initialState, type Best, type LoopState } from './loop-state.js';
 import { TrainingLoop, type LoopParts } from './loop.js';
@@ -29,10 +29,11 @@ import { requireSameModel } from './parallel/fingerprint.js';
 import { followRun, shareFailure, shareRun } from './parallel/handover.js';
 import { SOLO, type Team } from './parallel/team.js';
 import { loadCheckpoint, type LoadedCheckpoint } from './run/checkpoint.js';
-import { diskFiles, isTemporary, type RunFiles } from './run/files.js';
-import { checkpointName, checkpointSteps } from './run/folder.js';
+import { diskFiles, type RunFiles } from './run/files.js';
+import { checkpointName, checkpointSteps, isTaken } from './run/folder.js';
+import { RunLock } from './run/lock.js';
 import { RunStore } from './run/store.js';
-import { TrainingSession } from './session.js';
+import { requireFitting, TrainingSession } from './session.js';
 
 export interface TrainOutcome {
   /** Folder of the run, absolute. */
@@ -68,15 +69,17 @@ function totalStepsOf(config: RunConfig): number | null {
   }
 }
 
-async function beginRun(options: NewRunOptions, files: RunFiles): Promise<Opened> {
+async function requireFree(out: string, files: RunFiles): Promise<void> {
+  if (!(await isTaken(files, absolute(out)))) return;
+  throw new ArgumentError(`${out} exists already; continue it with --resume or name another`);
+}
+
+async function beginRun(options: NewRunOptions, files: RunFiles, lock: RunLock): Promise<Opened> {
   const folder = absolute(options.out);
-  // A process killed at its very start may leave an empty folder, which is no run yet.
-  const taken = (await files.list(folder)).some((name) => !isTemporary(name));
-  if (taken) {
-    throw new ArgumentError(
-      `${options.out} exists already; continue it with --resume or name another`,
-    );
-  }
+  await requireFree(options.out, files);
+  await lock.take(folder, files);
+  // Another process may have had it in between.
+  await requireFree(options.out, files);
   const { configuration, noisy } = options.model;
   const stored =
     options.data === undefined
@@ -87,17 +90,29 @@ async function beginRun(options: NewRunOptions, files: RunFiles): Promise<Opened
   return { folder, config: complete, checkpoint: null, stored, isNew: true };
 }
 
+/** A checkpoint of this run's model. */
+function loadFitting(file: string, config: RunConfig): LoadedCheckpoint {
+  const checkpoint = loadCheckpoint(file, config.device as Device);
+  try {
+    requireFitting(config, checkpoint, file);
+    return checkpoint;
+  } catch (error) {
+    checkpoint.dispose();
+    throw error;
+  }
+}
+
 /** The newest checkpoint that can be read; a damaged one is passed over, and said. */
 async function newestCheckpoint(
   folder: string,
   files: RunFiles,
-  device: Device,
+  config: RunConfig,
   observer: TrainingObserver,
 ): Promise<LoadedCheckpoint | null> {
   const steps = await checkpointSteps(files, folder);
   for (const step of steps) {
     try {
-      return loadCheckpoint(path.join(folder, checkpointName(step)), device);
+      return loadFitting(path.join(folder, checkpointName(step)), config);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       observer.note?.({
@@ -113,6 +128,7 @@ async function newestCheckpoint(
 async function resumeRun(
   run: string,
   files: RunFiles,
+  lock: RunLock,
   observer: TrainingObserver,
   device: string | undefined,
 ): Promise<Opened> {
@@ -121,11 +137,12 @@ async function resumeRun(
   if ((await files.size(file)) === null) {
     throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
   }
+  await lock.take(folder, files);
   const config = parseRunConfig(Buffer.from(await files.read(file)).toString('utf8'), file);
   readEnvironment();
   const local = { ...config, device: localDevice(config.device, device) };
   prepareTorch(local);
-  const checkpoint = await newestCheckpoint(folder, files, local.device as Device, observer);
+  const checkpoint = await newestCheckpoint(folder, files, local, observer);
   return { folder, config, checkpoint, stored: null, isNew: false };
 }
 
@@ -134,13 +151,17 @@ const localDevice = (device: string, own: string | undefined): string =>
   device === 'cuda' ? (own ?? device) : device;
 
 /** Starts or finds the run; other ranks than the first learn of it from that one. */
-async function openOrFollow(options: TrainOptions, observer: TrainingObserver): Promise<Opened> {
+async function openOrFollow(
+  options: TrainOptions,
+  lock: RunLock,
+  observer: TrainingObserver,
+): Promise<Opened> {
   const { team = SOLO, files = diskFiles } = options;
   if (isFollow(options)) return followRun(team, localDevice('cuda', options.localDevice));
   try {
     const opened = isResume(options)
-      ? await resumeRun(options.resume, files, observer, options.localDevice)
-      : await beginRun(options, files);
+      ? await resumeRun(options.resume, files, lock, observer, options.localDevice)
+      : await beginRun(options, files, lock);
     team.partOf(opened.config.model.optimizer.batchSize);
     shareRun(team, opened);
     return opened;
@@ -210,7 +231,8 @@ async function saveEverything(store: RunStore, signal?: AbortSignal): Promise<vo
   try {
     await store.finish(signal);
   } catch (cause) {
-    throw new TrainingError(`${store.folder}: the last steps could not be saved`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new UnsavedError(store.folder, store.checkpointStep, reason, { cause });
   }
 }
 
@@ -245,7 +267,7 @@ async function runLoop(
     await leaveTogether(session.team);
     return finished;
   } catch (error) {
-    await store?.flush();
+    await store?.tryNow();
     throw lostRank(error, session.team, state, store?.folder ?? null);
   }
 }
@@ -280,8 +302,23 @@ export async function train(
   observer: TrainingObserver = {},
   signal?: AbortSignal,
 ): Promise<TrainOutcome> {
+  const lock = new RunLock();
+  try {
+    return await trainLocked(options, lock, observer, signal);
+  } finally {
+    lock.release();
+  }
+}
+
+/** The same; the lock, which is taken as soon as the folder is known, keeps other processes off. */
+async function trainLocked(
+  options: TrainOptions,
+  lock: RunLock,
+  observer: TrainingObserver,
+  signal?: AbortSignal,
+): Promise<TrainOutcome> {
   const team = options.team ?? SOLO;
-  const opened = await openOrFollow(options, observer);
+  const opened = await openOrFollow(options, lock, observer);
   const { checkpoint, folder } = opened;
   const device = localDevice(opened.config.device, options.localDevice);
   const config = { ...opened.config, device };

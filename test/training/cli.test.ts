@@ -45,6 +45,7 @@ describe('crab train, wrong use', () => {
     [/--overrides: the text is not JSON/, '--config', 'center', '--overrides', '{"depth": '],
     [/--pool and --refresh are for generated/, '--config', 'center', '--data', 'x', '--pool', '9'],
     [/is not a run/, '--resume', tmpdir()],
+    [/--out is empty: name a folder/, '--config', 'center', '--out', ''],
     [/has no noisy form/, '--config', 'center', '--noisy'],
   ])('%s', async (message, ...args) => {
     const failure = await refusal(...args);
@@ -90,6 +91,19 @@ describe.skipIf(!isTorchAvailable())('crab train', () => {
     expect(again.stderr).toMatch(/continue with: crab train --resume/);
     expect(again.code).toBe(130);
     expect((await (await openRun(run)).steps()).latest).toBeGreaterThanOrEqual(step);
+  });
+
+  test('nobody reads what it says: it is done all the same', { timeout: 180_000 }, async () => {
+    const run = path.join(folder, 'unread');
+    const ended = await crabTrain(
+      [
+        ...['--config', 'center', '--preset', 'small', '--overrides', overrides, '--steps', '20'],
+        ...['--pool', '16', '--threads', '1', '--workers', '1', '--out', run],
+      ],
+      (child) => child.stderr?.destroy(),
+    );
+    expect(ended.code).toBe(0);
+    expect((await (await openRun(run)).steps()).latest).toBe(20);
   });
 
   test('a time budget becomes a number of steps that is stored', { timeout: 180_000 }, async () => {

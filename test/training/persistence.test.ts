@@ -1,4 +1,5 @@
-import { readFile, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { NoteEvent } from '../../src/training/observer.js';
@@ -85,8 +86,22 @@ describe('keeping a run safe', () => {
   test('giving up while the disk refuses is an error, not silence', async () => {
     const keeper = persistence(60);
     keeper.request('checkpoint', () => Promise.reject(full()));
-    await expect(keeper.finish(AbortSignal.timeout(50))).rejects.toThrow();
+    await expect(keeper.finish(AbortSignal.timeout(50))).rejects.toThrow(
+      /^no space left on the device$/,
+    );
     expect(keeper.pending).toBe(true);
+  });
+
+  test('the end is one more try, however recent a failure and whoever is waiting', async () => {
+    let disk = false;
+    const keeper = persistence(60);
+    keeper.request('checkpoint', () => (disk ? Promise.resolve() : Promise.reject(full())));
+    await keeper.flush();
+    disk = true;
+    await keeper.flush();
+    expect(keeper.pending).toBe(true);
+    await keeper.finish(AbortSignal.abort());
+    expect(keeper.pending).toBe(false);
   });
 });
 
@@ -102,4 +117,11 @@ describe('which checkpoints stay', () => {
     expect(await checkpointSteps(diskFiles, folder)).toEqual([1_000, 30]);
     expect(await bestSteps(diskFiles, folder)).toEqual([25, 15]);
   });
+});
+
+test.skipIf(!existsSync('/dev/full'))('a full disk is told with the file it is about', async () => {
+  const file = path.join(folder, 'config.json');
+  await symlink('/dev/full', `${file}.partial`);
+  const refusal = await diskFiles.write(file, Buffer.from('{}')).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: 'ENOSPC', path: file });
 });

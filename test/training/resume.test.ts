@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { isTorchAvailable } from '../../src/torch/index.js';
@@ -7,7 +7,7 @@ import { openRun, train, type NoteEvent, type TrainOptions } from '../../src/tra
 import { scratchFolder } from '../scratch-folder.js';
 import { decodeEventFile } from './event-decoder.js';
 import { contentOf } from './run-files.js';
-import { tinyRun } from './tiny.js';
+import { tinyModel, tinyRun } from './tiny.js';
 
 const STEPS = 40;
 const KILLS = process.env.CRAB_TEST_LONG ? 10 : 2;
@@ -140,6 +140,45 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
     await train({ resume: run, ...runtime }, { note: (event) => notes.push(event) });
     expect(notes[0].text).toMatch(/damaged and passed over/);
     expect(await contentOf(run)).toEqual(expected);
+  });
+
+  /** Resumes a run stopped at step 25 after `harm` was done to its newest checkpoint. */
+  async function resumeHarmed(name: string, harm: (file: string) => Promise<void>) {
+    const run = path.join(folder, name);
+    await trainUntil(tinyRun(run), 25);
+    await harm(path.join(run, 'checkpoint-00000025.safetensors'));
+    const notes: NoteEvent[] = [];
+    const steps: number[] = [];
+    await train(
+      { resume: run, ...runtime },
+      { note: (event) => notes.push(event), start: ({ step }) => steps.push(step) },
+    );
+    expect(steps).toEqual([20]);
+    expect(await contentOf(run)).toEqual(expected);
+    return notes[0].text;
+  }
+
+  test('a changed weight is noticed', async () => {
+    const note = await resumeHarmed('changed', async (file) => {
+      const bytes = await readFile(file);
+      bytes[bytes.length - 100] ^= 1;
+      await writeFile(file, bytes);
+    });
+    expect(note).toMatch(/damaged and passed over: .*its weights are not those that were written/);
+  });
+
+  test('so is a checkpoint of another model', async () => {
+    const note = await resumeHarmed('foreign', async (file) => {
+      const other = path.join(folder, 'foreign-model');
+      await trainUntil(
+        tinyRun(other, {
+          model: tinyModel({ network: { ...tinyModel().network, conceptSize: 6 } }),
+        }),
+        25,
+      );
+      await copyFile(path.join(other, path.basename(file)), file);
+    });
+    expect(note).toMatch(/passed over: .*it is of another model/);
   });
 
   test('a folder that is a run already, or none, is refused', async () => {

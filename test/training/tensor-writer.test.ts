@@ -1,8 +1,9 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { SafetensorsFile } from '../../src/torch/index.js';
 import type { HostTensor } from '../../src/training/run/checkpoint.js';
+import { requireIntact } from '../../src/training/run/checksum.js';
 import { PendingTensors } from '../../src/training/run/tensor-writer.js';
 import { scratchFolder } from '../scratch-folder.js';
 
@@ -37,5 +38,10 @@ describe.each([
     expect(new Set(opened.readBytes('a'))).toEqual(new Set([7]));
     expect(new Set(opened.readBytes('b'))).toEqual(new Set([9]));
     opened.close();
+    expect(() => requireIntact(file)).not.toThrow();
+    const content = await readFile(file);
+    content[content.length - 1] ^= 1;
+    await writeFile(file, content);
+    expect(() => requireIntact(file)).toThrow(/its weights are not those that were written/);
   });
 });

@@ -1,12 +1,14 @@
+import { rmSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { isTorchAvailable } from '../../src/torch/index.js';
+import { isTorchAvailable, SafetensorsFile } from '../../src/torch/index.js';
 import {
   diskFiles,
   DivergedError,
   openRun,
   train,
+  UnsavedError,
   type NoteEvent,
   type RunFiles,
 } from '../../src/training/index.js';
@@ -80,6 +82,26 @@ describe.skipIf(!isTorchAvailable())('trouble while training', () => {
     expect(await (await openRun(run)).steps()).toMatchObject({ latest: 12 });
   });
 
+  test('told to stop while nothing can be written: it says what is lost', async () => {
+    const files = fillingDisk();
+    const run = path.join(folder, 'run');
+    const controller = new AbortController();
+    const training = train(
+      { ...tinyRun(run), workers: 1, retrySeconds: 60, files },
+      {
+        step: ({ step }) => {
+          files.full = step > 10;
+          if (step === 30) controller.abort();
+        },
+      },
+      controller.signal,
+    );
+    await expect(training).rejects.toThrow(UnsavedError);
+    await expect(training).rejects.toThrow(
+      `${run}: the last steps could not be saved (no space left on the device); the checkpoint of step 10 is the last one`,
+    );
+  });
+
   test('a vanished folder comes back whole', async () => {
     const run = path.join(folder, 'run');
     const away = path.join(folder, 'away');
@@ -100,7 +122,45 @@ describe.skipIf(!isTorchAvailable())('trouble while training', () => {
     expect(names).toContain('checkpoint-00000040.safetensors');
     const steps = (await (await openRun(run)).metrics()).map(({ step }) => step);
     expect(steps).toEqual([10, 15, 20, 30, 30, 40, 40]);
+    expect(names).toContain('rules-12.json');
+    expect(notes.map(({ level }) => level)).toEqual(['warning']);
+    expect(notes[0].text).toMatch(/had vanished and is made again; earlier checkpoints/);
+    await expectBestThere(run);
   });
+
+  test('so does that of a resumed run, with what an earlier process left', async () => {
+    const run = path.join(folder, 'run');
+    const stop = new AbortController();
+    await train(
+      { ...tinyRun(run), ...runtime },
+      { step: ({ step }) => step === 20 && stop.abort() },
+      stop.signal,
+    );
+    const again = new AbortController();
+    await train(
+      { resume: run, ...runtime },
+      {
+        start: () => rmSync(run, { recursive: true }),
+        step: ({ step }) => step >= 25 && again.abort(),
+      },
+      again.signal,
+    );
+    expect(await readdir(run)).toContain('rules-12.json');
+    expect(await (await openRun(run)).steps()).toEqual({ latest: 25, best: 15 });
+    await expectBestThere(run);
+    expect(await train({ resume: run, ...runtime })).toMatchObject({ finished: true });
+  });
+
+  /** The best weights that the newest checkpoint refers to can be read. */
+  async function expectBestThere(run: string): Promise<void> {
+    const opened = await openRun(run);
+    const { file } = await opened.weights('latest');
+    const checkpoint = SafetensorsFile.open(file);
+    checkpoint.close();
+    const { best } = JSON.parse(checkpoint.metadata.state) as { best: { step: number } };
+    expect((await opened.steps()).best).toBe(best.step);
+    (await opened.loadModel('best')).dispose();
+  }
 
   test('a loss that is not finite stops it and keeps the last good checkpoint', async () => {
     const run = path.join(folder, 'run');

@@ -15,6 +15,7 @@ import {
 import { RunFormatError } from '../errors.js';
 import type { FeedState } from '../feed/feed.js';
 import { decodeState, encodeState, type LoopState } from '../loop-state.js';
+import { requireIntact } from './checksum.js';
 
 export const MODEL_PREFIX = 'model.';
 export const OPTIMIZER_PREFIX = 'optimizer.';
@@ -107,6 +108,7 @@ function withPrefix(tensors: ReadonlyMap<string, Tensor>, prefix: string): Map<s
 
 /** Reads a full checkpoint; nothing in it is trusted. */
 export function loadCheckpoint(file: string, device: Device): LoadedCheckpoint {
+  requireIntact(file);
   const { tensors, metadata } = loadSafetensors(file, device);
   if (metadata.format !== 'crab-checkpoint-1') {
     throw new RunFormatError(`${file}: not a checkpoint of this version`);

@@ -28,8 +28,14 @@ export interface RunFiles {
   ): Promise<void>;
 }
 
-const isMissing = (error: unknown): boolean =>
+export const isMissing = (error: unknown): boolean =>
   error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** The system names no path where writing to an open file fails, as it does on a full disk. */
+export function withPath(error: unknown, file: string): unknown {
+  const isSystemError = error instanceof Error && 'code' in error && !('path' in error);
+  return isSystemError ? Object.assign(error, { path: file }) : error;
+}
 
 /** The temporary name of a file being written; left-overs of a crash are removed on resume. */
 const TEMPORARY_SUFFIX = '.partial';
@@ -59,7 +65,7 @@ async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
     await handle.sync();
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw withPath(error, file);
   } finally {
     await handle.close();
   }

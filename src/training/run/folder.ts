@@ -6,6 +6,8 @@
 import path from 'node:path';
 import { isTemporary, type RunFiles } from './files.js';
 
+/** Held by the process that trains; see lock.ts. */
+export const LOCK_FILE = 'training.lock';
 const FULL = /^checkpoint-(\d+)\.safetensors$/;
 const BEST = /^checkpoint-best-(\d+)\.safetensors$/;
 /** Digits of a step in names, so that they sort. */
@@ -38,6 +40,13 @@ export async function bestSteps(files: RunFiles, folder: string): Promise<number
 /** Rule snapshots in a folder, by step. */
 export async function rulesSteps(files: RunFiles, folder: string): Promise<number[]> {
   return stepsOf(await files.list(folder), /^rules-(\d+)\.json$/).reverse();
+}
+
+/** Whether a folder holds something of a run, or anything else that is not ours to write over. */
+export async function isTaken(files: RunFiles, folder: string): Promise<boolean> {
+  const names = await files.list(folder);
+  // A process killed at its very start leaves a folder that is no run yet.
+  return names.some((name) => !isTemporary(name) && name !== LOCK_FILE);
 }
 
 /** Removes checkpoints beyond the newest two and best weights that none of the kept refers to. */

@@ -6,6 +6,7 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TrainingError } from '../errors.js';
 import type { NoteEvent } from '../observer.js';
 import type { RunFiles } from './files.js';
 
@@ -34,11 +35,13 @@ function reasonOf(error: unknown): string {
 export class Persistence {
   #jobs: Job[] = [];
   #running: Promise<void> | null = null;
-  #failing = false;
+  /** Why writing does not work at the moment; null while it does. */
+  #failure: unknown = null;
   #nextTry = 0;
 
   /**
    * @param folder the run's folder, made again should it vanish while its parent is there
+   * @param restore called before every job, which may find that the folder's content is gone
    * @param note receives a sentence when writing starts to fail and when it works again
    */
   constructor(
@@ -46,6 +49,7 @@ export class Persistence {
     readonly files: RunFiles,
     readonly note: (event: NoteEvent) => void,
     readonly retrySeconds: number,
+    readonly restore: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
   /** Whether something is not on disk yet. */
@@ -75,6 +79,7 @@ export class Persistence {
       const [job] = this.#jobs;
       try {
         await this.#ensureFolder();
+        await this.restore();
         await job.run();
       } catch (error) {
         this.#failed(job, error);
@@ -96,8 +101,9 @@ export class Persistence {
 
   #failed(job: Job, error: unknown): void {
     this.#nextTry = performance.now() + this.retrySeconds * 1000;
-    if (this.#failing) return;
-    this.#failing = true;
+    const isFirst = this.#failure === null;
+    this.#failure = error;
+    if (!isFirst) return;
     this.note({
       level: 'warning',
       text: `${this.folder}: ${job.name} could not be written (${reasonOf(error)}); training goes on and writing is tried again`,
@@ -105,19 +111,31 @@ export class Persistence {
   }
 
   #succeeded(): void {
-    if (!this.#failing) return;
-    this.#failing = false;
+    if (this.#failure === null) return;
+    this.#failure = null;
     this.note({ level: 'info', text: `${this.folder}: writing works again` });
   }
 
-  /** Keeps trying until everything is on disk. Gives up only when `signal` aborts; then it throws. */
+  /** Tries to write what waits, however recent a failure. Never throws. */
+  async tryNow(): Promise<void> {
+    await this.#running;
+    this.#nextTry = 0;
+    await this.flush();
+  }
+
+  /**
+   * Keeps trying until everything is on disk. Gives up only when `signal` aborts, after one more try; then
+   * it throws, and says why it could not be written.
+   */
   async finish(signal?: AbortSignal): Promise<void> {
     for (;;) {
-      await this.flush();
+      const isLast = signal?.aborted === true;
+      await this.tryNow();
       if (!this.pending) return;
-      signal?.throwIfAborted();
+      if (isLast) throw new TrainingError(reasonOf(this.#failure), { cause: this.#failure });
       const wait = Math.max(10, this.#nextTry - performance.now());
-      await sleep(wait, undefined, { signal });
+      // Being told to stop ends the wait, not the attempt.
+      await sleep(wait, undefined, { signal }).catch(() => {});
     }
   }
 }

@@ -1,7 +1,6 @@
 /** The thread that writes one large checkpoint. */
 import { parentPort } from 'node:worker_threads';
-import { writeSafetensorsFile } from '../../torch/index.js';
-import { buffersOf, sourcesOf, type WriteReply, type WriteRequest } from './tensor-writer.js';
+import { buffersOf, writeChecked, type WriteReply, type WriteRequest } from './tensor-writer.js';
 
 /** The system's error code behind an error, however deep. */
 function codeOf(error: unknown): string | undefined {
@@ -12,9 +11,9 @@ function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-function write({ file, tensors, metadata }: WriteRequest): WriteReply['failure'] {
+function write(request: WriteRequest): WriteReply['failure'] {
   try {
-    writeSafetensorsFile(file, sourcesOf(tensors), metadata);
+    writeChecked(request);
     return null;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -3,9 +3,10 @@
  * thread of their own, so that training goes on meanwhile.
  */
 import { startWorker } from '../../matrix/node.js';
-import { writeSafetensorsFile, type TensorSource } from '../../torch/index.js';
+import { writeSafetensorsFile } from '../../torch/index.js';
 import { TrainingError } from '../errors.js';
 import type { HostTensor } from './checkpoint.js';
+import { CHECKSUM, checksumOf } from './checksum.js';
 
 /** Up to this size a write is over before a thread would have started. */
 const SMALL_BYTES = 64 << 20;
@@ -23,8 +24,11 @@ export interface WriteReply {
   readonly failure: { readonly message: string; readonly code: string | undefined } | null;
 }
 
-export const sourcesOf = (tensors: readonly HostTensor[]): TensorSource[] =>
-  tensors.map(({ bytes, ...rest }) => ({ ...rest, bytes: () => bytes }));
+/** Writes tensors with a checksum of them, which is looked at when they are read again. */
+export function writeChecked({ file, tensors, metadata }: WriteRequest): void {
+  const sources = tensors.map(({ bytes, ...rest }) => ({ ...rest, bytes: () => bytes }));
+  writeSafetensorsFile(file, sources, { ...metadata, [CHECKSUM]: checksumOf(sources) });
+}
 
 export const buffersOf = (tensors: readonly HostTensor[]): ArrayBuffer[] =>
   tensors.map(({ bytes }) => bytes.buffer);
@@ -39,7 +43,7 @@ export class PendingTensors {
 
   async write(file: string, metadata: Readonly<Record<string, string>>): Promise<void> {
     const bytes = this.#tensors.reduce((sum, tensor) => sum + tensor.bytes.length, 0);
-    if (bytes <= SMALL_BYTES) writeSafetensorsFile(file, sourcesOf(this.#tensors), metadata);
+    if (bytes <= SMALL_BYTES) writeChecked({ file, tensors: this.#tensors, metadata });
     else await this.#writeInThread(file, metadata);
   }
 

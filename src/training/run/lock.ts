@@ -1,0 +1,169 @@
+/**
+ * One process at a time works on a run: it holds a file in the run's folder that names it. What a killed
+ * process leaves is taken over as soon as it can be told that it is gone: at once on the same host, after
+ * a while without a sign of life on another. Only who trains asks for it; reading a run needs no lock.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { ArgumentError } from '../../matrix/index.js';
+import { isMissing, withPath, type RunFiles } from './files.js';
+import { LOCK_FILE } from './folder.js';
+
+/** Between two signs of life. */
+const REFRESH_MS = 30_000;
+/** Silence after which a holder that cannot be asked is taken for gone. */
+const SILENCE_MS = 120_000;
+/** Others may take and leave the lock meanwhile, but not for ever. */
+const ATTEMPTS = 20;
+
+/** Who holds a lock. */
+export interface Holder {
+  readonly host: string;
+  readonly pid: number;
+  /** When the process started, in the system's own terms: pids are used again. Null where unknown. */
+  readonly started: string | null;
+}
+
+/** State and start of a process as Linux tells them; null where it does not, or there is none. */
+function processFacts(pid: number): { state: string; started: string } | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name, in brackets, may hold anything; the third field comes after it.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return { state: fields[0], started: fields[19] };
+  } catch {
+    return null;
+  }
+}
+
+export const thisProcess = (): Holder => ({
+  host: hostname(),
+  pid: process.pid,
+  started: processFacts(process.pid)?.started ?? null,
+});
+
+/** Whether a process of this host still runs. */
+function isAlive({ pid, started }: Holder): boolean {
+  const facts = processFacts(pid);
+  // A killed process whose parent has not asked for its end yet is a zombie.
+  if (facts !== null && started !== null) return facts.started === started && facts.state !== 'Z';
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Who a lock's text names; null where it is cut off or not ours. */
+function parseHolder(text: string): Holder | null {
+  try {
+    const { host, pid, started } = JSON.parse(text) as Partial<Holder>;
+    const named = typeof host === 'string' && Number.isSafeInteger(pid) && Number(pid) > 0;
+    return named ? { host, pid: Number(pid), started: started ?? null } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Why a lock must be respected; null where its holder is gone. */
+function refusalOf(text: string, changed: number, file: string): string | null {
+  const holder = parseHolder(text);
+  const who = holder === null ? 'another process' : `process ${holder.pid} on host ${holder.host}`;
+  const run = path.dirname(file);
+  if (holder !== null && holder.host === hostname()) {
+    return isAlive(holder) ? `${run} is being trained by ${who}: wait for its end` : null;
+  }
+  const silent = Date.now() - changed;
+  if (silent > SILENCE_MS) return null;
+  const ago = Math.max(0, Math.round(silent / 1000));
+  return `${run} was in use by ${who} ${ago} seconds ago: wait for its end, or delete ${file} if it is gone`;
+}
+
+export class RunLock {
+  #file: string | null = null;
+  #text = '';
+  #timer: NodeJS.Timeout | undefined;
+  #madeFolder = false;
+
+  /** Makes the folder if need be, and takes its lock; refuses while another process holds it. */
+  async take(folder: string, files: RunFiles): Promise<void> {
+    const isNew = (await files.size(folder)) === null;
+    await files.makeFolder(folder);
+    const file = path.join(folder, LOCK_FILE);
+    this.#text = `${JSON.stringify(thisProcess())}\n`;
+    for (let attempt = 0; !this.#create(file); attempt++) {
+      if (attempt === ATTEMPTS) throw new ArgumentError(`${file}: others keep taking this lock`);
+      removeIfAbandoned(file);
+    }
+    this.#file = file;
+    this.#madeFolder = isNew;
+    this.#timer = setInterval(() => this.#refresh(file), REFRESH_MS).unref();
+  }
+
+  /** Whether the lock could be written: false where there is one already. */
+  #create(file: string): boolean {
+    try {
+      writeFileSync(file, this.#text, { flag: 'wx' });
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw withPath(error, file);
+    }
+  }
+
+  /** Gives a sign of life. Should the folder have vanished and come back, the lock does as well. */
+  #refresh(file: string): void {
+    try {
+      const now = new Date();
+      utimesSync(file, now, now);
+    } catch {
+      try {
+        this.#create(file);
+      } catch {
+        // The disk refuses, as it does to the run itself, which says so.
+      }
+    }
+  }
+
+  /** Gives the lock back, and removes a folder that was made for it and is still empty. */
+  release(): void {
+    clearInterval(this.#timer);
+    const file = this.#file;
+    if (file === null) return;
+    this.#file = null;
+    try {
+      if (readFileSync(file, 'utf8') !== this.#text) return;
+      rmSync(file);
+      if (this.#madeFolder) rmdirSync(path.dirname(file));
+    } catch {
+      // The folder is gone or holds the run; a lock that stays is taken over by the next process.
+    }
+  }
+}
+
+/** Removes the lock of a process that is gone; throws where it may still be at work. */
+function removeIfAbandoned(file: string): void {
+  // Two processes may find it abandoned at once: what is moved aside must be what was judged.
+  const aside = `${file}.${randomBytes(4).toString('hex')}.partial`;
+  try {
+    const text = readFileSync(file, 'utf8');
+    const refusal = refusalOf(text, statSync(file).mtimeMs, file);
+    if (refusal !== null) throw new ArgumentError(refusal);
+    renameSync(file, aside);
+    if (readFileSync(aside, 'utf8') === text) rmSync(aside);
+    else renameSync(aside, file);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Display } from '../../src/cli/train-display.js';
+
+let said: string;
+beforeEach(() => {
+  said = '';
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    said += String(text);
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const START = {
+  run: 'runs/a',
+  device: 'cpu',
+  step: 0,
+  totalSteps: 9,
+  batchSize: 8,
+  parameters: 2_200_000,
+  ranks: 1,
+};
+
+/** What is said before, at and after the start. */
+function show(quiet: boolean): string {
+  const display = new Display(quiet);
+  display.note?.({ level: 'warning', text: 'early warning' });
+  display.start?.(START);
+  display.note?.({ level: 'warning', text: 'late warning' });
+  display.note?.({ level: 'info', text: 'a fact' });
+  display.stop();
+  return said;
+}
+
+test('--quiet leaves warnings, whenever they come, and nothing else', () => {
+  expect(show(true)).toBe('early warning\nlate warning\n');
+});
+
+test('otherwise all is said', () => {
+  for (const part of ['early warning', '2.2 million weights on cpu', 'late warning', 'a fact']) {
+    expect(show(false)).toContain(part);
+  }
+});
