@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isTorchAvailable } from '../../src/torch/index.js';
-import { train } from '../../src/training/index.js';
+import { train, TrainingError } from '../../src/training/index.js';
 import { diskFiles } from '../../src/training/run/files.js';
 import { LOCK_FILE } from '../../src/training/run/folder.js';
 import { RunLock, thisProcess, type Holder } from '../../src/training/run/lock.js';
@@ -74,6 +74,7 @@ describe('the lock of a run', () => {
   ])('a lock %s holds for two minutes', async (_, holder, message) => {
     await heldBy(holder, 60);
     await expect(take()).rejects.toThrow(message);
+    await expect(take()).rejects.toBeInstanceOf(TrainingError);
     await expect(take()).rejects.toThrow(`or delete ${file} if it is gone`);
     await heldBy(holder, 130);
     await take();

@@ -16,6 +16,7 @@ import {
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { ArgumentError } from '../../matrix/index.js';
+import { TrainingError } from '../errors.js';
 import { isMissing, withPath, type RunFiles } from './files.js';
 import { LOCK_FILE } from './folder.js';
 
@@ -76,18 +77,24 @@ function parseHolder(text: string): Holder | null {
   }
 }
 
-/** Why a lock must be respected; null where its holder is gone. */
-function refusalOf(text: string, changed: number, file: string): string | null {
+/**
+ * Why a lock must be respected; null where its holder is gone. Where it may be gone, trying again later helps,
+ * as launchers of jobs do: then it is no wrong use.
+ */
+function refusalOf(text: string, changed: number, file: string): Error | null {
   const holder = parseHolder(text);
   const who = holder === null ? 'another process' : `process ${holder.pid} on host ${holder.host}`;
   const run = path.dirname(file);
   if (holder !== null && holder.host === hostname()) {
-    return isAlive(holder) ? `${run} is being trained by ${who}: wait for its end` : null;
+    if (!isAlive(holder)) return null;
+    return new ArgumentError(`${run} is being trained by ${who}: wait for its end`);
   }
   const silent = Date.now() - changed;
   if (silent > SILENCE_MS) return null;
   const ago = Math.max(0, Math.round(silent / 1000));
-  return `${run} was in use by ${who} ${ago} seconds ago: wait for its end, or delete ${file} if it is gone`;
+  return new TrainingError(
+    `${run} was in use by ${who} ${ago} seconds ago: wait for its end, or delete ${file} if it is gone`,
+  );
 }
 
 export class RunLock {
@@ -159,7 +166,7 @@ function removeIfAbandoned(file: string): void {
   try {
     const text = readFileSync(file, 'utf8');
     const refusal = refusalOf(text, statSync(file).mtimeMs, file);
-    if (refusal !== null) throw new ArgumentError(refusal);
+    if (refusal !== null) throw refusal;
     renameSync(file, aside);
     if (readFileSync(aside, 'utf8') === text) rmSync(aside);
     else renameSync(aside, file);
