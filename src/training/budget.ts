@@ -26,7 +26,9 @@ export function parseDuration(text: string): number {
 
 /** Steps after which a time budget measures; the first ones are slower (allocation, capture). */
 export const WARM_UP_STEPS = 10;
-export const MEASURED_STEPS = 20;
+const MEASURED_STEPS = 20;
+/** Steps after which a time budget knows its number of steps. */
+export const STEPS_UNTIL_FIXED = WARM_UP_STEPS + MEASURED_STEPS;
 
 /** Steps for a number of epochs: every problem is used that often, rounded up to whole steps. */
 export const stepsOfEpochs = (epochs: number, problems: number, batchSize: number): number =>

@@ -68,6 +68,8 @@ export interface RuntimeOptions {
   ended?(model: CrabModel): void;
   /** The file system, for tests. */
   readonly files?: RunFiles;
+  /** The clock in seconds, for tests. */
+  now?(): number;
   /** Seconds after which a failed write is tried again. */
   readonly retrySeconds?: number;
 }

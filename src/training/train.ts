@@ -156,6 +156,7 @@ function loopParts(
   store: RunStore | null,
   stored: RunConfig,
   observer: TrainingObserver,
+  now: () => number,
 ): LoopParts {
   const { config, feed, team } = session;
   return {
@@ -194,7 +195,7 @@ function loopParts(
       return isCuda(config.device) ? Promise.resolve() : flushed;
     },
     checkpointOnDisk: () => store?.checkpointStep ?? null,
-    now: () => performance.now() / 1000,
+    now,
   };
 }
 
@@ -235,9 +236,10 @@ async function runLoop(
   opened: Opened,
   state: LoopState,
   observer: TrainingObserver,
+  now: () => number,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const parts = loopParts(session, store, opened.config, observer);
+  const parts = loopParts(session, store, opened.config, observer, now);
   try {
     const finished = await new TrainingLoop(parts, state).run(signal);
     await leaveTogether(session.team);
@@ -279,7 +281,7 @@ export async function train(
   observer: TrainingObserver = {},
   signal?: AbortSignal,
 ): Promise<TrainOutcome> {
-  const team = options.team ?? SOLO;
+  const { team = SOLO, now = () => performance.now() / 1000 } = options;
   const opened = await openOrFollow(options, observer);
   const { checkpoint, folder } = opened;
   const device = localDevice(opened.config.device, options.localDevice);
@@ -303,7 +305,7 @@ export async function train(
       parameters: session.model.parameterCount(),
       ranks: team.size,
     });
-    const finished = await runLoop(session, store, opened, state, observer, signal);
+    const finished = await runLoop(session, store, opened, state, observer, now, signal);
     options.ended?.(session.model);
     return {
       run: folder,
