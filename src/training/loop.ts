@@ -76,6 +76,9 @@ export interface LoopParts {
   now(): number;
 }
 
+/** The name of the weighted sum of all other terms. */
+const WHOLE_LOSS = 'loss';
+
 /** Share of a time budget left to checkpoints, logs and ending. */
 const RESERVED = 0.03;
 
@@ -193,13 +196,22 @@ export class TrainingLoop {
     const { terms } = this.#parts.stepper;
     const { interval } = this.#state;
     for (let n = 0; n < count; n++) {
+      const row = values.subarray(n * terms.length, (n + 1) * terms.length);
+      this.#requireFiniteTerms(first + n, row);
       terms.forEach((term, index) => {
-        const value = values[n * terms.length + index];
-        if (!Number.isFinite(value)) this.#diverged(first + n, term, value);
-        interval.terms[term] = (interval.terms[term] ?? 0) + value;
+        interval.terms[term] = (interval.terms[term] ?? 0) + row[index];
       });
       interval.steps++;
     }
+  }
+
+  /** Names the part of the loss that went wrong: the loss itself goes with any of them. */
+  #requireFiniteTerms(step: number, row: TermValues): void {
+    const { terms } = this.#parts.stepper;
+    const wrong = terms.filter((_, index) => !Number.isFinite(row[index]));
+    if (wrong.length === 0) return;
+    const blamed = wrong.find((term) => term !== WHOLE_LOSS) ?? WHOLE_LOSS;
+    this.#diverged(step, blamed, row[terms.indexOf(blamed)]);
   }
 
   #diverged(step: number, term: string, value: number): never {

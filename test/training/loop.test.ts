@@ -286,6 +286,19 @@ describe('the loop', () => {
     expect(events).toEqual([]);
   });
 
+  test('the part of the loss is named that makes it not finite, not the loss', async () => {
+    const blamedFor = (...row: number[]): Promise<unknown> => {
+      const finish = (count: number) =>
+        Promise.resolve(Float32Array.from({ length: count * 2 }, (_, n) => row[n % 2]));
+      return new TrainingLoop(world(configOf(), { finish }).parts, initialState(60)).run();
+    };
+    await expect(blamedFor(NaN, Infinity)).rejects.toMatchObject({
+      term: 'target',
+      value: Infinity,
+    });
+    await expect(blamedFor(Infinity, 1)).rejects.toMatchObject({ term: 'loss', value: Infinity });
+  });
+
   test('weights that are not finite are never stored', async () => {
     const config = configOf({ checkpoints: { seconds: 1e6, steps: 5 } });
     const { parts, events } = world(config, { isFinite: () => false });
