@@ -1,6 +1,7 @@
 /** `crab train`: trains a model without labels, or continues a training. */
 import type { Command } from 'commander';
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { findLayout, type ConfigurationLayout } from '../matrix/index.js';
 import { crabConfig, ModelError, PRESETS, type CrabConfig } from '../models/index.js';
@@ -165,14 +166,23 @@ async function requestOf(options: Options): Promise<{ request: TrainOptions; dev
 /** A run that is there already, with the flags it was started with. */
 async function continued(
   options: Options,
-  { out, model }: NewRunOptions,
+  { out, model, data }: NewRunOptions,
 ): Promise<{ request: TrainOptions; device: string }> {
   const { config } = await openRun(out);
   if (!isDeepStrictEqual(config.model, model)) {
     throw new UsageError(`--continue: ${out} was started with another preset or other overrides`);
   }
+  requireSameData(out, data, config.data);
   const decided = { out: undefined, data: undefined, overrides: undefined };
   return resumed({ ...options, ...decided, resume: out });
+}
+
+/** Other problems would be another training; changes of the file itself are seen when it is read. */
+function requireSameData(out: string, given: string | undefined, stored: RunConfig['data']): void {
+  const expected = stored.kind === 'set' ? stored.path : undefined;
+  if ((given === undefined ? undefined : path.resolve(given)) === expected) return;
+  const used = expected === undefined ? 'without --data' : `with --data ${expected}`;
+  throw new UsageError(`--continue: ${out} was started ${used}`);
 }
 
 /** What this process does: the whole run, or a rank's part of it. */

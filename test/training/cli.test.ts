@@ -1,14 +1,17 @@
 import type { ChildProcess } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { crabConfig } from '../../src/models/index.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
+import { runConfigOf, type StoredData } from '../../src/training/options.js';
+import { encodeConfig } from '../../src/training/run/store.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { failureOf } from '../cli/crab-in-process.js';
 import { crabFromSource, type Outcome } from '../cli/run-crab.js';
-import { tinyModel } from './tiny.js';
+import { tinyModel, tinyRun } from './tiny.js';
 
 const folder = scratchFolder();
 let overrides: string;
@@ -60,6 +63,39 @@ describe('crab train, wrong use', () => {
       code: 2,
     });
     expect((await refusal('--config', 'center', '--device', 'tpu', '--out', out)).code).toBe(2);
+  });
+});
+
+describe('crab train --continue', () => {
+  /** A run as it is stored, whose problems come from `data`. */
+  async function storedRun(name: string, data: StoredData | null): Promise<string> {
+    const run = path.join(folder, name);
+    const config = runConfigOf(
+      { ...tinyRun(run), model: crabConfig('small', 'center') },
+      { software: {}, threads: 1 },
+      data,
+    );
+    await mkdir(run);
+    await writeFile(path.join(run, 'config.json'), encodeConfig(config));
+    return run;
+  }
+  const settings = ['--config', 'center', '--preset', 'small', '--continue', '--out'];
+
+  test('refuses other problems than those the run was started with', async () => {
+    const data = { kind: 'set', path: '/sets/a.npz', problems: 8, sha256: 'f' } as const;
+    const ofSet = await storedRun('of-set', data);
+    const ofStream = await storedRun('of-stream', null);
+    for (const [run, ...given] of [[ofSet], [ofSet, '--data', '/sets/b.npz']]) {
+      const failure = await refusal(...settings, run, ...given);
+      expect(failure.message).toMatch(/of-set was started with --data \/sets\/a.npz$/);
+      expect(failure.code).toBe(2);
+    }
+    const failure = await refusal(...settings, ofStream, '--data', '/sets/a.npz');
+    expect(failure.message).toMatch(/of-stream was started without --data$/);
+    expect(failure.code).toBe(2);
+    // The same problems are no reason; another seed is.
+    const same = await refusal(...settings, ofSet, '--data', '/sets/a.npz', '--seed', '9');
+    expect(same.message).toMatch(/^--seed cannot be changed/);
   });
 });
 
