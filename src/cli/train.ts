@@ -61,6 +61,8 @@ interface Options {
 
 const DEFAULT_PRESET: PresetName = 'crab';
 const DEFAULT_TIME_SECONDS = 20 * 60;
+/** What a run is recorded under: changed by its flag alone, so that the rest follows it. */
+const FLAGS_OF_NAMES = { preset: '--preset', configuration: '--config', noisy: '--noisy' };
 
 const HELP = `
 Presets: crab (ours, the default), released (the authors' code), paper (Appendix C), small
@@ -87,6 +89,12 @@ function amount(text: string): number {
   return value;
 }
 
+function positive(text: string): number {
+  const value = amount(text);
+  if (value === 0) throw new UsageError(`"${text}": expected a number above 0`);
+  return value;
+}
+
 export function addTrainCommand(program: Command, signal: AbortSignal): void {
   program
     .command('train')
@@ -101,7 +109,7 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option('--overrides <json>', 'changes to the preset: JSON, or a file of it')
     .option('--device <name>', 'cpu, cuda or cuda:n (default: cpu)')
     .option('--steps <n>', 'how many steps', wholeNumber(1))
-    .option('--epochs <n>', 'how often to use every problem', amount)
+    .option('--epochs <n>', 'how often to use every problem', positive)
     .option(
       '--time <duration>',
       `how long, e.g. ${DEFAULT_TIME_SECONDS / 60}m (the default)`,
@@ -244,12 +252,25 @@ function budgetOf({ steps, epochs, time }: Options): Budget {
 
 async function readOverrides(given: string | undefined): Promise<DeepPartial<CrabConfig>> {
   if (given === undefined) return {};
-  const inline = given.trimStart().startsWith('{');
-  const text = inline ? given : await readFile(given, 'utf8');
+  const inline = /^\s*[{["]/.test(given) || parsedJson(given) !== undefined;
+  const read = parsedJson(inline ? given : await readFile(given, 'utf8'));
+  const named = inline ? 'the text' : given;
+  if (read === undefined) throw new UsageError(`--overrides: ${named} is not JSON`);
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) {
+    throw new UsageError(`--overrides: ${named} must be a JSON object, such as {"optimizer": {…}}`);
+  }
+  for (const [key, flag] of Object.entries(FLAGS_OF_NAMES)) {
+    if (key in read) throw new UsageError(`--overrides: "${key}" is chosen with ${flag}`);
+  }
+  return read;
+}
+
+/** The value of a JSON text; undefined, which JSON has not, where it is none. */
+function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text) as DeepPartial<CrabConfig>;
+    return JSON.parse(text) as unknown;
   } catch {
-    throw new UsageError(`--overrides: ${inline ? 'the text' : given} is not JSON`);
+    return undefined;
   }
 }
 

@@ -31,8 +31,12 @@ const MEASURED_STEPS = 20;
 export const STEPS_UNTIL_FIXED = WARM_UP_STEPS + MEASURED_STEPS;
 
 /** Steps for a number of epochs: every problem is used that often, rounded up to whole steps. */
-export const stepsOfEpochs = (epochs: number, problems: number, batchSize: number): number =>
-  Math.max(1, Math.ceil((epochs * problems) / batchSize));
+export function stepsOfEpochs(epochs: number, problems: number, batchSize: number): number {
+  if (!(epochs > 0)) throw new ArgumentError(`epochs: expected a number above 0, got ${epochs}`);
+  const steps = Math.ceil((epochs * problems) / batchSize);
+  if (Number.isSafeInteger(steps)) return steps;
+  throw new ArgumentError(`epochs: ${epochs} of ${problems} problems are too many steps`);
+}
 
 /**
  * Steps that fit a time budget.

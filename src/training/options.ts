@@ -114,6 +114,9 @@ function streamOf(options: NewRunOptions, exact: boolean): DataConfig {
   if (refresh !== undefined && !(Number.isFinite(refresh) && refresh >= 0)) {
     throw new ArgumentError(`refresh: expected a number of problems from 0, got ${refresh}`);
   }
+  if (refresh !== undefined && refresh > pool) {
+    throw new ArgumentError(`refresh: expected at most the pool's ${pool}, got ${refresh}`);
+  }
   const fallback = exact ? Math.min(options.model.optimizer.batchSize, pool) : null;
   return { kind: 'stream', pool, refresh: refresh ?? fallback };
 }

@@ -46,11 +46,27 @@ describe('crab train, wrong use', () => {
     [/expected a duration/, '--config', 'center', '--time', 'soon'],
     [/--overrides: .*unknown key "depth"/, '--config', 'center', '--overrides', '{"depth": 3}'],
     [/--overrides: the text is not JSON/, '--config', 'center', '--overrides', '{"depth": '],
+    [/the text must be a JSON object/, '--config', 'center', '--overrides', '[]'],
+    [/the text must be a JSON object/, '--config', 'center', '--overrides', 'null'],
+    [/"preset" is chosen with --preset/, '--config', 'center', '--overrides', '{"preset":"paper"}'],
+    [/with --config$/, '--config', 'center', '--overrides', '{"configuration":"grid-2x2"}'],
+    [/with --noisy$/, '--config', 'grid-2x2', '--overrides', '{"noisy":true}'],
+    [/expected a number above 0/, '--config', 'center', '--epochs', '0'],
     [/--pool and --refresh are for generated/, '--config', 'center', '--data', 'x', '--pool', '9'],
     [/is not a run/, '--resume', tmpdir()],
     [/has no noisy form/, '--config', 'center', '--noisy'],
   ])('%s', async (message, ...args) => {
     const failure = await refusal(...args);
+    expect(failure.message).toMatch(message);
+    expect(failure.code).toBe(2);
+  });
+
+  test.skipIf(!isTorchAvailable()).each<[RegExp, ...string[]]>([
+    [/epochs: 1e\+308 .* too many/, '--epochs', '1e308'],
+    [/refresh: expected at most the pool's 8, got 9/, '--pool', '8', '--refresh', '9'],
+  ])('%s', async (message, ...args) => {
+    const out = path.join(folder, 'numbers');
+    const failure = await refusal('--config', 'center', '--out', out, ...args);
     expect(failure.message).toMatch(message);
     expect(failure.code).toBe(2);
   });
