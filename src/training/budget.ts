@@ -40,7 +40,7 @@ export function stepsOfEpochs(epochs: number, problems: number, batchSize: numbe
 
 /**
  * Steps that fit a time budget.
- * @param elapsed seconds since the run started, warm-up and measurement included
+ * @param elapsed seconds since the run started: making ready, warm-up and measurement included
  * @param secondsPerStep as measured after the warm-up, validation and checkpoints excluded
  * @param overhead fraction of the time that validation, checkpoints and logs take beside the steps
  */

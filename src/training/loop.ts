@@ -74,6 +74,8 @@ export interface LoopParts {
   /** Step of the newest checkpoint on disk, or null. */
   checkpointOnDisk(): number | null;
   now(): number;
+  /** When this process began to work on the run, by `now`: making ready takes of a time budget too. */
+  readonly startedAt: number;
 }
 
 /** The name of the weighted sum of all other terms. */
@@ -100,7 +102,7 @@ export class TrainingLoop {
     this.#parts = parts;
     this.#config = parts.config;
     this.#state = state;
-    this.#startSeconds = parts.now() - state.seconds;
+    this.#startSeconds = parts.startedAt - state.seconds;
     this.#lastCheckpoint = parts.now();
     this.#checkpointStep = state.step;
   }
@@ -135,11 +137,7 @@ export class TrainingLoop {
     const { step } = this.#state;
     const { logEvery, validation, checkpoints } = this.#config;
     const untilMultiple = (every: number): number => every - (step % every);
-    const fixed = [
-      ...this.#snapshotSteps(),
-      ...this.#timeMarks(),
-      this.#totalAt(step) ?? Infinity,
-    ];
+    const fixed = [...this.#snapshotSteps(), ...this.#timeMarks(), this.#totalAt(step) ?? Infinity];
     return Math.min(
       this.#parts.stepper.blockSteps,
       untilMultiple(logEvery),

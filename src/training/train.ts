@@ -156,7 +156,7 @@ function loopParts(
   store: RunStore | null,
   stored: RunConfig,
   observer: TrainingObserver,
-  now: () => number,
+  clock: Pick<LoopParts, 'now' | 'startedAt'>,
 ): LoopParts {
   const { config, feed, team } = session;
   return {
@@ -195,7 +195,7 @@ function loopParts(
       return isCuda(config.device) ? Promise.resolve() : flushed;
     },
     checkpointOnDisk: () => store?.checkpointStep ?? null,
-    now,
+    ...clock,
   };
 }
 
@@ -236,10 +236,10 @@ async function runLoop(
   opened: Opened,
   state: LoopState,
   observer: TrainingObserver,
-  now: () => number,
+  clock: Pick<LoopParts, 'now' | 'startedAt'>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const parts = loopParts(session, store, opened.config, observer, now);
+  const parts = loopParts(session, store, opened.config, observer, clock);
   try {
     const finished = await new TrainingLoop(parts, state).run(signal);
     await leaveTogether(session.team);
@@ -282,6 +282,7 @@ export async function train(
   signal?: AbortSignal,
 ): Promise<TrainOutcome> {
   const { team = SOLO, now = () => performance.now() / 1000 } = options;
+  const clock = { now, startedAt: now() };
   const opened = await openOrFollow(options, observer);
   const { checkpoint, folder } = opened;
   const device = localDevice(opened.config.device, options.localDevice);
@@ -305,7 +306,7 @@ export async function train(
       parameters: session.model.parameterCount(),
       ranks: team.size,
     });
-    const finished = await runLoop(session, store, opened, state, observer, now, signal);
+    const finished = await runLoop(session, store, opened, state, observer, clock, signal);
     options.ended?.(session.model);
     return {
       run: folder,

@@ -85,6 +85,7 @@ function world(config: RunConfig, changes: Partial<Stepper> & { accuracy?: numbe
     flush: () => Promise.resolve(),
     checkpointOnDisk: () => 20,
     now: () => clock,
+    startedAt: clock,
   };
   return { parts, lines, events, blocks };
 }

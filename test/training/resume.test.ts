@@ -177,6 +177,18 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
       },
     );
 
+    test('making ready counts', async () => {
+      let seconds = 0;
+      const slow = {
+        start: () => {
+          seconds += 1000;
+        },
+      };
+      const now = (): number => (seconds += 1);
+      const outcome = await train({ ...timedRun('slow', 1000), ...runtime, now }, slow);
+      expect(outcome).toMatchObject({ finished: true, totalSteps: 30 });
+    });
+
     test('lost before, it measures anew', async () => {
       const run = timedRun('early', 1000);
       expect(await loseAt(run, 12)).toBe(lost);
