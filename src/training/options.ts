@@ -69,7 +69,7 @@ export interface RuntimeOptions {
   /** The file system, for tests. */
   readonly files?: RunFiles;
   /** The clock in seconds, for tests. */
-  now?(): number;
+  readonly now?: () => number;
   /** Seconds after which a failed write is tried again. */
   readonly retrySeconds?: number;
 }

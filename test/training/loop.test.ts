@@ -240,12 +240,12 @@ describe('the loop', () => {
     const traced = (): World & { totals: (number | null)[] } => {
       const totals: (number | null)[] = [];
       const made = world(config, { learningRateAt: (step, total) => step / (total ?? Infinity) });
-      const { begin } = made.parts.stepper;
+      const { stepper: plain } = made.parts;
       const stepper: Stepper = {
-        ...made.parts.stepper,
+        ...plain,
         begin: (from, count, total) => {
           totals.push(total);
-          begin(from, count, total);
+          plain.begin(from, count, total);
         },
       };
       return { ...made, parts: { ...made.parts, stepper }, totals };
