@@ -5,8 +5,8 @@
 import { SingleBar } from 'cli-progress';
 
 export interface Progress {
-  /** `done` of the total; `note` is a short text after the bar. */
-  update(done: number, note?: string): void;
+  /** `done` of the total; `note` is a short text after the bar; seconds left where known better. */
+  update(done: number, note?: string, secondsLeft?: number): void;
   stop(): void;
 }
 
@@ -42,11 +42,11 @@ class TerminalProgress implements Progress {
     this.#bar.start(total, 0, { rate: '–', left: '?', note: '' });
   }
 
-  update(done: number, note = ''): void {
+  update(done: number, note = '', secondsLeft?: number): void {
     this.#done = done;
     const seconds = (performance.now() - this.#start) / 1000;
     const rate = done / Math.max(seconds, 1e-3);
-    const left = (this.#bar.getTotal() - done) / rate;
+    const left = secondsLeft ?? (this.#bar.getTotal() - done) / rate;
     this.#bar.update(done, { rate: formatRate(rate), left: formatSeconds(left), note });
   }
 
@@ -65,12 +65,12 @@ class PlainProgress implements Progress {
     readonly unit: string,
   ) {}
 
-  update(done: number, note = ''): void {
+  update(done: number, note = '', secondsLeft?: number): void {
     const now = performance.now();
     if (now - this.#last < PLAIN_INTERVAL_MS) return;
     this.#last = now;
     const rate = done / Math.max((now - this.#start) / 1000, 1e-3);
-    const left = formatSeconds((this.total - done) / rate);
+    const left = formatSeconds(secondsLeft ?? (this.total - done) / rate);
     process.stderr.write(
       `${done}/${this.total} ${this.unit}, ${formatRate(rate)}/s, ${left} left ${note}`.trimEnd() +
         '\n',

@@ -5,7 +5,7 @@ import type {
   TrainOutcome,
   ValidationEvent,
 } from '../training/index.js';
-import { formatRate, formatSeconds, startProgress, type Progress } from './progress.js';
+import { formatRate, startProgress, type Progress } from './progress.js';
 import { percent } from './text.js';
 
 /** The terms worth a look while training, by short names. */
@@ -44,7 +44,9 @@ export class Display implements TrainingObserver {
   readonly step: TrainingObserver['step'] = (event) => {
     this.#lastStep = event;
     if (event.totalSteps !== this.#total) this.#open(event.totalSteps);
-    this.#progress?.update(event.step - this.#first, this.#noteOf(event));
+    // Validations to come are in the training's own estimate alone.
+    const left = event.secondsLeft ?? undefined;
+    this.#progress?.update(event.step - this.#first, this.#noteOf(event), left);
   };
 
   readonly validation: TrainingObserver['validation'] = (event) => {
@@ -66,18 +68,17 @@ export class Display implements TrainingObserver {
     );
   }
 
-  #noteOf({ terms, problemsPerSecond, secondsLeft }: StepEvent): string {
+  #noteOf({ terms, problemsPerSecond }: StepEvent): string {
     const parts = Object.entries(SHORT_NAMES)
       .filter(([term]) => terms[term] !== undefined)
       .map(([term, name]) => `${name} ${terms[term].toPrecision(3)}`);
     const rate = `${formatRate(problemsPerSecond)} problems/s`;
-    const left = secondsLeft === null ? '' : `, ${formatSeconds(secondsLeft)} in all`;
     const judged = this.#lastValidation;
     const accuracy =
       judged === null
         ? ''
         : ` SA ${percent(judged.selectionAccuracy.raven)} GSA ${percent(judged.globalSelectionAccuracy)}`;
-    return `| ${parts.join(' ')}${accuracy} | ${rate}${left}`;
+    return `| ${parts.join(' ')}${accuracy} | ${rate}`;
   }
 
   stop(): void {

@@ -1,6 +1,7 @@
 /** `crab train`: trains a model without labels, or continues a training. */
 import type { Command } from 'commander';
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { findLayout, type ConfigurationLayout } from '../matrix/index.js';
 import { crabConfig, ModelError, PRESETS, type CrabConfig } from '../models/index.js';
@@ -11,6 +12,7 @@ import {
   DEFAULT_VALIDATE_EVERY,
   openRun,
   parseDuration,
+  STEPS_UNTIL_FIXED,
   train,
 } from '../training/index.js';
 import type {
@@ -60,6 +62,8 @@ interface Options {
 
 const DEFAULT_PRESET: PresetName = 'crab';
 const DEFAULT_TIME_SECONDS = 20 * 60;
+/** What a run is recorded under: changed by its flag alone, so that the rest follows it. */
+const FLAGS_OF_NAMES = { preset: '--preset', configuration: '--config', noisy: '--noisy' };
 
 const HELP = `
 Presets: crab (ours, the default), released (the authors' code), paper (Appendix C), small
@@ -94,6 +98,12 @@ function amount(text: string): number {
   return value;
 }
 
+function positive(text: string): number {
+  const value = amount(text);
+  if (value === 0) throw new UsageError(`"${text}": expected a number above 0`);
+  return value;
+}
+
 export function addTrainCommand(program: Command, signal: AbortSignal): void {
   program
     .command('train')
@@ -108,10 +118,10 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option('--overrides <json>', 'changes to the preset: JSON, or a file of it')
     .option('--device <name>', 'cpu, cuda or cuda:n (default: cpu)')
     .option('--steps <n>', 'how many steps', wholeNumber(1))
-    .option('--epochs <n>', 'how often to use every problem', amount)
+    .option('--epochs <n>', 'how often to use every problem', positive)
     .option(
       '--time <duration>',
-      `how long, e.g. ${DEFAULT_TIME_SECONDS / 60}m (the default)`,
+      `how long, start-up included, at least ${STEPS_UNTIL_FIXED} steps (default: ${DEFAULT_TIME_SECONDS / 60}m)`,
       duration,
     )
     .option('--out <run>', 'folder of the run (default: runs/<config>-<preset>-<seed>)')
@@ -186,14 +196,23 @@ async function requestOf(options: Options): Promise<{ request: TrainOptions; dev
 /** A run that is there already, with the flags it was started with. */
 async function continued(
   options: Options,
-  { out, model }: NewRunOptions,
+  { out, model, data }: NewRunOptions,
 ): Promise<{ request: TrainOptions; device: string }> {
   const { config } = await openRun(out);
   if (!isDeepStrictEqual(config.model, model)) {
     throw new UsageError(`--continue: ${out} was started with another preset or other overrides`);
   }
+  requireSameData(out, data, config.data);
   const decided = { out: undefined, data: undefined, overrides: undefined };
   return resumed({ ...options, ...decided, resume: out });
+}
+
+/** Other problems would be another training; changes of the file itself are seen when it is read. */
+function requireSameData(out: string, given: string | undefined, stored: RunConfig['data']): void {
+  const expected = stored.kind === 'set' ? stored.path : undefined;
+  if ((given === undefined ? undefined : path.resolve(given)) === expected) return;
+  const used = expected === undefined ? 'without --data' : `with --data ${expected}`;
+  throw new UsageError(`--continue: ${out} was started ${used}`);
 }
 
 /** What this process does: the whole run, or a rank's part of it. */
@@ -255,12 +274,25 @@ function budgetOf({ steps, epochs, time }: Options): Budget {
 
 async function readOverrides(given: string | undefined): Promise<DeepPartial<CrabConfig>> {
   if (given === undefined) return {};
-  const inline = given.trimStart().startsWith('{');
-  const text = inline ? given : await readFile(given, 'utf8');
+  const inline = /^\s*[{["]/.test(given) || parsedJson(given) !== undefined;
+  const read = parsedJson(inline ? given : await readFile(given, 'utf8'));
+  const named = inline ? 'the text' : given;
+  if (read === undefined) throw new UsageError(`--overrides: ${named} is not JSON`);
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) {
+    throw new UsageError(`--overrides: ${named} must be a JSON object, such as {"optimizer": {…}}`);
+  }
+  for (const [key, flag] of Object.entries(FLAGS_OF_NAMES)) {
+    if (key in read) throw new UsageError(`--overrides: "${key}" is chosen with ${flag}`);
+  }
+  return read;
+}
+
+/** The value of a JSON text; undefined, which JSON has not, where it is none. */
+function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text) as DeepPartial<CrabConfig>;
+    return JSON.parse(text) as unknown;
   } catch {
-    throw new UsageError(`--overrides: ${inline ? 'the text' : given} is not JSON`);
+    return undefined;
   }
 }
 

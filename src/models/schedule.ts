@@ -7,8 +7,8 @@ const fields = object({
   unit: oneOf(['steps', 'fraction']),
   /** How the value moves between two points. */
   shape: oneOf(['linear', 'cosine']),
-  /** Positions and values, positions rising; constant before the first and after the last. */
-  points: list(pair(number({ min: 0 }), number()), { min: 1, max: 100 }),
+  /** Positions and values, none below 0, positions rising; constant before the first and after the last. */
+  points: list(pair(number({ min: 0 }), number({ min: 0 })), { min: 1, max: 100 }),
 });
 export type Schedule = Read<typeof fields>;
 

@@ -26,15 +26,21 @@ export function parseDuration(text: string): number {
 
 /** Steps after which a time budget measures; the first ones are slower (allocation, capture). */
 export const WARM_UP_STEPS = 10;
-export const MEASURED_STEPS = 20;
+const MEASURED_STEPS = 20;
+/** Steps after which a time budget knows its number of steps. */
+export const STEPS_UNTIL_FIXED = WARM_UP_STEPS + MEASURED_STEPS;
 
 /** Steps for a number of epochs: every problem is used that often, rounded up to whole steps. */
-export const stepsOfEpochs = (epochs: number, problems: number, batchSize: number): number =>
-  Math.max(1, Math.ceil((epochs * problems) / batchSize));
+export function stepsOfEpochs(epochs: number, problems: number, batchSize: number): number {
+  if (!(epochs > 0)) throw new ArgumentError(`epochs: expected a number above 0, got ${epochs}`);
+  const steps = Math.ceil((epochs * problems) / batchSize);
+  if (Number.isSafeInteger(steps)) return steps;
+  throw new ArgumentError(`epochs: ${epochs} of ${problems} problems are too many steps`);
+}
 
 /**
  * Steps that fit a time budget.
- * @param elapsed seconds since the run started, warm-up and measurement included
+ * @param elapsed seconds since the run started: making ready, warm-up and measurement included
  * @param secondsPerStep as measured after the warm-up, validation and checkpoints excluded
  * @param overhead fraction of the time that validation, checkpoints and logs take beside the steps
  */

@@ -4,10 +4,11 @@
  * and where things are stored are given to it, so that its promises can be tested on their own.
  *
  * A block ends wherever something is due, so everything that happens depends on step numbers alone,
- * except checkpoints by the clock, which do not influence results. The values of the loss are read
- * when a block ends: on a GPU the host must not wait for every step.
+ * except checkpoints by the clock, which do not influence results. The first steps of a time budget
+ * are done without knowing their total even where a resumed run knows it, so that they are the same.
+ * The values of the loss are read when a block ends: on a GPU the host must not wait for every step.
  */
-import { MEASURED_STEPS, stepsOfTime, WARM_UP_STEPS } from './budget.js';
+import { STEPS_UNTIL_FIXED, stepsOfTime, WARM_UP_STEPS } from './budget.js';
 import type { RunConfig } from './config.js';
 import { DivergedError } from './errors.js';
 import type { LoopState } from './loop-state.js';
@@ -73,7 +74,12 @@ export interface LoopParts {
   /** Step of the newest checkpoint on disk, or null. */
   checkpointOnDisk(): number | null;
   now(): number;
+  /** When this process began to work on the run, by `now`: making ready takes of a time budget too. */
+  readonly startedAt: number;
 }
+
+/** The name of the weighted sum of all other terms. */
+const WHOLE_LOSS = 'loss';
 
 /** Share of a time budget left to checkpoints, logs and ending. */
 const RESERVED = 0.03;
@@ -96,7 +102,7 @@ export class TrainingLoop {
     this.#parts = parts;
     this.#config = parts.config;
     this.#state = state;
-    this.#startSeconds = parts.now() - state.seconds;
+    this.#startSeconds = parts.startedAt - state.seconds;
     this.#lastCheckpoint = parts.now();
     this.#checkpointStep = state.step;
   }
@@ -121,15 +127,17 @@ export class TrainingLoop {
     return this.#parts.agreement?.anyOf(told) ?? told;
   }
 
+  /** The number of steps of the run as it is known when step `step` (from 0) begins. */
+  #totalAt(step: number): number | null {
+    const early = this.#config.budget.kind === 'time' && step < STEPS_UNTIL_FIXED;
+    return early ? null : this.#state.totalSteps;
+  }
+
   #blockLength(): number {
     const { step } = this.#state;
     const { logEvery, validation, checkpoints } = this.#config;
     const untilMultiple = (every: number): number => every - (step % every);
-    const fixed = [
-      ...this.#snapshotSteps(),
-      ...this.#timeMarks(),
-      this.#state.totalSteps ?? Infinity,
-    ];
+    const fixed = [...this.#snapshotSteps(), ...this.#timeMarks(), this.#totalAt(step) ?? Infinity];
     return Math.min(
       this.#parts.stepper.blockSteps,
       untilMultiple(logEvery),
@@ -141,14 +149,14 @@ export class TrainingLoop {
 
   /** Steps after which rules are stored; known once the length is. The end is one of them. */
   #snapshotSteps(): number[] {
-    const { totalSteps } = this.#state;
+    const totalSteps = this.#totalAt(this.#state.step);
     const { moments, problems } = this.#config.snapshots;
     if (totalSteps === null || problems === 0) return [];
     return [...moments.map((moment) => Math.round(moment * totalSteps)), totalSteps];
   }
 
   #timeMarks(): number[] {
-    return this.#state.totalSteps === null ? [WARM_UP_STEPS, WARM_UP_STEPS + MEASURED_STEPS] : [];
+    return this.#config.budget.kind === 'time' ? [WARM_UP_STEPS, STEPS_UNTIL_FIXED] : [];
   }
 
   async #block(length: number, signal?: AbortSignal): Promise<void> {
@@ -156,7 +164,7 @@ export class TrainingLoop {
     const state = this.#state;
     const first = state.step;
     const start = this.#parts.now();
-    stepper.begin(first, length, state.totalSteps);
+    stepper.begin(first, length, this.#totalAt(first));
     let done = 0;
     while (done < length && (agreement !== undefined || !signal?.aborted)) {
       await stepper.step(first + done);
@@ -186,13 +194,22 @@ export class TrainingLoop {
     const { terms } = this.#parts.stepper;
     const { interval } = this.#state;
     for (let n = 0; n < count; n++) {
+      const row = values.subarray(n * terms.length, (n + 1) * terms.length);
+      this.#requireFiniteTerms(first + n, row);
       terms.forEach((term, index) => {
-        const value = values[n * terms.length + index];
-        if (!Number.isFinite(value)) this.#diverged(first + n, term, value);
-        interval.terms[term] = (interval.terms[term] ?? 0) + value;
+        interval.terms[term] = (interval.terms[term] ?? 0) + row[index];
       });
       interval.steps++;
     }
+  }
+
+  /** Names the part of the loss that went wrong: the loss itself goes with any of them. */
+  #requireFiniteTerms(step: number, row: TermValues): void {
+    const { terms } = this.#parts.stepper;
+    const wrong = terms.filter((_, index) => !Number.isFinite(row[index]));
+    if (wrong.length === 0) return;
+    const blamed = wrong.find((term) => term !== WHOLE_LOSS) ?? WHOLE_LOSS;
+    this.#diverged(step, blamed, row[terms.indexOf(blamed)]);
   }
 
   #diverged(step: number, term: string, value: number): never {
@@ -230,12 +247,13 @@ export class TrainingLoop {
 
   async #betweenBlocks(): Promise<void> {
     const state = this.#state;
-    const { logEvery, validation, checkpoints } = this.#config;
-    const measured = state.totalSteps === null && state.step >= WARM_UP_STEPS + MEASURED_STEPS;
-    const atEnd = state.step === state.totalSteps;
+    const { budget, logEvery, validation, checkpoints } = this.#config;
+    const measured = budget.kind === 'time' && state.step === STEPS_UNTIL_FIXED;
+    // The measurement may find that nothing is left, so it leaves what an end does.
+    const atEnd = state.step === state.totalSteps || measured;
     if (state.step % logEvery === 0 || atEnd) this.#logInterval();
-    if (state.step % validation.every === 0 || atEnd || measured) await this.#validate();
-    if (measured) this.#fixTotal();
+    if (state.step % validation.every === 0 || atEnd) await this.#validate();
+    if (state.totalSteps === null && measured) this.#fixTotal();
     if (this.#snapshotSteps().includes(state.step)) await this.#parts.snapshotRules(state.step);
     const bySteps = checkpoints.steps !== null && state.step % checkpoints.steps === 0;
     const byClock = this.#parts.now() - this.#lastCheckpoint >= checkpoints.seconds;
@@ -243,7 +261,7 @@ export class TrainingLoop {
   }
 
   #logInterval(): void {
-    const { interval, step, totalSteps } = this.#state;
+    const { interval, step } = this.#state;
     if (interval.steps === 0) return;
     const { batchSize } = this.#config.model.optimizer;
     const { steps, seconds } = this.#speed;
@@ -254,7 +272,7 @@ export class TrainingLoop {
       kind: 'train',
       step,
       epoch: (step * batchSize) / this.#parts.epochSize,
-      learningRate: this.#parts.stepper.learningRateAt(step - 1, totalSteps),
+      learningRate: this.#parts.stepper.learningRateAt(step - 1, this.#totalAt(step - 1)),
       terms: Object.fromEntries(means) as Record<string, number>,
       wall: {
         seconds: this.#seconds(),

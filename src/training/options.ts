@@ -68,6 +68,8 @@ export interface RuntimeOptions {
   ended?(model: CrabModel): void;
   /** The file system, for tests. */
   readonly files?: RunFiles;
+  /** The clock in seconds, for tests. */
+  readonly now?: () => number;
   /** Seconds after which a failed write is tried again. */
   readonly retrySeconds?: number;
 }
@@ -111,6 +113,9 @@ function streamOf(options: NewRunOptions, exact: boolean): DataConfig {
   const { refresh } = options;
   if (refresh !== undefined && !(Number.isFinite(refresh) && refresh >= 0)) {
     throw new ArgumentError(`refresh: expected a number of problems from 0, got ${refresh}`);
+  }
+  if (refresh !== undefined && refresh > pool) {
+    throw new ArgumentError(`refresh: expected at most the pool's ${pool}, got ${refresh}`);
   }
   const fallback = exact ? Math.min(options.model.optimizer.batchSize, pool) : null;
   return { kind: 'stream', pool, refresh: refresh ?? fallback };

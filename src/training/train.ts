@@ -177,6 +177,7 @@ function loopParts(
   store: RunStore | null,
   stored: RunConfig,
   observer: TrainingObserver,
+  clock: Pick<LoopParts, 'now' | 'startedAt'>,
 ): LoopParts {
   const { config, feed, team } = session;
   return {
@@ -215,7 +216,7 @@ function loopParts(
       return isCuda(config.device) ? Promise.resolve() : flushed;
     },
     checkpointOnDisk: () => store?.checkpointStep ?? null,
-    now: () => performance.now() / 1000,
+    ...clock,
   };
 }
 
@@ -257,9 +258,10 @@ async function runLoop(
   opened: Opened,
   state: LoopState,
   observer: TrainingObserver,
+  clock: Pick<LoopParts, 'now' | 'startedAt'>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const parts = loopParts(session, store, opened.config, observer);
+  const parts = loopParts(session, store, opened.config, observer, clock);
   try {
     const finished = await new TrainingLoop(parts, state).run(signal);
     // Others leave when the run is safe: a launcher may end all ranks once the first of them has ended.
@@ -317,7 +319,8 @@ async function trainLocked(
   observer: TrainingObserver,
   signal?: AbortSignal,
 ): Promise<TrainOutcome> {
-  const team = options.team ?? SOLO;
+  const { team = SOLO, now = () => performance.now() / 1000 } = options;
+  const clock = { now, startedAt: now() };
   const opened = await openOrFollow(options, lock, observer);
   const { checkpoint, folder } = opened;
   const device = localDevice(opened.config.device, options.localDevice);
@@ -341,7 +344,7 @@ async function trainLocked(
       parameters: session.model.parameterCount(),
       ranks: team.size,
     });
-    const finished = await runLoop(session, store, opened, state, observer, signal);
+    const finished = await runLoop(session, store, opened, state, observer, clock, signal);
     options.ended?.(session.model);
     return {
       run: folder,

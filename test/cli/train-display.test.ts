@@ -1,15 +1,18 @@
+/** What a training shows of itself while it runs. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Display } from '../../src/cli/train-display.js';
 
 let said: string;
 beforeEach(() => {
   said = '';
+  vi.useFakeTimers({ toFake: ['performance'] });
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
     said += String(text);
     return true;
   });
 });
 afterEach(() => {
+  vi.useRealTimers();
   vi.restoreAllMocks();
 });
 
@@ -17,7 +20,7 @@ const START = {
   run: 'runs/a',
   device: 'cpu',
   step: 0,
-  totalSteps: 9,
+  totalSteps: 100,
   batchSize: 8,
   parameters: 2_200_000,
   ranks: 1,
@@ -42,4 +45,17 @@ test('otherwise all is said', () => {
   for (const part of ['early warning', '2.2 million weights on cpu', 'late warning', 'a fact']) {
     expect(show(false)).toContain(part);
   }
+});
+
+test('one time left, the one that counts validations', () => {
+  const display = new Display(false);
+  display.start?.(START);
+  vi.advanceTimersByTime(10_000);
+  const terms = { reconstruction: 1 };
+  const event = { step: 50, totalSteps: 100, terms, problemsPerSecond: 40, feed: null };
+  display.step?.({ ...event, secondsLeft: 25 });
+  display.stop();
+  expect(said.trim().split('\n').at(-1)).toBe(
+    '50/100 steps, 5.0/s, 25 s left | rec 1.00 | 40 problems/s',
+  );
 });

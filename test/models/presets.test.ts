@@ -39,6 +39,24 @@ describe('presets', () => {
     }
   });
 
+  test('what could only fail in mid-training is refused', () => {
+    const made = (overrides: object) => () => crabConfig('small', 'center', { overrides });
+    expect(made({ optimizer: { batchSize: 3 } })).toThrow(
+      /batchSize 3 is below the 4 of rulePrior/,
+    );
+    expect(made({ rulePrior: { covarianceFloor: 0 } })).toThrow(
+      /covarianceFloor: .* at least 1e-12/,
+    );
+    const negative = constant(-1e-3);
+    expect(made({ optimizer: { learningRate: negative } })).toThrow(
+      /learningRate\.points\[0\]\[1\]: expected a number of at least 0, got -0.001/,
+    );
+    expect(made({ objective: { ruleWeight: negative } })).toThrow(/ruleWeight.* at least 0/);
+    // A prior that never takes part is never fitted.
+    const unused = { objective: { priorWeight: constant(0) }, optimizer: { batchSize: 2 } };
+    expect(made(unused)).not.toThrow();
+  });
+
   test('paper has the table of Appendix C', () => {
     const columns = CONFIGURATIONS.map((configuration) => {
       const { network, objective } = crabConfig('paper', configuration);

@@ -24,6 +24,9 @@ describe('how long a run is', () => {
   test('epochs become steps that use every problem that often', () => {
     expect(stepsOfEpochs(2, 6000, 512)).toBe(24);
     expect(stepsOfEpochs(1, 10, 512)).toBe(1);
+    expect(() => stepsOfEpochs(0, 10, 512)).toThrow(/epochs: expected a number above 0, got 0/);
+    expect(() => stepsOfEpochs(NaN, 10, 512)).toThrow(/above 0/);
+    expect(() => stepsOfEpochs(1e308, 64, 32)).toThrow(/epochs: 1e\+308 .* too many steps/);
   });
 
   test('a time budget counts what has passed and leaves room for validation', () => {

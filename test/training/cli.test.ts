@@ -1,14 +1,17 @@
 import type { ChildProcess } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { crabConfig } from '../../src/models/index.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
+import { runConfigOf, type StoredData } from '../../src/training/options.js';
+import { encodeConfig } from '../../src/training/run/store.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { failureOf } from '../cli/crab-in-process.js';
 import { crabFromSource, type Outcome } from '../cli/run-crab.js';
-import { tinyModel } from './tiny.js';
+import { tinyModel, tinyRun } from './tiny.js';
 
 const folder = scratchFolder();
 let overrides: string;
@@ -43,12 +46,28 @@ describe('crab train, wrong use', () => {
     [/expected a duration/, '--config', 'center', '--time', 'soon'],
     [/--overrides: .*unknown key "depth"/, '--config', 'center', '--overrides', '{"depth": 3}'],
     [/--overrides: the text is not JSON/, '--config', 'center', '--overrides', '{"depth": '],
+    [/the text must be a JSON object/, '--config', 'center', '--overrides', '[]'],
+    [/the text must be a JSON object/, '--config', 'center', '--overrides', 'null'],
+    [/"preset" is chosen with --preset/, '--config', 'center', '--overrides', '{"preset":"paper"}'],
+    [/with --config$/, '--config', 'center', '--overrides', '{"configuration":"grid-2x2"}'],
+    [/with --noisy$/, '--config', 'grid-2x2', '--overrides', '{"noisy":true}'],
+    [/expected a number above 0/, '--config', 'center', '--epochs', '0'],
     [/--pool and --refresh are for generated/, '--config', 'center', '--data', 'x', '--pool', '9'],
     [/is not a run/, '--resume', tmpdir()],
     [/--out is empty: name a folder/, '--config', 'center', '--out', ''],
     [/has no noisy form/, '--config', 'center', '--noisy'],
   ])('%s', async (message, ...args) => {
     const failure = await refusal(...args);
+    expect(failure.message).toMatch(message);
+    expect(failure.code).toBe(2);
+  });
+
+  test.skipIf(!isTorchAvailable()).each<[RegExp, ...string[]]>([
+    [/epochs: 1e\+308 .* too many/, '--epochs', '1e308'],
+    [/refresh: expected at most the pool's 8, got 9/, '--pool', '8', '--refresh', '9'],
+  ])('%s', async (message, ...args) => {
+    const out = path.join(folder, 'numbers');
+    const failure = await refusal('--config', 'center', '--out', out, ...args);
     expect(failure.message).toMatch(message);
     expect(failure.code).toBe(2);
   });
@@ -61,6 +80,39 @@ describe('crab train, wrong use', () => {
       code: 2,
     });
     expect((await refusal('--config', 'center', '--device', 'tpu', '--out', out)).code).toBe(2);
+  });
+});
+
+describe('crab train --continue', () => {
+  /** A run as it is stored, whose problems come from `data`. */
+  async function storedRun(name: string, data: StoredData | null): Promise<string> {
+    const run = path.join(folder, name);
+    const config = runConfigOf(
+      { ...tinyRun(run), model: crabConfig('small', 'center') },
+      { software: {}, threads: 1 },
+      data,
+    );
+    await mkdir(run);
+    await writeFile(path.join(run, 'config.json'), encodeConfig(config));
+    return run;
+  }
+  const settings = ['--config', 'center', '--preset', 'small', '--continue', '--out'];
+
+  test('refuses other problems than those the run was started with', async () => {
+    const data = { kind: 'set', path: '/sets/a.npz', problems: 8, sha256: 'f' } as const;
+    const ofSet = await storedRun('of-set', data);
+    const ofStream = await storedRun('of-stream', null);
+    for (const [run, ...given] of [[ofSet], [ofSet, '--data', '/sets/b.npz']]) {
+      const failure = await refusal(...settings, run, ...given);
+      expect(failure.message).toMatch(/of-set was started with --data \/sets\/a.npz$/);
+      expect(failure.code).toBe(2);
+    }
+    const failure = await refusal(...settings, ofStream, '--data', '/sets/a.npz');
+    expect(failure.message).toMatch(/of-stream was started without --data$/);
+    expect(failure.code).toBe(2);
+    // The same problems are no reason; another seed is.
+    const same = await refusal(...settings, ofSet, '--data', '/sets/a.npz', '--seed', '9');
+    expect(same.message).toMatch(/^--seed cannot be changed/);
   });
 });
 

@@ -58,14 +58,14 @@ describe('TensorBoard event files', () => {
     }
   });
 
-  test('a resumed run voids what comes after its step', async () => {
-    const log = new EventLog(folder, diskFiles, 40, () => 1_800_000_000);
+  test.each([40, 0])('a run resumed at step %i voids what comes after it', async (step) => {
+    const log = new EventLog(folder, diskFiles, step, () => 1_800_000_000);
     log.add(trainLine(60));
     await log.flush();
     const [name] = await diskFiles.list(folder);
     expect(name).toContain('tfevents');
     const events = decodeEventFile(await readFile(path.join(folder, name)));
-    expect(events.map((event) => event.step)).toEqual([0, 41, 60]);
+    expect(events.map((event) => event.step)).toEqual([0, step + 1, 60]);
     expect(events[1].sessionStatus).toBe(1);
     expect(events[2].scalars.get('loss/target')).toBe(-0.25);
     expect(events[2].scalars.get('train/learning-rate')).toBeCloseTo(3e-4, 9);

@@ -85,6 +85,7 @@ function world(config: RunConfig, changes: Partial<Stepper> & { accuracy?: numbe
     flush: () => Promise.resolve(),
     checkpointOnDisk: () => 20,
     now: () => clock,
+    startedAt: clock,
   };
   return { parts, lines, events, blocks };
 }
@@ -230,6 +231,50 @@ describe('the loop', () => {
     expect(events).toContain(`rules ${total}`);
   });
 
+  test('a run that knows the total of its time budget does the first steps as it did before', async () => {
+    const config = configOf({
+      budget: { kind: 'time', seconds: 75 },
+      validation: { every: 50, problems: 8 },
+      logEvery: 20,
+    });
+    const traced = (): World & { totals: (number | null)[] } => {
+      const totals: (number | null)[] = [];
+      const made = world(config, { learningRateAt: (step, total) => step / (total ?? Infinity) });
+      const { stepper: plain } = made.parts;
+      const stepper: Stepper = {
+        ...plain,
+        begin: (from, count, total) => {
+          totals.push(total);
+          plain.begin(from, count, total);
+        },
+      };
+      return { ...made, parts: { ...made.parts, stepper }, totals };
+    };
+    const first = traced();
+    const state = initialState(null);
+    await new TrainingLoop(first.parts, state).run();
+    expect(state.totalSteps).toBeGreaterThan(50);
+    const again = traced();
+    await new TrainingLoop(again.parts, initialState(state.totalSteps)).run();
+    expect(comparable(again.lines)).toEqual(comparable(first.lines));
+    expect(again.blocks).toEqual(first.blocks);
+    expect(again.totals).toEqual(first.totals);
+    expect(again.events).toEqual(first.events.filter((event) => !event.startsWith('total')));
+  });
+
+  test('a time budget that the measurement uses up ends with a line and a validation', async () => {
+    const config = configOf({ budget: { kind: 'time', seconds: 5 }, logEvery: 20 });
+    const { parts, lines, events } = world(config);
+    expect(await new TrainingLoop(parts, initialState(null)).run()).toBe(true);
+    expect(events).toContain('total 30');
+    expect(lines.map(({ kind, step }) => `${kind} ${step}`)).toEqual([
+      'train 20',
+      'validation 25',
+      'train 30',
+      'validation 30',
+    ]);
+  });
+
   test('a loss that is not finite stops it, with step and term, before anything is kept', async () => {
     const config = configOf({ checkpoints: { seconds: 1e6, steps: 5 } });
     const { parts, events } = world(config, {
@@ -240,6 +285,19 @@ describe('the loop', () => {
     await expect(run).rejects.toThrow(DivergedError);
     await expect(run).rejects.toMatchObject({ step: 2, term: 'target', checkpointStep: 20 });
     expect(events).toEqual([]);
+  });
+
+  test('the part of the loss is named that makes it not finite, not the loss', async () => {
+    const blamedFor = (...row: number[]): Promise<unknown> => {
+      const finish = (count: number) =>
+        Promise.resolve(Float32Array.from({ length: count * 2 }, (_, n) => row[n % 2]));
+      return new TrainingLoop(world(configOf(), { finish }).parts, initialState(60)).run();
+    };
+    await expect(blamedFor(NaN, Infinity)).rejects.toMatchObject({
+      term: 'target',
+      value: Infinity,
+    });
+    await expect(blamedFor(Infinity, 1)).rejects.toMatchObject({ term: 'loss', value: Infinity });
   });
 
   test('weights that are not finite are never stored', async () => {

@@ -3,7 +3,13 @@ import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { isTorchAvailable } from '../../src/torch/index.js';
-import { openRun, train, type NoteEvent, type TrainOptions } from '../../src/training/index.js';
+import {
+  openRun,
+  train,
+  type NewRunOptions,
+  type NoteEvent,
+  type TrainOptions,
+} from '../../src/training/index.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { decodeEventFile } from './event-decoder.js';
 import { contentOf } from './run-files.js';
@@ -128,6 +134,68 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
     const options = names.includes('config.json') ? { resume: run } : tinyRun(run);
     expect(await train({ ...options, ...runtime })).toMatchObject({ finished: true });
     expect(await contentOf(run)).toEqual(expected);
+  });
+
+  describe('of a time budget', () => {
+    /** A clock that moves by so many seconds whenever it is looked at. */
+    const clock = (seconds: number): (() => number) => {
+      let reading = 0;
+      return () => (reading += seconds);
+    };
+    const timedRun = (name: string, checkpointSteps: number): NewRunOptions =>
+      tinyRun(path.join(folder, name), {
+        budget: { kind: 'time', seconds: 150 },
+        checkpoints: { seconds: 1e6, steps: checkpointSteps },
+      });
+    const lost = new Error('lost');
+    /** Trains until `step` and then loses all that is not on disk. */
+    const loseAt = (options: NewRunOptions, step: number): Promise<unknown> =>
+      train(
+        { ...options, ...runtime, now: clock(1) },
+        {
+          step: (event) => {
+            if (event.step === step) throw lost;
+          },
+        },
+      ).catch((error: unknown) => error);
+
+    test.each([20, 1000])(
+      'lost after its total was fixed, with checkpoints every %i steps',
+      async (every) => {
+        const calm = timedRun(`calm-${every}`, every);
+        // Who watches steps looks at the clock too.
+        const watch = { step: () => {} };
+        const { totalSteps } = await train({ ...calm, ...runtime, now: clock(1) }, watch);
+        expect(totalSteps).toBeGreaterThan(33);
+        const run = timedRun(`lost-${every}`, every);
+        expect(await loseAt(run, 33)).toBe(lost);
+        expect((await openRun(run.out)).config.totalSteps).toBe(totalSteps);
+        // A slow machine, which must not matter any more.
+        const resumed = await train({ resume: run.out, ...runtime, now: clock(5) });
+        expect(resumed).toMatchObject({ finished: true, totalSteps });
+        expect(await contentOf(run.out)).toEqual(await contentOf(calm.out));
+      },
+    );
+
+    test('making ready counts', async () => {
+      let seconds = 0;
+      const slow = {
+        start: () => {
+          seconds += 1000;
+        },
+      };
+      const now = (): number => (seconds += 1);
+      const outcome = await train({ ...timedRun('slow', 1000), ...runtime, now }, slow);
+      expect(outcome).toMatchObject({ finished: true, totalSteps: 30 });
+    });
+
+    test('lost before, it measures anew', async () => {
+      const run = timedRun('early', 1000);
+      expect(await loseAt(run, 12)).toBe(lost);
+      expect((await openRun(run.out)).config.totalSteps).toBeNull();
+      const resumed = await train({ resume: run.out, ...runtime, now: clock(5) });
+      expect(resumed).toMatchObject({ finished: true, totalSteps: 30 });
+    });
   });
 
   test('a damaged newest checkpoint is passed over, and said', async () => {

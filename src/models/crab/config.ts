@@ -73,7 +73,8 @@ const rulePrior = object({
   learner: oneOf(['em', 'bayesian']),
   /** Change of the learner's objective that ends its search. */
   tolerance: number({ min: 0 }),
-  covarianceFloor: number({ min: 0 }),
+  /** Added to variances: without it a cluster of one point has no density. */
+  covarianceFloor: number({ min: 1e-12 }),
   /** U of Algorithm 1: steps between refits. */
   refitEvery: integer({ min: 1 }),
   /** log p(r): of the whole mixture, or of its most likely component alone. */
@@ -84,7 +85,7 @@ export type RulePriorConfig = Read<typeof rulePrior>;
 const targets = object({
   /** Whether every problem of a batch has the same target positions. */
   sharedByBatch: boolean,
-  /** A target set has min..max panels, each number equally likely. */
+  /** A target set has min..max panels, each number equally likely but in the `smallestSets`. */
   min: integer({ min: 1, max: 8 }),
   max: integer({ min: 1, max: 8 }),
   /** Target sets drawn for each encoded matrix; the regularisers are averaged over them. */
@@ -125,6 +126,14 @@ export function parseCrabConfig(value: unknown): CrabConfig {
   if (config.targets.smallestSets > config.targets.setsPerProblem) {
     throw new ConfigurationError(
       `config.targets: smallestSets ${config.targets.smallestSets} is above setsPerProblem ${config.targets.setsPerProblem}: change both`,
+    );
+  }
+  const { components } = config.rulePrior;
+  const { batchSize } = config.optimizer;
+  const fitsPrior = config.objective.priorWeight.points.some(([, weight]) => weight > 0);
+  if (fitsPrior && batchSize < components) {
+    throw new ConfigurationError(
+      `config.optimizer: batchSize ${batchSize} is below the ${components} of rulePrior.components, which are fitted to one batch`,
     );
   }
   if (config.noisy && !hasGrid(config.configuration)) {

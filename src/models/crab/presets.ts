@@ -5,7 +5,8 @@
  *
  * Where the paper is silent `paper` takes the released value: sigma_x 0.1, one target position for
  * each problem, and a softplus to make the standard deviation of r positive. U is not given either:
- * 12 steps, one pass over 6,000 problems in batches of 512. A noisy configuration uses the row of
+ * 12 steps, one pass over 6,000 problems in batches of 512. Algorithm 1 sets a batch aside for every refit
+ * of the rule prior; all presets use the rules of the batch just trained on. A noisy configuration uses the row of
  * its configuration, but for what `crab` changes.
  */
 import type { Configuration } from '../../matrix/index.js';

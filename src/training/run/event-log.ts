@@ -35,7 +35,8 @@ export class EventLog {
     this.#now = now;
     this.#file = new AppendFile(path.join(folder, eventFileName(now(), process.pid)), files);
     this.#file.add(versionRecord(now()));
-    if (firstStep > 0) this.#file.add(sessionStartRecord(now(), firstStep + 1));
+    // At step 0 too: a process that died before its first checkpoint may have logged steps.
+    this.#file.add(sessionStartRecord(now(), firstStep + 1));
   }
 
   add(line: MetricsLine): void {

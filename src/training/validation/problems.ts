@@ -73,13 +73,13 @@ export async function makeValidationProblems(
 export interface InBatchChoice {
   /** 0-based position of the missing panel [count]. */
   readonly targets: Int32Array;
-  /** Problems whose panel at that position is offered [count, 8]; the right one among them. */
+  /** Problems whose panel at that position is offered [count, at most 8]; the right one among them. */
   readonly offered: Int32Array;
   /** Place of the right one [count]; random, so that a model for which all look alike scores 1/8. */
   readonly answers: Int32Array;
 }
 
-/** Draws positions and distractors; needs at least as many problems as candidates. */
+/** Draws positions and distractors; fewer problems than candidates are all offered. */
 export function drawInBatchChoice(seed: number, count: number): InBatchChoice {
   const offeredPerProblem = Math.min(CANDIDATES, count);
   const choice: InBatchChoice = {
