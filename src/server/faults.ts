@@ -34,9 +34,13 @@ function systemCause(error: unknown): NodeJS.ErrnoException | null {
   return null;
 }
 
+/** Errors that say more than the system's: what was lost, with the reason. */
+const IN_THEIR_OWN_WORDS = new Set(['UnsavedError']);
+
 /** One sentence of what went wrong. */
 export function sentenceOf(error: unknown): string {
-  const system = systemCause(error);
+  const speaks = error instanceof Error && IN_THEIR_OWN_WORDS.has(error.name);
+  const system = speaks ? null : systemCause(error);
   if (system !== null) {
     return `${system.path ?? 'the disk'}: ${SYSTEM_FAULTS[system.code ?? '']}`;
   }

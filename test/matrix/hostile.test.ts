@@ -21,6 +21,8 @@ const scale = long ? 5 : 1;
 const COUNTS = { npz: 600, xml: 600, set: 300, deflated: 100, png: 600 };
 const HDF5 = long ? 2000 : 200;
 const MEBIBYTES = 256;
+/** The HDF5 library takes 170 for itself; files that were kept would be a thousand. */
+const HDF5_MEBIBYTES = 384;
 
 interface Report {
   readonly outcomes: Record<string, { refused: number; accepted: number; slowest: number }>;
@@ -98,6 +100,6 @@ test(
     expect(report.failures).toEqual([]);
     expect(report.outcomes.hdf5.refused + report.outcomes.hdf5.accepted).toBe(HDF5);
     expect(report.outcomes.hdf5.refused).toBeGreaterThan(0);
-    expect(report.grownBy).toBeLessThan(MEBIBYTES);
+    expect(report.grownBy).toBeLessThan(HDF5_MEBIBYTES);
   },
 );
