@@ -312,7 +312,7 @@ sys.stdin.read()`;
     await new Promise<void>((done) => stranger.listen(0, '127.0.0.1', done));
     const { port } = stranger.address() as AddressInfo;
     const env = { MASTER_PORT: port.toString(), RANK: '1' };
-    const [rank] = await startRanks(CHILD, { scenarios: ['collectives'], joinSeconds: 1 }, 1, {
+    const [rank] = await startRanks(CHILD, { scenarios: ['collectives'], joinSeconds: 6 }, 1, {
       env: { ...env, WORLD_SIZE: '2' },
     });
     running.push(rank);
