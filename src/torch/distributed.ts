@@ -258,7 +258,11 @@ async function meetOthers(
   const store = await settled(
     'join',
     (addon) => addon.storeConnect(host, port, serves, STORE_SECONDS * 1000, `crab/${attempt}`),
-    { deadline, late, signal },
+    {
+      deadline: Math.max(deadline, performance.now() + REQUEST_SECONDS * 1000),
+      late: () => `the store at ${host}:${port} did not open within ${seconds} s`,
+      signal,
+    },
   );
   const place = new MeetingPlace(store, rendezvous, deadline, signal);
   if (rank === 0) await place.add('backend', backend);
