@@ -57,11 +57,14 @@ const LOSSES = new Set(['UnsavedError']);
 export const sentenceAfterStop = (error: unknown): string =>
   error instanceof Error && LOSSES.has(error.name) ? sentenceOf(error) : 'stopped before the end';
 
+/** Exit code of a request that cannot be carried out: asking again does not help. */
+export const WRONG_USE = 2;
+
 /** The exit code an error leads to. */
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USE;
   if (error instanceof Interrupted) return 130;
   if (error instanceof Error && error.name === 'AbortError') return 130;
-  if (error instanceof Error && USAGE_ERRORS.has(error.name)) return 2;
+  if (error instanceof Error && USAGE_ERRORS.has(error.name)) return WRONG_USE;
   return 1;
 }

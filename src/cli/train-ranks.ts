@@ -5,7 +5,7 @@
 import type { Rendezvous } from '../torch/index.js';
 import { HAVE_MET, joinTeam, LAUNCHED, launchRanks, refuseTeam } from '../training/index.js';
 import type { JoinedTeam } from '../training/index.js';
-import { Interrupted } from './errors.js';
+import { exitCodeOf, Interrupted, WRONG_USE } from './errors.js';
 
 export const DEFAULT_RANK_TIMEOUT = 300;
 /** Seconds beyond the time-out that a rank may take to end by itself. */
@@ -77,6 +77,6 @@ export async function joinWith<T>(
   const joined = await joinTeam(rendezvous, { device, timeoutSeconds, signal });
   if (process.connected) process.send?.(HAVE_MET);
   if (wanted !== null) return { request: wanted, joined };
-  refuseTeam(joined.team, failure);
+  refuseTeam(joined.team, failure, exitCodeOf(failure) === WRONG_USE);
   throw failure;
 }

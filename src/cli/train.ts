@@ -81,7 +81,7 @@ PyTorchJob the same command is one of them (see examples/cluster).`;
 
 const duration = (text: string): number => parseDuration(text);
 
-/** Timers hold no more than three weeks. */
+/** Timers hold no more than 24 days. */
 const MOST_RANK_TIMEOUT = 7 * 24 * 3600;
 const rankTimeout = (text: string): number => {
   const seconds = parseDuration(text);

@@ -35,9 +35,6 @@ type Header =
       };
     };
 
-/** Names of errors that mean a request which cannot be carried out; asking again does not help. */
-const WRONG_USE: readonly string[] = ['ArgumentError', 'UsageError', 'CommanderError'];
-
 const encode = (header: Header): Uint8Array => new TextEncoder().encode(JSON.stringify(header));
 
 /** The tensors of a checkpoint with their descriptions, in a fixed order. */
@@ -69,10 +66,13 @@ export function shareRun(team: Team, { folder, config, checkpoint }: Opened): vo
 }
 
 /** Tells the other ranks that there is nothing to train, and why. */
-export function shareFailure(team: Team, error: unknown): void {
+export function shareFailure(
+  team: Team,
+  error: unknown,
+  isWrongUse = error instanceof ArgumentError,
+): void {
   if (team.size === 1) return;
   const failure = error instanceof Error ? error.message : String(error);
-  const isWrongUse = error instanceof Error && WRONG_USE.includes(error.name);
   try {
     team.share(encode({ failure, isWrongUse }));
   } catch {

@@ -50,8 +50,6 @@ const WRONG_USE = 2;
 const INTERRUPTED_SECONDS = 30;
 /** What ranks have to end by themselves where one was lost before all had met. */
 const MEETING_MILLISECONDS = 2000;
-/** The longest time a timer can be set to, in milliseconds. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** A port that nothing listens on now. */
 export function freePort(): Promise<number> {
@@ -158,10 +156,7 @@ async function seeThrough(
   // Wrong use is told to the others, who end by it; of another failure who has not met learns nothing.
   const areMeeting = failure.code !== WRONG_USE && !ranks.every((each) => each.hasMet);
   const seconds = signal.aborted ? Math.min(graceSeconds, INTERRUPTED_SECONDS) : graceSeconds;
-  const timer = setTimeout(
-    killAll,
-    areMeeting ? MEETING_MILLISECONDS : Math.min(LONGEST_TIMER, seconds * 1000),
-  );
+  const timer = setTimeout(killAll, areMeeting ? MEETING_MILLISECONDS : seconds * 1000);
   const all = await Promise.all(ends);
   clearTimeout(timer);
   return all.find(({ code }) => code === WRONG_USE) ?? failure;

@@ -1,11 +1,9 @@
 /** The rule map while it forms: for each concept the rules parsed from fixed matrices. */
-import { useEffect, useRef } from 'preact/hooks';
-import { drawChart } from '../../parts/chart.js';
+import { useMemo } from 'preact/hooks';
 import { lookOfWords } from '../../parts/rule-looks.js';
 import type { RulesUpdate } from '../../train-api.js';
 import { rules } from './connection.js';
-
-const SIDE = 190;
+import { SmallPlane } from './small-plane.js';
 
 type Point = readonly [x: number, y: number];
 
@@ -41,24 +39,14 @@ function ConceptPlane({
   readonly update: RulesUpdate;
   readonly concept: number;
 }) {
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  const dots = useMemo(() => {
     const points = update.rules.map((of): Point => [of[concept][0], of[concept][1] ?? 0]);
     const classes = classesOf(update.truth, points);
-    const dots = points.map(([x, y], n) => ({ x, y, ...lookOfWords(classes[n] ?? '') }));
-    return drawChart(place.current, (plot) => ({
-      width: SIDE,
-      height: SIDE,
-      margin: 8,
-      axis: null,
-      marks: [
-        plot.dot(dots, { x: 'x', y: 'y', r: 2, symbol: 'form', fill: 'colour', fillOpacity: 0.75 }),
-      ],
-    }));
+    return points.map(([x, y], n) => ({ x, y, ...lookOfWords(classes[n] ?? '') }));
   }, [update, concept]);
   return (
     <figure class="live-plane">
-      <div ref={place} />
+      <SmallPlane dots={dots} />
       <figcaption>concept {concept + 1}</figcaption>
     </figure>
   );

@@ -3,9 +3,8 @@
  * same matrices at a few moments. For where nothing can be trained.
  */
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
-import { drawChart } from '../../parts/chart.js';
 import { ConfigurationChoices } from '../../parts/configuration-bar.js';
 import { ModelNotice } from '../../parts/model-notice.js';
 import { Moments, momentShown, showMoment } from '../../parts/moments.js';
@@ -13,8 +12,8 @@ import { KINDS, lookOf, lookOfWords, UNKNOWN_LOOK } from '../../parts/rule-looks
 import { useAsync } from '../../parts/use-async.js';
 import { planeOf, ready } from '../../state/store.js';
 import { Curve } from './curves.js';
+import { SmallPlane } from './small-plane.js';
 
-const SIDE = 190;
 const MOMENT_MILLISECONDS = 900;
 
 /** Curves worth a look, by their names in the bundle, with what they mean. */
@@ -28,29 +27,17 @@ const SHOWN_CURVES = [
 ];
 
 function PlaneAtMoment({ plane, moment }: { readonly plane: PlaneView; readonly moment: number }) {
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  const dots = useMemo(() => {
     const points = plane.moments[moment];
     const looks = plane.classes.map(lookOf);
-    const dots = plane.classOf.map((kind, n) => ({
+    return plane.classOf.map((kind, n) => ({
       x: points[2 * n],
       y: points[2 * n + 1],
       ...(looks.at(kind) ?? UNKNOWN_LOOK),
     }));
-    return drawChart(place.current, (plot) => ({
-      width: SIDE,
-      height: SIDE,
-      margin: 8,
-      axis: null,
-      // One frame for all moments, so that points are seen to move.
-      x: { domain: plane.wide.x },
-      y: { domain: plane.wide.y },
-      marks: [
-        plot.dot(dots, { x: 'x', y: 'y', r: 2, symbol: 'form', fill: 'colour', fillOpacity: 0.75 }),
-      ],
-    }));
   }, [plane, moment]);
-  return <div ref={place} />;
+  // One frame for all moments, so that points are seen to move.
+  return <SmallPlane dots={dots} frame={plane.wide} />;
 }
 
 interface ConceptProps {
