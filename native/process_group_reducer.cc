@@ -7,6 +7,9 @@
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
+#include <optional>
+
 namespace crab {
 
 namespace {
@@ -15,9 +18,25 @@ using torch::autograd::variable_list;
 // A shared pointer, of which kind depends on the version.
 using Accumulator = decltype(torch::autograd::impl::grad_accumulator(std::declval<at::Tensor>()));
 
+// Which tensor it was, without keeping it alive. Addresses would not do: memory is used again.
+class Identity {
+ public:
+  Identity() = default;
+  explicit Identity(const at::Tensor& tensor) : weak_(Weak(tensor.getIntrusivePtr())) {}
+
+  bool isStill(const at::Tensor& tensor) const {
+    return weak_ && weak_->lock().get() == tensor.unsafeGetTensorImpl();
+  }
+
+ private:
+  using Weak = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+  std::optional<Weak> weak_;
+};
+
 // Averages gradients over the ranks, bucket by bucket, as they become ready. The first pass only takes
 // note of the order in which they do and reduces at its end; from then on buckets follow that order, which
-// rank 0 decides. After a pass `grad` of every parameter is a view into a bucket.
+// rank 0 decides. Small gradients travel together: after a pass their `grad` is a view into the memory of
+// their bucket. A large one is a bucket of its own and is reduced where it lies.
 class Reducer : public std::enable_shared_from_this<Reducer> {
  public:
   Reducer(c10::intrusive_ptr<Engine> engine, std::vector<at::Tensor> parameters, int64_t bucketBytes)
@@ -27,6 +46,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
       if (!parameter.is_non_overlapping_and_dense()) fail("a parameter is not dense in memory");
     }
     seen_.assign(parameters_.size(), false);
+    reduced_.resize(parameters_.size());
   }
 
   // Hooks refer to this object weakly: it may go while a graph is alive.
@@ -68,7 +88,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
 
   struct Bucket {
     std::vector<size_t> members;
-    at::Tensor memory;   // one dimension
+    at::Tensor memory;   // one dimension; undefined where the only member is large
     at::Tensor padding;  // zeros for the gaps between members
     size_t missing = 0;
     WorkPointer work;
@@ -93,7 +113,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   }
 
   void fill(size_t index) {
-    if (views_[index].numel() > 0 && parameters_[index].grad().data_ptr() == views_[index].data_ptr()) {
+    if (reduced_[index].isStill(parameters_[index].grad())) {
       refuse("gradients must be cleared before each backward pass");
     }
     buckets_[bucketOf_[index]].missing -= 1;
@@ -101,30 +121,46 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   }
 
   void launch(Bucket& bucket) {
-    collect(bucket);
-    std::vector<at::Tensor> tensors{bucket.memory};
-    bucket.work = started([&] { return engine_->allreduce(tensors); });
+    at::NoGradGuard guard;
+    std::vector<at::Tensor> tensors{bucket.memory.defined() ? collected(bucket) : whole(bucket.members[0])};
+    if (engine_->getSize() > 1) tensors[0].mul_(1.0 / engine_->getSize());
+    for (size_t index : bucket.members) reduced_[index] = Identity(parameters_[index].grad());
+    if (tensors[0].numel() > 0) bucket.work = started([&] { return engine_->allreduce(tensors); });
+  }
+
+  // The gradient of a parameter as one dimension, in the parameter's own order of elements.
+  at::Tensor flat(size_t index) const {
+    const at::Tensor& parameter = parameters_[index];
+    at::Tensor gradient = parameter.grad();
+    if (gradient.strides() != parameter.strides()) {  // of another layout, or spread from fewer values
+      gradient = at::empty_strided(parameter.sizes(), parameter.strides(), gradient.options()).copy_(gradient);
+    }
+    return gradient.as_strided({gradient.numel()}, {1});
+  }
+
+  at::Tensor whole(size_t index) {
+    const at::Tensor& parameter = parameters_[index];
+    const at::Tensor gradient = flat(index);
+    if (gradient.data_ptr() != parameter.grad().data_ptr()) {
+      parameter.mutable_grad() = gradient.as_strided(parameter.sizes(), parameter.strides());
+    }
+    return gradient;
   }
 
   // Moves the gradients of a bucket into it, all at once: on a GPU a kernel for each of them would take
   // longer than their sum.
-  void collect(Bucket& bucket) {
-    at::NoGradGuard guard;
-    std::vector<at::Tensor> flat;
-    flat.reserve(bucket.members.size());
+  at::Tensor collected(Bucket& bucket) {
+    std::vector<at::Tensor> parts;
+    parts.reserve(bucket.members.size());
     for (size_t index : bucket.members) {
       const at::Tensor& view = views_[index];
-      at::Tensor gradient = parameters_[index].grad();
-      if (gradient.strides() != view.strides()) {  // of another layout, or spread from fewer values
-        gradient = at::empty_strided(view.sizes(), view.strides(), view.options()).copy_(gradient);
-      }
-      flat.push_back(gradient.as_strided({view.numel()}, {1}));
+      parts.push_back(flat(index));
       const int64_t gap = aligned(view.numel(), view.element_size()) - view.numel();
-      if (gap > 0) flat.push_back(bucket.padding.narrow(0, 0, gap));
+      if (gap > 0) parts.push_back(bucket.padding.narrow(0, 0, gap));
       parameters_[index].mutable_grad() = view;
     }
-    at::cat_out(bucket.memory, flat);
-    if (engine_->getSize() > 1) bucket.memory.mul_(1.0 / engine_->getSize());
+    at::cat_out(bucket.memory, parts);
+    return bucket.memory;
   }
 
   void finish() {
@@ -132,7 +168,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     if (buckets_.empty()) reduceFirst();
     if (next_ < buckets_.size()) refuse("a parameter received no gradient in a backward pass");
     for (Bucket& bucket : buckets_) {
-      finishWork(bucket.work);
+      if (bucket.work) finishWork(bucket.work);
       bucket.work.reset();
     }
   }
@@ -154,25 +190,50 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     return {agreed.data_ptr<int64_t>(), agreed.data_ptr<int64_t>() + count};
   }
 
-  // The first bucket is small, so that the network has work early.
+  // Buckets in the order in which their last members become ready. The first is small, so that the network
+  // has work early; a gradient as large as that gains nothing by company, and its copy would cost time.
   void makeBuckets(const std::vector<int64_t>& order) {
-    int64_t room = bucketBytes_ / 16;
-    int64_t bytes = 0;
-    for (int64_t index : order) {
-      const at::Tensor& parameter = parameters_[static_cast<size_t>(index)];
-      const bool fits = !buckets_.empty() && bytes < room &&
-                        parameters_[buckets_.back().members[0]].scalar_type() == parameter.scalar_type();
-      if (!fits) {
-        if (!buckets_.empty()) room = bucketBytes_;
-        buckets_.emplace_back();
-        bytes = 0;
-      }
-      buckets_.back().members.push_back(static_cast<size_t>(index));
-      bytes += static_cast<int64_t>(parameter.nbytes());
-    }
+    const int64_t large = std::max<int64_t>(bucketBytes_ / 16, 1);
     views_.resize(parameters_.size());
     bucketOf_.resize(parameters_.size());
-    for (size_t b = 0; b < buckets_.size(); ++b) allocate(b);
+    Gathering gathering{large};
+    for (int64_t at : order) {
+      const auto index = static_cast<size_t>(at);
+      const at::Tensor& parameter = parameters_[index];
+      const auto bytes = static_cast<int64_t>(parameter.nbytes());
+      if (bytes >= large) {
+        append({index});
+        continue;
+      }
+      const auto& members = gathering.members;
+      const bool fits = members.empty() || parameters_[members[0]].scalar_type() == parameter.scalar_type();
+      if (!fits) close(gathering);
+      gathering.members.push_back(index);
+      gathering.bytes += bytes;
+      if (gathering.bytes >= gathering.room) close(gathering);
+    }
+    close(gathering);
+  }
+
+  // Members of the bucket that is being filled.
+  struct Gathering {
+    int64_t room;
+    int64_t bytes = 0;
+    std::vector<size_t> members;
+  };
+
+  void close(Gathering& gathering) {
+    if (gathering.members.empty()) return;
+    append(std::move(gathering.members));
+    allocate(buckets_.back());
+    gathering = Gathering{bucketBytes_};
+  }
+
+  void append(std::vector<size_t> members) {
+    for (size_t index : members) bucketOf_[index] = buckets_.size();
+    buckets_.emplace_back();
+    buckets_.back().missing = members.size();
+    buckets_.back().members = std::move(members);
   }
 
   // Every gradient of a bucket begins at a multiple of so many bytes: optimisers read several values at
@@ -184,20 +245,17 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     return (elements + step - 1) / step * step;
   }
 
-  void allocate(size_t at) {
-    Bucket& bucket = buckets_[at];
+  void allocate(Bucket& bucket) {
     const at::Tensor& first = parameters_[bucket.members[0]];
     const auto room = [&](size_t index) { return aligned(parameters_[index].numel(), first.element_size()); };
     int64_t count = 0;
     for (size_t index : bucket.members) count += room(index);
     bucket.memory = at::zeros({count}, first.options());
     bucket.padding = at::zeros({kAlignment / first.element_size()}, first.options());
-    bucket.missing = bucket.members.size();
     int64_t offset = 0;
     for (size_t index : bucket.members) {
       const at::Tensor& parameter = parameters_[index];
       views_[index] = bucket.memory.as_strided(parameter.sizes(), parameter.strides(), offset);
-      bucketOf_[index] = at;
       offset += room(index);
     }
   }
@@ -208,6 +266,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   std::vector<std::pair<uintptr_t, Accumulator>> hooks_;
   std::vector<Bucket> buckets_;
   std::vector<at::Tensor> views_;
+  std::vector<Identity> reduced_;  // gradients that the last pass reduced
   std::vector<size_t> bucketOf_;
   std::vector<int64_t> order_;
   std::vector<bool> seen_;

@@ -398,7 +398,8 @@ const DEFAULT_BUCKET_BYTES = 16 * 2 ** 20;
 
 /**
  * Averages the gradients of parameters over all ranks while the backward pass still runs: those that are
- * ready travel in buckets, in the order in which the first pass made them.
+ * ready travel in buckets, in the order in which the first pass made them; one as large as a sixteenth of a
+ * bucket travels by itself and is not copied.
  *
  *     optimizer.zeroGrad();
  *     reducer.begin();

@@ -33,6 +33,38 @@ const inputsHere = (group: ProcessGroup | null, shape: readonly number[]): Tenso
       )
     : inputOf(group.rank, shape);
 
+/** Mean over ranks of gradients of a small network, in buckets; three passes. */
+function reduced(group: ProcessGroup | null, bucketBytes: number) {
+  const generator = new Generator('cpu', 5);
+  const layers = [4, 8, 6, 1].slice(1).map((out, i) => {
+    const layer = new nn.Linear([4, 8, 6][i], out, { generator });
+    return layer.to({ dtype: 'f64' });
+  });
+  // One without elements, which has no place in memory.
+  const none = nn.parameter(zeros([0], { dtype: 'f64' }));
+  const parameters = [none, ...layers.flatMap((layer) => layer.parameters())];
+  const reducer = group && new GradientReducer(group, parameters, { bucketBytes });
+  for (let pass = 0; pass < 3; pass++) {
+    scope(() => {
+      for (const layer of layers) layer.zeroGrad();
+      none.grad = null;
+      reducer?.begin();
+      const lossOf = (rank: number): Tensor => {
+        let x = inputOf(rank, [4]).add(pass);
+        for (const layer of layers) x = layer.forward(x).tanh();
+        return x.square().sum().add(none.sum());
+      };
+      const losses = group === null ? allRanks.map(lossOf) : [lossOf(group.rank)];
+      losses
+        .reduce((a, b) => a.add(b))
+        .div(group === null ? RANKS : 1)
+        .backward();
+    });
+  }
+  const gradients = parameters.map((each) => each.grad?.toArray());
+  return { gradients, buckets: reducer?.buckets ?? 0 };
+}
+
 /** `group` null: the reference, in one process with all ranks' inputs. */
 export const SCENARIOS = {
   collectives: async (group: ProcessGroup | null) => {
@@ -136,37 +168,9 @@ export const SCENARIOS = {
     return { results, failure };
   },
 
-  /** Mean over ranks of gradients of a small network, in buckets; three passes. */
-  reducer: (group: ProcessGroup | null) => {
-    const generator = new Generator('cpu', 5);
-    const layers = [4, 8, 6, 1].slice(1).map((out, i) => {
-      const layer = new nn.Linear([4, 8, 6][i], out, { generator });
-      return layer.to({ dtype: 'f64' });
-    });
-    // One without elements, which has no place in memory.
-    const none = nn.parameter(zeros([0], { dtype: 'f64' }));
-    const parameters = [none, ...layers.flatMap((layer) => layer.parameters())];
-    const reducer = group && new GradientReducer(group, parameters, { bucketBytes: 256 });
-    for (let pass = 0; pass < 3; pass++) {
-      scope(() => {
-        for (const layer of layers) layer.zeroGrad();
-        none.grad = null;
-        reducer?.begin();
-        const lossOf = (rank: number): Tensor => {
-          let x = inputOf(rank, [4]).add(pass);
-          for (const layer of layers) x = layer.forward(x).tanh();
-          return x.square().sum().add(none.sum());
-        };
-        const losses = group === null ? allRanks.map(lossOf) : [lossOf(group.rank)];
-        losses
-          .reduce((a, b) => a.add(b))
-          .div(group === null ? RANKS : 1)
-          .backward();
-      });
-    }
-    const gradients = parameters.map((each) => each.grad?.toArray());
-    return { gradients, buckets: reducer?.buckets ?? 0 };
-  },
+  /** Every gradient in a bucket of its own, small ones together beside large ones, and all together. */
+  reducer: (group: ProcessGroup | null) =>
+    [16, 2048, 2 ** 20].map((bucketBytes) => reduced(group, bucketBytes)),
 
   /** What is not allowed is said, and the group goes on working. */
   misuse: (group: ProcessGroup | null) => {
@@ -201,6 +205,12 @@ export const SCENARIOS = {
     attempt(() => group.allReduce_(tensor([1, 2, 3, 4]).reshape([2, 2]).narrow(1, 0, 1)));
     used.zeroGrad();
     attempt(() => pass(reducer));
+    reducer.dispose();
+    used.zeroGrad();
+    const oneByOne = new GradientReducer(group, used.parameters(), { bucketBytes: 16 });
+    attempt(() => pass(oneByOne));
+    attempt(() => pass(oneByOne)); // without zeroGrad
+    oneByOne.dispose();
     const sum = group.allReduce_(tensor([1])).item();
     group.dispose();
     attempt(() => void group.allGather(tensor([1])));
