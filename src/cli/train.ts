@@ -12,7 +12,6 @@ import {
   DEFAULT_VALIDATE_EVERY,
   openRun,
   parseDuration,
-  STEPS_UNTIL_FIXED,
   train,
 } from '../training/index.js';
 import type {
@@ -121,7 +120,7 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option('--epochs <n>', 'how often to use every problem', positive)
     .option(
       '--time <duration>',
-      `how long, start-up included, at least ${STEPS_UNTIL_FIXED} steps (default: ${DEFAULT_TIME_SECONDS / 60}m)`,
+      `how long, start-up included, but at least the steps that measure the speed (default: ${DEFAULT_TIME_SECONDS / 60}m)`,
       duration,
     )
     .option('--out <run>', 'folder of the run (default: runs/<config>-<preset>-<seed>)')

@@ -26,9 +26,13 @@ export function parseDuration(text: string): number {
 
 /** Steps after which a time budget measures; the first ones are slower (allocation, capture). */
 export const WARM_UP_STEPS = 10;
-const MEASURED_STEPS = 20;
-/** Steps after which a time budget knows its number of steps. */
-export const STEPS_UNTIL_FIXED = WARM_UP_STEPS + MEASURED_STEPS;
+const LEAST_MEASURED = 20;
+/** Blocks measured: of short steps more are needed, or whatever else runs for an instant decides. */
+const MEASURED_BLOCKS = 2;
+
+/** Steps after which a time budget knows its number of steps, where a block has so many. */
+export const stepsUntilFixed = (blockSteps: number): number =>
+  WARM_UP_STEPS + Math.max(LEAST_MEASURED, MEASURED_BLOCKS * blockSteps);
 
 /** Steps for a number of epochs: every problem is used that often, rounded up to whole steps. */
 export function stepsOfEpochs(epochs: number, problems: number, batchSize: number): number {

@@ -8,7 +8,7 @@
  * are done without knowing their total even where a resumed run knows it, so that they are the same.
  * The values of the loss are read when a block ends: on a GPU the host must not wait for every step.
  */
-import { STEPS_UNTIL_FIXED, stepsOfTime, WARM_UP_STEPS } from './budget.js';
+import { stepsOfTime, stepsUntilFixed, WARM_UP_STEPS } from './budget.js';
 import type { RunConfig } from './config.js';
 import { DivergedError } from './errors.js';
 import type { LoopState } from './loop-state.js';
@@ -89,6 +89,7 @@ export class TrainingLoop {
   readonly #state: LoopState;
   readonly #config: RunConfig;
   readonly #startSeconds: number;
+  readonly #stepsUntilFixed: number;
   #lastCheckpoint: number;
   #checkpointStep: number;
   /** Time and steps since the last line, without validation and the like. */
@@ -103,6 +104,7 @@ export class TrainingLoop {
     this.#config = parts.config;
     this.#state = state;
     this.#startSeconds = parts.startedAt - state.seconds;
+    this.#stepsUntilFixed = stepsUntilFixed(parts.stepper.blockSteps);
     this.#lastCheckpoint = parts.now();
     this.#checkpointStep = state.step;
   }
@@ -129,7 +131,7 @@ export class TrainingLoop {
 
   /** The number of steps of the run as it is known when step `step` (from 0) begins. */
   #totalAt(step: number): number | null {
-    const early = this.#config.budget.kind === 'time' && step < STEPS_UNTIL_FIXED;
+    const early = this.#config.budget.kind === 'time' && step < this.#stepsUntilFixed;
     return early ? null : this.#state.totalSteps;
   }
 
@@ -156,7 +158,7 @@ export class TrainingLoop {
   }
 
   #timeMarks(): number[] {
-    return this.#config.budget.kind === 'time' ? [WARM_UP_STEPS, STEPS_UNTIL_FIXED] : [];
+    return this.#config.budget.kind === 'time' ? [WARM_UP_STEPS, this.#stepsUntilFixed] : [];
   }
 
   async #block(length: number, signal?: AbortSignal): Promise<void> {
@@ -248,7 +250,7 @@ export class TrainingLoop {
   async #betweenBlocks(): Promise<void> {
     const state = this.#state;
     const { budget, logEvery, validation, checkpoints } = this.#config;
-    const measured = budget.kind === 'time' && state.step === STEPS_UNTIL_FIXED;
+    const measured = budget.kind === 'time' && state.step === this.#stepsUntilFixed;
     // The measurement may find that nothing is left, so it leaves what an end does.
     const atEnd = state.step === state.totalSteps || measured;
     if (state.step % logEvery === 0 || atEnd) this.#logInterval();

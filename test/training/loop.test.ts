@@ -231,6 +231,21 @@ describe('the loop', () => {
     expect(events).toContain(`rules ${total}`);
   });
 
+  test('a time budget measures two whole blocks where steps come in blocks', async () => {
+    const config = configOf({
+      budget: { kind: 'time', seconds: 500 },
+      validation: { every: 1000, problems: 8 },
+      logEvery: 1000,
+    });
+    const { parts, events } = world(config);
+    const stepper: Stepper = { ...parts.stepper, blockSteps: 40 };
+    const state = initialState(null);
+    expect(await new TrainingLoop({ ...parts, stepper }, state).run()).toBe(true);
+    const total = Number(events.find((event) => event.startsWith('total'))?.slice(6));
+    // The warm-up of 10 steps, two blocks of 40 and a validation of 5 seconds come first.
+    expect(total).toBe(90 + Math.floor(((500 - 95) * 0.97) / 1.005));
+  });
+
   test('a run that knows the total of its time budget does the first steps as it did before', async () => {
     const config = configOf({
       budget: { kind: 'time', seconds: 75 },
