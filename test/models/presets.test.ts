@@ -114,6 +114,7 @@ describe('presets', () => {
     const several = { min: 1, max: 3, setsPerProblem: 4, decoded: 1 };
     expect(crab.targets).toEqual({ ...several, smallestSets: 0, sharedByBatch: false });
     expect(crabConfig('crab', 'center').targets).toEqual({ ...crab.targets, smallestSets: 3 });
+    expect(crabConfig('crab', 'grid-3x3').targets).toEqual({ ...crab.targets, smallestSets: 2 });
     expect(crab.rulePrior).toMatchObject({ learner: 'em', refitEvery: 12, density: 'mixture' });
     const { algorithm, batchSize, learningRate } = crab.optimizer;
     expect([algorithm, batchSize]).toEqual(['adam', 128]);

@@ -129,16 +129,16 @@ const NARROW_CHANGES = {
 } satisfies DeepPartial<Settings>;
 
 /**
- * Configurations that learn best where three of a matrix's four target sets are single panels: the fourth
- * is enough to learn several missing panels, and asks the concepts for less that cannot be foretold.
+ * Configurations that learn best where half or more of a matrix's four target sets are single panels, and how many:
+ * the others are enough to learn several missing panels, and ask the concepts for less that cannot be foretold.
  */
-const MOSTLY_SINGLE: readonly Configuration[] = [
-  'center',
-  'out-in-center',
-  'out-in-grid',
-  'grid-2x2',
-];
-const MOSTLY_SINGLE_CHANGES = { targets: { smallestSets: 3 } } satisfies DeepPartial<Settings>;
+const SINGLE_PANELS: Partial<Record<Configuration, number>> = {
+  center: 3,
+  'out-in-center': 3,
+  'out-in-grid': 3,
+  'grid-2x2': 3,
+  'grid-3x3': 2,
+};
 
 /**
  * With RAVEN's noise most of a panel cannot be foretold. At the paper's weights of grid-2x2, the smallest of
@@ -154,7 +154,7 @@ const NOISY_CHANGES: Partial<Record<Configuration, DeepPartial<Settings>>> = {
 const crabChanges = (configuration: Configuration, noisy: boolean): DeepPartial<Settings>[] => [
   CRAB,
   ...(NARROW.includes(configuration) ? [NARROW_CHANGES] : []),
-  ...(MOSTLY_SINGLE.includes(configuration) ? [MOSTLY_SINGLE_CHANGES] : []),
+  { targets: { smallestSets: SINGLE_PANELS[configuration] ?? 0 } },
   ...(noisy ? [NOISY_CHANGES[configuration] ?? {}] : []),
 ];
 
