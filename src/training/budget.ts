@@ -24,6 +24,26 @@ export function parseDuration(text: string): number {
   return seconds;
 }
 
+/** Refuses a budget that is none. */
+export function requireBudget(budget: Budget): Budget {
+  switch (budget.kind) {
+    case 'steps':
+      if (Number.isSafeInteger(budget.steps) && budget.steps > 0) return budget;
+      throw new ArgumentError(`steps: expected a whole number from 1, got ${budget.steps}`);
+    case 'epochs':
+      requireAmount('epochs', budget.epochs);
+      return budget;
+    case 'time':
+      requireAmount('seconds', budget.seconds);
+      return budget;
+  }
+}
+
+function requireAmount(name: string, amount: number): void {
+  if (amount > 0 && Number.isFinite(amount)) return;
+  throw new ArgumentError(`${name}: expected a number above 0, got ${amount}`);
+}
+
 /** Steps after which a time budget measures; the first ones are slower (allocation, capture). */
 export const WARM_UP_STEPS = 10;
 const LEAST_MEASURED = 20;
@@ -36,7 +56,7 @@ export const stepsUntilFixed = (blockSteps: number): number =>
 
 /** Steps for a number of epochs: every problem is used that often, rounded up to whole steps. */
 export function stepsOfEpochs(epochs: number, problems: number, batchSize: number): number {
-  if (!(epochs > 0)) throw new ArgumentError(`epochs: expected a number above 0, got ${epochs}`);
+  requireAmount('epochs', epochs);
   const steps = Math.ceil((epochs * problems) / batchSize);
   if (Number.isSafeInteger(steps)) return steps;
   throw new ArgumentError(`epochs: ${epochs} of ${problems} problems are too many steps`);

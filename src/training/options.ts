@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
 import type { CrabConfig, CrabModel } from '../models/index.js';
-import type { Budget } from './budget.js';
+import { requireBudget, type Budget } from './budget.js';
 import {
   RUN_FORMAT,
   RUN_VERSION,
@@ -143,7 +143,7 @@ export function runConfigOf(
     model: options.model,
     seed: options.seed,
     data: stored ?? streamOf(options, deterministic),
-    budget: options.budget,
+    budget: requireBudget(options.budget),
     totalSteps: null,
     device,
     precision: options.precision ?? (cuda ? 'bf16' : 'f32'),

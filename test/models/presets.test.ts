@@ -153,6 +153,13 @@ describe('presets', () => {
     );
   });
 
+  test('overrides do not change what is chosen beside them', () => {
+    const overrides = JSON.parse('{"preset":"paper"}') as object;
+    expect(() => crabConfig('crab', 'center', { overrides })).toThrow(
+      /config: "preset" is chosen beside the overrides/,
+    );
+  });
+
   test('target sets: the smallest ones are none where an older file does not tell, and never too many', () => {
     const { smallestSets, ...targets } = crabConfig('released', 'center').targets;
     expect(smallestSets).toBe(0);

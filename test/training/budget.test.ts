@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { parseDuration, stepsOfEpochs, stepsOfTime } from '../../src/training/budget.js';
+import {
+  parseDuration,
+  requireBudget,
+  stepsOfEpochs,
+  stepsOfTime,
+  stepsUntilFixed,
+} from '../../src/training/budget.js';
 
 describe('how long a run is', () => {
   test.each([
@@ -27,6 +33,22 @@ describe('how long a run is', () => {
     expect(() => stepsOfEpochs(0, 10, 512)).toThrow(/epochs: expected a number above 0, got 0/);
     expect(() => stepsOfEpochs(NaN, 10, 512)).toThrow(/above 0/);
     expect(() => stepsOfEpochs(1e308, 64, 32)).toThrow(/epochs: 1e\+308 .* too many steps/);
+  });
+
+  test.each([
+    [{ kind: 'steps', steps: 0 }, 'steps: expected a whole number from 1, got 0'],
+    [{ kind: 'steps', steps: 2.5 }, 'steps: expected a whole number from 1, got 2.5'],
+    [{ kind: 'epochs', epochs: -1 }, 'epochs: expected a number above 0, got -1'],
+    [{ kind: 'time', seconds: NaN }, 'seconds: expected a number above 0, got NaN'],
+    [{ kind: 'time', seconds: Infinity }, 'seconds: expected a number above 0, got Infinity'],
+  ] as const)('%j is no budget', (budget, sentence) => {
+    expect(() => requireBudget(budget)).toThrow(sentence);
+  });
+
+  test('steps that come in blocks are measured over two of them, others over twenty', () => {
+    const budget = { kind: 'epochs', epochs: 0.5 } as const;
+    expect(requireBudget(budget)).toBe(budget);
+    expect([1, 100].map(stepsUntilFixed)).toEqual([30, 210]);
   });
 
   test('a time budget counts what has passed and leaves room for validation', () => {

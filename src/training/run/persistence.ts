@@ -6,6 +6,7 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemCauseOf } from '../../matrix/node.js';
 import { TrainingError } from '../errors.js';
 import type { NoteEvent } from '../observer.js';
 import type { RunFiles } from './files.js';
@@ -15,21 +16,11 @@ interface Job {
   readonly run: () => Promise<void>;
 }
 
-const SYSTEM_REASONS: Record<string, string> = {
-  ENOSPC: 'no space left on the device',
-  EDQUOT: 'the disk quota is used up',
-  ENOENT: 'the folder has vanished',
-  EACCES: 'permission denied',
-  EROFS: 'the file system is read-only',
-};
-
-/** The system's error behind an error, however deep. */
+/** The system's words for what is behind an error, however deep, or its own. */
 function reasonOf(error: unknown): string {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const reason = SYSTEM_REASONS[(at as NodeJS.ErrnoException).code ?? ''];
-    if (reason) return reason;
-  }
-  return error instanceof Error ? error.message : String(error);
+  const fault = systemCauseOf(error);
+  if (fault?.code === 'ENOENT') return 'the folder has vanished';
+  return fault?.reason ?? (error instanceof Error ? error.message : String(error));
 }
 
 export class Persistence {

@@ -1,0 +1,40 @@
+/** What an operating system refuses, in words: one table for commands, the server and trainings. */
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space left on the device',
+  EDQUOT: 'the disk quota is used up',
+  EACCES: 'permission denied',
+  EPERM: 'operation not permitted',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'no such file or folder',
+  ENOTDIR: 'a part of this path is not a folder',
+  EISDIR: 'this is a folder, a file was expected',
+  EEXIST: 'exists already',
+  ENAMETOOLONG: 'the name is too long',
+  EMFILE: 'too many open files: raise the limit (ulimit -n) or use fewer workers',
+};
+
+export interface SystemFault {
+  readonly code: string;
+  /** In words. */
+  readonly reason: string;
+  /** What it is about, where the system says so. */
+  readonly path?: string;
+}
+
+/** What the system says by this very error; null where it is not one of the system's, or one without words. */
+export function systemFaultOf(error: unknown): SystemFault | null {
+  if (!(error instanceof Error)) return null;
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (code === undefined || !Object.hasOwn(REASONS, code)) return null;
+  return { code, reason: REASONS[code], path };
+}
+
+/** The same of the outermost of an error and its causes that has one. */
+export function systemCauseOf(error: unknown): SystemFault | null {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const fault = systemFaultOf(at);
+    if (fault !== null) return fault;
+  }
+  return null;
+}

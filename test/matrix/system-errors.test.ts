@@ -1,0 +1,38 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { systemCauseOf, systemFaultOf } from '../../src/matrix/node.js';
+
+test('what the system refuses is told in words, with the path', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'crab-system-'));
+  try {
+    const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((e: unknown) => e);
+    const absent = path.join(folder, 'absent');
+    expect(systemFaultOf(await failureOf(readFile(absent)))).toEqual({
+      code: 'ENOENT',
+      reason: 'no such file or folder',
+      path: absent,
+    });
+    const inFolder = await failureOf(writeFile(folder, ''));
+    expect(systemFaultOf(inFolder)?.reason).toBe('this is a folder, a file was expected');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('causes are looked at only where that is asked for; the outermost counts', () => {
+  const full = Object.assign(new Error('write'), { code: 'ENOSPC' });
+  const wrapped = new Error('saving failed', { cause: full });
+  expect(systemFaultOf(wrapped)).toBeNull();
+  expect(systemCauseOf(wrapped)?.code).toBe('ENOSPC');
+  const denied = Object.assign(new Error('open', { cause: full }), { code: 'EACCES' });
+  expect(systemCauseOf(denied)?.code).toBe('EACCES');
+});
+
+test('other errors have no words of the system', () => {
+  const odd = Object.assign(new Error('odd'), { code: 'toString' });
+  for (const error of [odd, new Error('plain'), 'text', null]) {
+    expect(systemCauseOf(error)).toBeNull();
+  }
+});
