@@ -33,11 +33,8 @@ export interface CompactOptions {
 const USUAL_SHARE = 0.62;
 const LARGEST_AIM = 5_900_000;
 const DEFAULT_LIMIT = 7_000_000;
-/**
- * Configurations that lose too much where target predictors are factored at all, with what they aim at
- * instead, whole as these are (docs/training-notes.md).
- */
-const WHOLE_TARGETS: Readonly<Partial<Record<Configuration, number>>> = { 'grid-3x3': 6_000_000 };
+/** Configurations that lose too much at the usual size, and what they aim at (docs/training-notes.md). */
+const LARGER_AIMS: Readonly<Partial<Record<Configuration, number>>> = { 'grid-3x3': 6_300_000 };
 const DEFAULT_PROBLEMS = 384;
 /** Shares of variance that a relation network may lose: no layer needs the first, and beyond the second
  * the limit counts instead of the aim. */
@@ -51,10 +48,8 @@ const TOLERANCE: readonly (readonly [layers: RegExp, share: number])[] = [
 ];
 const DEFAULT_SMALLEST = 12_000;
 
-function toleranceOf(name: string, configuration: Configuration): number {
-  if (configuration in WHOLE_TARGETS && /target/.test(name)) return 0;
-  return TOLERANCE.find(([layers]) => layers.test(name))?.[1] ?? 0;
-}
+const toleranceOf = (name: string): number =>
+  TOLERANCE.find(([layers]) => layers.test(name))?.[1] ?? 0;
 
 /** A layer that can be factored, with the components of its outputs. */
 interface Candidate {
@@ -191,14 +186,11 @@ export async function compactNetworks(
   const layers = namedLayers(networks);
   const whole = [...layers.values()].reduce((sum, layer) => sum + bytesAt(layer, 0), 0);
   const { configuration, problems = DEFAULT_PROBLEMS, smallest = DEFAULT_SMALLEST } = options;
-  const usual = WHOLE_TARGETS[configuration] ?? Math.min(USUAL_SHARE * whole, LARGEST_AIM);
+  const usual = LARGER_AIMS[configuration] ?? Math.min(USUAL_SHARE * whole, LARGEST_AIM);
   const { aim = usual, limit = DEFAULT_LIMIT } = options;
   const large = new Set(
     [...layers]
-      .filter(
-        ([name, layer]) =>
-          toleranceOf(name, configuration) > 0 && layer.weights[0].data.length >= smallest,
-      )
+      .filter(([name, layer]) => toleranceOf(name) > 0 && layer.weights[0].data.length >= smallest)
       .map(([name]) => name),
   );
   const candidates: Candidate[] = [];
@@ -206,7 +198,7 @@ export async function compactNetworks(
     const layer = layers.get(name);
     if (layer === undefined) continue;
     const components = componentsOf(layer, samples);
-    candidates.push({ name, layer, components, tolerance: toleranceOf(name, configuration) });
+    candidates.push({ name, layer, components, tolerance: toleranceOf(name) });
     options.onProgress?.(candidates.length / large.size);
     options.signal?.throwIfAborted();
     await new Promise(setImmediate);
