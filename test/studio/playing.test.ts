@@ -290,6 +290,23 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     }
   });
 
+  test('a laptop shows all concepts of a candidate and how sure CRAB is, without scrolling', async () => {
+    const { page } = await openPage(await site.fresh({ viewport: { width: 1280, height: 900 } }));
+    await goTo(page, site.url, 'tab=why&config=grid-3x3&seed=3');
+    await page.locator('.heat-map .chosen .total').waitFor();
+    const [whole, seen] = await page.evaluate<number[]>(
+      "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.heat-scroll'))",
+    );
+    expect(whole).toBeLessThanOrEqual(seen);
+    const heads = await page.evaluate<{ left: number; right: number }[]>(
+      "[...document.querySelectorAll('.heat-map thead th span')].map((each) => each.getBoundingClientRect().toJSON())",
+    );
+    expect(heads.length).toBeGreaterThanOrEqual(10);
+    for (let at = 1; at < heads.length; at++) {
+      expect(heads[at].left).toBeGreaterThanOrEqual(heads[at - 1].right);
+    }
+  });
+
   test('on the rule map a finger on the dot drags the rule, elsewhere it scrolls', async () => {
     const context = await site.fresh(SMALL);
     const { page } = await openPage(context);

@@ -33,7 +33,7 @@ const STATES: Readonly<Record<string, string>> = {
 const LAST_SHOWN: Readonly<Record<string, string>> = {
   play: '[data-testid=verdict] canvas',
   erase: '.samples canvas',
-  why: '.mini-map',
+  why: '.cards > :last-child .mini-map',
   rules: '[data-testid=point] img',
   make: '[data-testid=reading] .agreement',
   train: '.recording .chart:last-child svg',

@@ -46,8 +46,9 @@ function strongest(rows: readonly (readonly number[])[]): number {
   return Math.max(1e-9, all[Math.floor(0.95 * (all.length - 1))]);
 }
 
-/** A long name may go on in the next line behind its stroke. */
-const breakable = (name: string): string => name.replace('/', '/\u200b');
+/** The name of a concept as narrow as a column: "Num/pos a". */
+const narrow = (name: string): string =>
+  name.replace('umber/position', 'um/pos').replace('/', '/\u200b');
 
 function Row({
   shown,
@@ -78,8 +79,10 @@ function Row({
           </span>
           <span class="unseen">Candidate </span>
           {candidate + 1}
-          {isChosen && <span class="tag crab">CRAB</span>}
-          {shown.target === candidate && <span class="tag you">answer</span>}
+          <span class="row-tags">
+            {isChosen && <span class="tag crab">CRAB</span>}
+            {shown.target === candidate && <span class="tag you">answer</span>}
+          </span>
         </div>
       </th>
       {shares.map((share, m) => {
@@ -153,8 +156,13 @@ export function HeatMap() {
             <tr>
               <td />
               {info.concepts.map((name, m) => (
-                <th scope="col" key={name} title={`Concept ${m + 1} ${info.aboutConcepts[m]}`}>
-                  <span>{breakable(name)}</span>
+                <th
+                  scope="col"
+                  key={name}
+                  aria-label={name}
+                  title={`Concept ${m + 1} ${info.aboutConcepts[m]}`}
+                >
+                  <span>{narrow(name)}</span>
                 </th>
               ))}
               {misfit() === null && (
