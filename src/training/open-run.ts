@@ -12,6 +12,7 @@ import { RunFormatError } from './errors.js';
 import { absolute } from './options.js';
 import type { RulesSnapshot } from './rules-snapshot.js';
 import { MODEL_PREFIX, parsePrior } from './run/checkpoint.js';
+import { requireIntact } from './run/checksum.js';
 import { diskFiles } from './run/files.js';
 import {
   bestName,
@@ -76,16 +77,17 @@ async function readRules(folder: string): Promise<RulesSnapshot[]> {
   return snapshots;
 }
 
-/** File and step of the weights asked for. */
+/** File and step of the weights asked for, which are those that were written. */
 async function weightsFile(
   folder: string,
   which: WhichWeights,
 ): Promise<{ file: string; step: number }> {
   const [best] = which === 'best' ? await bestSteps(diskFiles, folder) : [];
-  if (best !== undefined) return { file: path.join(folder, bestName(best)), step: best };
-  const [latest] = await checkpointSteps(diskFiles, folder);
-  if (latest === undefined) throw new ArgumentError(`${folder} has no checkpoint yet`);
-  return { file: path.join(folder, checkpointName(latest)), step: latest };
+  const step = best ?? (await checkpointSteps(diskFiles, folder)).at(0);
+  if (step === undefined) throw new ArgumentError(`${folder} has no checkpoint yet`);
+  const file = path.join(folder, best === undefined ? checkpointName(step) : bestName(step));
+  requireIntact(file);
+  return { file, step };
 }
 
 /** The rule prior in the metadata of a checkpoint. */

@@ -235,6 +235,20 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
     expect(note).toMatch(/damaged and passed over: .*its weights are not those that were written/);
   });
 
+  test('also by who reads the weights of a run to use them', async () => {
+    const run = path.join(folder, 'used');
+    await trainUntil(tinyRun(run), 25);
+    const file = path.join(run, 'checkpoint-00000025.safetensors');
+    const opened = await openRun(run);
+    expect(await opened.weights('latest')).toMatchObject({ file, step: 25 });
+    const bytes = await readFile(file);
+    bytes[bytes.length - 100] ^= 1;
+    await writeFile(file, bytes);
+    const refusal = /checkpoint-00000025.*: its weights are not those that were written/;
+    await expect(opened.weights('latest')).rejects.toThrow(refusal);
+    await expect(opened.loadModel('latest')).rejects.toThrow(refusal);
+  });
+
   test('so is a checkpoint of another model', async () => {
     const note = await resumeHarmed('foreign', async (file) => {
       const other = path.join(folder, 'foreign-model');
