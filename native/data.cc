@@ -1,4 +1,4 @@
-// Between tensors and JavaScript's memory: copies each way.
+// Between tensors and JavaScript's memory: one copy each way, straight to and from the device.
 // Memory is never shared: an ArrayBuffer can be detached or transferred while libtorch still uses it.
 #include "handles.h"
 
@@ -78,22 +78,14 @@ napi_value fromBytes(const Napi::CallbackInfo& info) {
   return wrapTensor(info.Env(), std::move(result));
 }
 
-// A small array for a GPU goes through pinned memory: the copy takes its place in the device's queue, and the
-// host need not wait until the queue is empty. libtorch keeps the pinned memory until the copy has happened.
-constexpr size_t kStagedBytes = 1 << 20;
-
 // copyFromBytes(tensor, typedArray): overwrites a tensor's elements (row-major order) in place.
 napi_value copyFromBytes(const Napi::CallbackInfo& info) {
   requireNoAsyncBackward(info.Env(), "a tensor cannot be overwritten");
   at::Tensor tensor = tensorOf(info[0]);
   const Bytes bytes = bytesOf(info[1]);
   requireLength(bytes.length, tensor.numel() * static_cast<int64_t>(tensor.element_size()));
-  if (bytes.length == 0) return nullptr;
   at::NoGradGuard guard;
-  at::Tensor source = viewOfBytes(bytes, tensor.sizes(), tensor.scalar_type());
-  const bool staged = tensor.is_cuda() && bytes.length <= kStagedBytes;
-  if (staged) source = source.pin_memory();
-  tensor.copy_(source, /*non_blocking=*/staged);
+  if (bytes.length > 0) tensor.copy_(viewOfBytes(bytes, tensor.sizes(), tensor.scalar_type()));
   return nullptr;
 }
 

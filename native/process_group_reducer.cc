@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace crab {
 
@@ -25,7 +26,7 @@ class Identity {
   explicit Identity(const at::Tensor& tensor) : weak_(Weak(tensor.getIntrusivePtr())) {}
 
   bool isStill(const at::Tensor& tensor) const {
-    return weak_ && weak_->lock().get() == tensor.unsafeGetTensorImpl();
+    return weak_ && !weak_->expired() && weak_->lock().get() == tensor.unsafeGetTensorImpl();
   }
 
  private:
@@ -36,12 +37,14 @@ class Identity {
 // Averages gradients over the ranks, bucket by bucket, as they become ready. The first pass only takes
 // note of the order in which they do and reduces at its end; from then on buckets follow that order, which
 // rank 0 decides. Small gradients travel together: after a pass their `grad` is a view into the memory of
-// their bucket. A large one is a bucket of its own and is reduced where it lies.
+// their bucket. A large one is a bucket of its own, in memory of its own.
 class Reducer : public std::enable_shared_from_this<Reducer> {
  public:
   Reducer(c10::intrusive_ptr<Engine> engine, std::vector<at::Tensor> parameters, int64_t bucketBytes)
       : engine_(std::move(engine)), parameters_(std::move(parameters)), bucketBytes_(bucketBytes) {
+    std::set<const c10::TensorImpl*> distinct;
     for (const at::Tensor& parameter : parameters_) {
+      if (!distinct.insert(parameter.unsafeGetTensorImpl()).second) fail("a parameter is given twice");
       if (!parameter.is_leaf() || !parameter.requires_grad()) fail("expected parameters that record gradients");
       if (!parameter.is_non_overlapping_and_dense()) fail("a parameter is not dense in memory");
     }
@@ -65,6 +68,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
 
   ~Reducer() {
     for (auto& [key, accumulator] : hooks_) accumulator->del_post_hook(key);
+    abandon();
   }
 
   // Before each backward pass whose gradients are to be reduced.
@@ -74,17 +78,30 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     order_.clear();
     seen_.assign(parameters_.size(), false);
     next_ = 0;
-    for (Bucket& bucket : buckets_) {
-      bucket.missing = bucket.members.size();
-      bucket.work.reset();
-    }
+    abandon();
+    for (Bucket& bucket : buckets_) bucket.missing = bucket.members.size();
   }
 
   int64_t buckets() const { return static_cast<int64_t>(buckets_.size()); }
 
  private:
   // Inside a backward pass only standard exceptions reach its caller.
-  [[noreturn]] static void refuse(const char* why) { throw std::runtime_error(why); }
+  [[noreturn]] void refuse(const char* why) {
+    active_ = false;
+    throw std::runtime_error(why);
+  }
+
+  // Waits for what a failed pass left under way: it still writes to the memory of its bucket. How it ends
+  // does not matter any more; a lost rank is noticed by the next collective.
+  void abandon() noexcept {
+    for (Bucket& bucket : buckets_) {
+      try {
+        if (bucket.work) bucket.work->wait();
+      } catch (...) {
+      }
+      bucket.work.reset();
+    }
+  }
 
   struct Bucket {
     std::vector<size_t> members;
@@ -103,6 +120,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
         if (auto reducer = self.lock()) reducer->finish();
       });
     }
+    if (!parameters_[index].grad().defined()) refuse("a parameter received no gradient in a backward pass");
     if (seen_[index]) refuse("a parameter received its gradient twice in one backward pass");
     seen_[index] = true;
     if (buckets_.empty()) {
@@ -123,7 +141,6 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   void launch(Bucket& bucket) {
     at::NoGradGuard guard;
     std::vector<at::Tensor> tensors{bucket.memory.defined() ? collected(bucket) : whole(bucket.members[0])};
-    if (engine_->getSize() > 1) tensors[0].mul_(1.0 / engine_->getSize());
     for (size_t index : bucket.members) reduced_[index] = Identity(parameters_[index].grad());
     if (tensors[0].numel() > 0) bucket.work = started([&] { return engine_->allreduce(tensors); });
   }
@@ -138,9 +155,12 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     return gradient.as_strided({gradient.numel()}, {1});
   }
 
+  // A large gradient, its share of the mean. Never in place: a gradient may lie in memory that others still
+  // read, because the derivative of a reshape hands it on as it is. One rank has nothing to change.
   at::Tensor whole(size_t index) {
     const at::Tensor& parameter = parameters_[index];
-    const at::Tensor gradient = flat(index);
+    at::Tensor gradient = flat(index);
+    if (engine_->getSize() > 1) gradient = gradient.mul(1.0 / engine_->getSize());
     if (gradient.data_ptr() != parameter.grad().data_ptr()) {
       parameter.mutable_grad() = gradient.as_strided(parameter.sizes(), parameter.strides());
     }
@@ -160,6 +180,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
       parameters_[index].mutable_grad() = view;
     }
     at::cat_out(bucket.memory, parts);
+    if (engine_->getSize() > 1) bucket.memory.mul_(1.0 / engine_->getSize());
     return bucket.memory;
   }
 
@@ -317,6 +338,7 @@ napi_value reducerBuckets(const Napi::CallbackInfo& info) {
 }
 
 napi_value reducerClose(const Napi::CallbackInfo& info) {
+  requireNoAsyncBackward(info.Env(), "a reducer cannot be freed");
   reducerOf(info[0]).reducer.reset();
   return nullptr;
 }

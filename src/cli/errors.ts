@@ -3,7 +3,7 @@
  * sentence on standard error; the stack appears only with --debug.
  */
 import { CommanderError } from 'commander';
-import { systemFaultOf } from '../matrix/node.js';
+import { faultSentence, systemFaultOf } from '../matrix/node.js';
 
 /** Wrong use of a command: a bad argument, or two that do not go together. Exit code 2. */
 export class UsageError extends Error {
@@ -25,7 +25,9 @@ const nameOf = (path: string): string =>
 /** The sentence a person sees. */
 export function sentenceOf(error: unknown): string {
   const fault = systemFaultOf(error);
-  if (fault !== null) return `${nameOf(fault.path ?? 'the output')}: ${fault.reason}`;
+  if (fault !== null) {
+    return faultSentence({ ...fault, path: fault.path && nameOf(fault.path) }, 'the output');
+  }
   const text = error instanceof Error ? error.message : String(error);
   return text.split('\n', 1)[0] || 'failed without a message';
 }

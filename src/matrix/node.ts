@@ -19,7 +19,12 @@ export {
 } from './node/raven-folder.js';
 export { packageVersion } from './node/package-version.js';
 export { SetWriter } from './node/set-writer.js';
-export { systemCauseOf, systemFaultOf, type SystemFault } from './node/system-errors.js';
+export {
+  faultSentence,
+  systemCauseOf,
+  systemFaultOf,
+  type SystemFault,
+} from './node/system-errors.js';
 export { startWorker } from './node/worker.js';
 export {
   generate,

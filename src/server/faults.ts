@@ -1,5 +1,5 @@
 /** How a request is refused: a status and one sentence for people. */
-import { systemCauseOf } from '../matrix/node.js';
+import { faultSentence, systemCauseOf } from '../matrix/node.js';
 
 export class HttpFault extends Error {
   override name = 'HttpFault';
@@ -21,7 +21,7 @@ const IN_THEIR_OWN_WORDS = new Set(['UnsavedError']);
 export function sentenceOf(error: unknown): string {
   const speaks = error instanceof Error && IN_THEIR_OWN_WORDS.has(error.name);
   const system = speaks ? null : systemCauseOf(error);
-  if (system !== null) return `${system.path ?? 'the disk'}: ${system.reason}`;
+  if (system !== null) return faultSentence(system, 'the disk');
   const text = error instanceof Error ? error.message : String(error);
   return text.split('\n', 1)[0] || 'it failed without a message';
 }

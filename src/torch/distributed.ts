@@ -399,7 +399,7 @@ const DEFAULT_BUCKET_BYTES = 16 * 2 ** 20;
 /**
  * Averages the gradients of parameters over all ranks while the backward pass still runs: those that are
  * ready travel in buckets, in the order in which the first pass made them; one as large as a sixteenth of a
- * bucket travels by itself and is not copied.
+ * bucket travels by itself. A small `grad` is a view into its bucket, which the next pass overwrites.
  *
  *     optimizer.zeroGrad();
  *     reducer.begin();
@@ -428,6 +428,6 @@ export class GradientReducer {
   }
 
   dispose(): void {
-    native().reducerClose(this.#handle);
+    guarded('GradientReducer.dispose', (addon) => addon.reducerClose(this.#handle));
   }
 }

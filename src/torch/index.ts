@@ -26,6 +26,7 @@ export { addmm, baddbmm, bmm, einsum, matmul } from './linalg.js';
 export type { ProductOptions } from './linalg.js';
 export * from './losses.js';
 export type { CudaMemory, NumberArray } from './native.js';
+export { copyLater, pinned, uploadLater } from './pinned.js';
 export type { Operand, RoundingMode } from './pointwise.js';
 export * from './random.js';
 export type { Dims, ValuesAndIndices, VarianceOptions } from './reductions.js';

@@ -44,15 +44,46 @@ function requireAmount(name: string, amount: number): void {
   throw new ArgumentError(`${name}: expected a number above 0, got ${amount}`);
 }
 
-/** Steps after which a time budget measures; the first ones are slower (allocation, capture). */
-export const WARM_UP_STEPS = 10;
+/** Steps of a process that are not measured: they are slower (allocation, choice of algorithms, capture). */
+const WARM_UP_STEPS = 10;
 const LEAST_MEASURED = 20;
 /** Blocks measured: of short steps more are needed, or whatever else runs for an instant decides. */
 const MEASURED_BLOCKS = 2;
+/** Share of a time budget that measuring may take, where the least number of steps allows it. */
+const MEASURED_SHARE = 0.1;
 
-/** Steps after which a time budget knows its number of steps, where a block has so many. */
-export const stepsUntilFixed = (blockSteps: number): number =>
-  WARM_UP_STEPS + Math.max(LEAST_MEASURED, MEASURED_BLOCKS * blockSteps);
+/** When a process that begins at a step knows how fast it is. */
+export class SpeedMeasurement {
+  /** The first step that is measured. */
+  readonly from: number;
+  /** The steps after which it may end, and after which it does. */
+  readonly least: number;
+  readonly full: number;
+  #steps = 0;
+  #seconds = 0;
+
+  constructor(first: number, blockSteps: number) {
+    this.from = first + WARM_UP_STEPS;
+    this.least = this.from + LEAST_MEASURED;
+    this.full = this.from + Math.max(LEAST_MEASURED, MEASURED_BLOCKS * blockSteps);
+  }
+
+  /** Steps that were just done, the first of them `first`. */
+  add(first: number, steps: number, seconds: number): void {
+    if (first < this.from) return;
+    this.#steps += steps;
+    this.#seconds += seconds;
+  }
+
+  get secondsPerStep(): number {
+    return this.#seconds / this.#steps;
+  }
+
+  /** Whether all of it would take too much of a budget of so many seconds. */
+  isTooLong(budget: number): boolean {
+    return this.secondsPerStep * (this.full - this.from) > MEASURED_SHARE * budget;
+  }
+}
 
 /** Steps for a number of epochs: every problem is used that often, rounded up to whole steps. */
 export function stepsOfEpochs(epochs: number, problems: number, batchSize: number): number {

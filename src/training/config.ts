@@ -46,6 +46,8 @@ export interface RunConfig {
   readonly budget: Budget;
   /** Null while a time budget is not yet measured. */
   readonly totalSteps: number | null;
+  /** Of a time budget: the step from which on schedules know the total. Runs stored without it: 30. */
+  readonly totalKnownFrom?: number;
   readonly device: string;
   readonly precision: Precision;
   /** Whether the run repeats exactly: always on a CPU. */
@@ -108,6 +110,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   budget: isObject,
   'budget.kind': isOneOf('steps', 'epochs', 'time'),
   totalSteps: isNullOr(isCount),
+  totalKnownFrom: (value) => value === undefined || isCount(value),
   device: isText,
   precision: isOneOf('f32', 'bf16', 'f64'),
   deterministic: isFlag,

@@ -8,7 +8,7 @@
  * are done without knowing their total even where a resumed run knows it, so that they are the same.
  * The values of the loss are read when a block ends: on a GPU the host must not wait for every step.
  */
-import { stepsOfTime, stepsUntilFixed, WARM_UP_STEPS } from './budget.js';
+import { SpeedMeasurement, stepsOfTime } from './budget.js';
 import type { RunConfig } from './config.js';
 import { DivergedError } from './errors.js';
 import type { LoopState } from './loop-state.js';
@@ -67,8 +67,8 @@ export interface LoopParts {
   log(line: TrainMetrics | ValidationMetrics): void;
   /** Asks for a checkpoint of the present state. */
   checkpoint(state: LoopState): void;
-  /** The number of steps has become known. */
-  totalFixed(totalSteps: number): void;
+  /** The number of steps has become known; schedules use it from step `from` on. */
+  totalFixed(totalSteps: number, from: number): void;
   /** Lets writing go on, and waits for it where that costs nothing; never throws. */
   flush(): Promise<void>;
   /** Step of the newest checkpoint on disk, or null. */
@@ -84,17 +84,22 @@ const WHOLE_LOSS = 'loss';
 /** Share of a time budget left to checkpoints, logs and ending. */
 const RESERVED = 0.03;
 
+/** Where a run of a time budget does not tell from which step on its length was known. */
+const USUALLY_KNOWN_FROM = 30;
+
 export class TrainingLoop {
   readonly #parts: LoopParts;
   readonly #state: LoopState;
   readonly #config: RunConfig;
   readonly #startSeconds: number;
-  readonly #stepsUntilFixed: number;
+  /** Of a time budget: while its number of steps is not known. */
+  #measurement: SpeedMeasurement | null = null;
+  /** The step from which on the number of steps counts as known. */
+  #totalKnownFrom = 0;
   #lastCheckpoint: number;
   #checkpointStep: number;
   /** Time and steps since the last line, without validation and the like. */
   #speed = { steps: 0, seconds: 0 };
-  #measured = { steps: 0, seconds: 0 };
   #secondsPerStep = 0;
   #validationSeconds = 0;
   #feed: FeedReport | null = null;
@@ -104,7 +109,12 @@ export class TrainingLoop {
     this.#config = parts.config;
     this.#state = state;
     this.#startSeconds = parts.startedAt - state.seconds;
-    this.#stepsUntilFixed = stepsUntilFixed(parts.stepper.blockSteps);
+    if (parts.config.budget.kind === 'time') {
+      this.#totalKnownFrom = parts.config.totalKnownFrom ?? USUALLY_KNOWN_FROM;
+      if (state.totalSteps === null) {
+        this.#measurement = new SpeedMeasurement(state.step, parts.stepper.blockSteps);
+      }
+    }
     this.#lastCheckpoint = parts.now();
     this.#checkpointStep = state.step;
   }
@@ -131,8 +141,7 @@ export class TrainingLoop {
 
   /** The number of steps of the run as it is known when step `step` (from 0) begins. */
   #totalAt(step: number): number | null {
-    const early = this.#config.budget.kind === 'time' && step < this.#stepsUntilFixed;
-    return early ? null : this.#state.totalSteps;
+    return step < this.#totalKnownFrom ? null : this.#state.totalSteps;
   }
 
   #blockLength(): number {
@@ -158,7 +167,21 @@ export class TrainingLoop {
   }
 
   #timeMarks(): number[] {
-    return this.#config.budget.kind === 'time' ? [WARM_UP_STEPS, this.#stepsUntilFixed] : [];
+    if (this.#measurement === null) return [this.#totalKnownFrom];
+    const { from, least, full } = this.#measurement;
+    return [from, least, full];
+  }
+
+  /** Whether a time budget learns its number of steps now, or did so here before it was resumed. */
+  #isLengthDecided(): boolean {
+    const { budget } = this.#config;
+    const { step } = this.#state;
+    if (budget.kind !== 'time') return false;
+    if (this.#measurement === null) return step === this.#totalKnownFrom;
+    const { least, full } = this.#measurement;
+    if (step !== least || least === full) return step === full;
+    const own = this.#measurement.isTooLong(budget.seconds) ? 1 : 0;
+    return (this.#parts.agreement?.firstOf(own) ?? own) === 1;
   }
 
   async #block(length: number, signal?: AbortSignal): Promise<void> {
@@ -173,19 +196,16 @@ export class TrainingLoop {
       done++;
     }
     const values = await stepper.finish(done);
-    this.#timed(done, this.#parts.now() - start);
+    this.#timed(first, done, this.#parts.now() - start);
     this.#addTerms(first, done, values);
     state.step = first + done;
     this.#reportStep(values, done);
   }
 
-  #timed(steps: number, seconds: number): void {
+  #timed(first: number, steps: number, seconds: number): void {
     this.#speed.steps += steps;
     this.#speed.seconds += seconds;
-    if (this.#state.totalSteps === null && this.#state.step >= WARM_UP_STEPS) {
-      this.#measured.steps += steps;
-      this.#measured.seconds += seconds;
-    }
+    this.#measurement?.add(first, steps, seconds);
     const recent = seconds / Math.max(steps, 1);
     // A slowly moving mean, so that the time left does not jump.
     this.#secondsPerStep =
@@ -249,13 +269,13 @@ export class TrainingLoop {
 
   async #betweenBlocks(): Promise<void> {
     const state = this.#state;
-    const { budget, logEvery, validation, checkpoints } = this.#config;
-    const measured = budget.kind === 'time' && state.step === this.#stepsUntilFixed;
+    const { logEvery, validation, checkpoints } = this.#config;
+    const decided = this.#isLengthDecided();
     // The measurement may find that nothing is left, so it leaves what an end does.
-    const atEnd = state.step === state.totalSteps || measured;
+    const atEnd = state.step === state.totalSteps || decided;
     if (state.step % logEvery === 0 || atEnd) this.#logInterval();
     if (state.step % validation.every === 0 || atEnd) await this.#validate();
-    if (state.totalSteps === null && measured) this.#fixTotal();
+    if (decided && this.#measurement !== null) this.#fixTotal(this.#measurement);
     if (this.#snapshotSteps().includes(state.step)) await this.#parts.snapshotRules(state.step);
     const bySteps = checkpoints.steps !== null && state.step % checkpoints.steps === 0;
     const byClock = this.#parts.now() - this.#lastCheckpoint >= checkpoints.seconds;
@@ -328,17 +348,18 @@ export class TrainingLoop {
       : judgement.globalSelectionAccuracy;
   }
 
-  #fixTotal(): void {
+  #fixTotal({ secondsPerStep }: SpeedMeasurement): void {
     const { budget, validation } = this.#config;
     if (budget.kind !== 'time') return;
-    const perStep = this.#measured.seconds / this.#measured.steps;
-    const withValidation = perStep + this.#validationSeconds / validation.every;
+    const withValidation = secondsPerStep + this.#validationSeconds / validation.every;
     const { step } = this.#state;
     const elapsed = this.#seconds();
     const own = stepsOfTime(budget.seconds, elapsed, step, withValidation, RESERVED);
     const total = this.#parts.agreement?.firstOf(own) ?? own;
     this.#state.totalSteps = total;
-    this.#parts.totalFixed(total);
+    this.#totalKnownFrom = step;
+    this.#measurement = null;
+    this.#parts.totalFixed(total, step);
   }
 
   #checkpoint(): void {

@@ -206,8 +206,8 @@ function loopParts(
     checkpoint: (state) => {
       if (store !== null) saveCheckpoint(session, store, state);
     },
-    totalFixed: (totalSteps) => {
-      store?.saveConfig({ ...stored, totalSteps });
+    totalFixed: (totalSteps, totalKnownFrom) => {
+      store?.saveConfig({ ...stored, totalSteps, totalKnownFrom });
       observer.note?.({ level: 'info', text: `the time allows ${totalSteps} steps` });
     },
     // A GPU must not wait for the disk; on a CPU writing could only compete with the next step.

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { systemCauseOf, systemFaultOf } from '../../src/matrix/node.js';
+import { faultSentence, systemCauseOf, systemFaultOf } from '../../src/matrix/node.js';
 
 test('what the system refuses is told in words, with the path', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'crab-system-'));
@@ -21,13 +21,28 @@ test('what the system refuses is told in words, with the path', async () => {
   }
 });
 
-test('causes are looked at only where that is asked for; the outermost counts', () => {
+test('causes count only where that is asked for and they tell more; the outermost does', () => {
   const full = Object.assign(new Error('write'), { code: 'ENOSPC' });
   const wrapped = new Error('saving failed', { cause: full });
   expect(systemFaultOf(wrapped)).toBeNull();
   expect(systemCauseOf(wrapped)?.code).toBe('ENOSPC');
   const denied = Object.assign(new Error('open', { cause: full }), { code: 'EACCES' });
   expect(systemCauseOf(denied)?.code).toBe('EACCES');
+  const isFolder = Object.assign(new Error('open'), { code: 'EISDIR' });
+  const telling = new Error('runs/x could not be exported', { cause: isFolder });
+  expect(systemCauseOf(telling)).toBeNull();
+  Object.assign(isFolder, { path: 'runs/x' });
+  expect(systemCauseOf(telling)?.path).toBe('runs/x');
+});
+
+test('a sentence names the path, or a place, or what has none', () => {
+  const fault = { code: 'EACCES', reason: 'permission denied' };
+  expect(faultSentence(fault, 'the disk')).toBe('the disk: permission denied');
+  expect(faultSentence({ ...fault, path: 'a' }, 'the disk')).toBe('a: permission denied');
+  const files = systemFaultOf(Object.assign(new Error('open'), { code: 'EMFILE', path: 'a' }));
+  expect(files && faultSentence(files, 'the disk')).toBe(
+    'too many open files: raise the limit (ulimit -n)',
+  );
 });
 
 test('other errors have no words of the system', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CONFIGURATIONS } from '../../src/matrix/index.js';
 import {
+  ConfigurationError,
   constant,
   crabConfig,
   overridesOf,
@@ -158,6 +159,10 @@ describe('presets', () => {
     expect(() => crabConfig('crab', 'center', { overrides })).toThrow(
       /config: "preset" is chosen beside the overrides/,
     );
+    for (const wrong of ['"abc"', '5', '[]']) {
+      const odd = JSON.parse(wrong) as object;
+      expect(() => crabConfig('crab', 'center', { overrides: odd })).toThrow(ConfigurationError);
+    }
   });
 
   test('target sets: the smallest ones are none where an older file does not tell, and never too many', () => {

@@ -5,6 +5,7 @@
 import type { ProcessGroup } from '../../src/torch/index.js';
 import {
   cat,
+  full,
   Generator,
   GradientReducer,
   nn,
@@ -172,6 +173,56 @@ export const SCENARIOS = {
   reducer: (group: ProcessGroup | null) =>
     [16, 2048, 2 ** 20].map((bucketBytes) => reduced(group, bucketBytes)),
 
+  /**
+   * Gradients that lie in memory which others still read: the derivative of a reshape hands them on. Three
+   * passes, each with the mean of both gradients.
+   */
+  handedOn: (group: ProcessGroup | null) => {
+    if (group === null) return [];
+    const [p, q] = [0, 1].map((value) => nn.parameter(full([64, 64], value, { dtype: 'f64' })));
+    const reducer = new GradientReducer(group, [p, q], { bucketBytes: 16 });
+    const passes = [0, 1, 2].map(() => {
+      p.grad = q.grad = null;
+      reducer.begin();
+      const flat = q.mul(3).reshape([-1]);
+      flat
+        .add(p.reshape([-1]))
+        .mul(group.rank + 1)
+        .sum()
+        .backward();
+      return [p, q].map(({ grad }) => grad?.mean().item());
+    });
+    reducer.dispose();
+    return passes;
+  },
+
+  /** A pass that fails when a part of it is under way, and the next one: gradients of three parameters. */
+  afterFailure: async (group: ProcessGroup | null) => {
+    if (group === null) return [];
+    const large = nn.parameter(zeros([64, 64]));
+    const small = [0, 1].map(() => nn.parameter(zeros([8])));
+    const reducer = new GradientReducer(group, [large, ...small], { bucketBytes: 1024 });
+    const found: unknown[] = [];
+    for (let pass = 0; pass < 4; pass++) {
+      const fails = pass === 2;
+      for (const each of small) each.grad = null;
+      if (!fails) large.grad = null;
+      // One rank is late: what the others have under way goes on into the next pass.
+      if (fails && group.rank > 0) await new Promise((resolve) => setTimeout(resolve, 500));
+      reducer.begin();
+      const factor = (group.rank + 1) * (fails ? 100 : 1);
+      const sums = [large, ...small].map((each) => each.mul(factor).sum());
+      try {
+        sums.reduce((a, b) => a.add(b)).backward();
+        found.push([large, ...small].map(({ grad }) => grad?.mean().item()));
+      } catch (error) {
+        found.push((error as Error).message);
+      }
+    }
+    reducer.dispose();
+    return found;
+  },
+
   /** What is not allowed is said, and the group goes on working. */
   misuse: (group: ProcessGroup | null) => {
     if (group === null) return {};
@@ -211,6 +262,7 @@ export const SCENARIOS = {
     attempt(() => pass(oneByOne));
     attempt(() => pass(oneByOne)); // without zeroGrad
     oneByOne.dispose();
+    attempt(() => void new GradientReducer(group, [used.weight, used.weight]));
     const sum = group.allReduce_(tensor([1])).item();
     group.dispose();
     attempt(() => void group.allGather(tensor([1])));

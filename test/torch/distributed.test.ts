@@ -131,7 +131,16 @@ describe.skipIf(!distributedBackends().includes('gloo'))('a group of processes',
   let ranks: Rank[];
   beforeAll(async () => {
     ranks = await start({
-      scenarios: ['collectives', 'gather', 'batchNorm', 'unalikeNorm', 'reducer', 'misuse'],
+      scenarios: [
+        'collectives',
+        'gather',
+        'batchNorm',
+        'unalikeNorm',
+        'reducer',
+        'handedOn',
+        'afterFailure',
+        'misuse',
+      ],
     });
   });
   afterAll(() => endRanks(running));
@@ -253,6 +262,27 @@ describe.skipIf(!distributedBackends().includes('gloo'))('a group of processes',
     }
   });
 
+  test('gradients in memory that others still read are not changed for them', async () => {
+    for (const passes of await found('handedOn')) {
+      expect(passes).toEqual([
+        [2, 6],
+        [2, 6],
+        [2, 6],
+      ]);
+    }
+  });
+
+  test('what a failed pass left under way does not reach the next one', async () => {
+    for (const passes of await found<unknown[]>('afterFailure')) {
+      expect(passes[2]).toMatch(/gradients must be cleared/);
+      expect(passes.filter((_, pass) => pass !== 2)).toEqual([
+        [2, 2, 2],
+        [2, 2, 2],
+        [2, 2, 2],
+      ]);
+    }
+  });
+
   test('misuse is an error that says what is wrong, on every rank alike', async () => {
     for (const { messages, sum } of await found<{ messages: string[]; sum: number }>('misuse')) {
       expect(messages[0]).toMatch(/^TorchError: backward: a parameter received no gradient/);
@@ -263,7 +293,8 @@ describe.skipIf(!distributedBackends().includes('gloo'))('a group of processes',
       expect(messages[5]).toBe('');
       expect(messages[6]).toBe('');
       expect(messages[7]).toMatch(/^TorchError: backward: gradients must be cleared/);
-      expect(messages[8]).toMatch(/^TorchError: allGather: the process group has been closed/);
+      expect(messages[8]).toMatch(/^TorchError: .*: a parameter is given twice/);
+      expect(messages[9]).toMatch(/^TorchError: allGather: the process group has been closed/);
       expect(sum).toBe(RANKS);
     }
   });

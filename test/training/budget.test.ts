@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import {
   parseDuration,
   requireBudget,
+  SpeedMeasurement,
   stepsOfEpochs,
   stepsOfTime,
-  stepsUntilFixed,
 } from '../../src/training/budget.js';
 
 describe('how long a run is', () => {
@@ -45,10 +45,24 @@ describe('how long a run is', () => {
     expect(() => requireBudget(budget)).toThrow(sentence);
   });
 
-  test('steps that come in blocks are measured over two of them, others over twenty', () => {
+  test('a budget is handed on as it is', () => {
     const budget = { kind: 'epochs', epochs: 0.5 } as const;
     expect(requireBudget(budget)).toBe(budget);
-    expect([1, 100].map(stepsUntilFixed)).toEqual([30, 210]);
+  });
+
+  test('steps that come in blocks are measured over two of them, others over twenty', () => {
+    const marks = ([first, block]: [number, number]) => new SpeedMeasurement(first, block);
+    expect(marks([0, 1])).toMatchObject({ from: 10, least: 30, full: 30 });
+    expect(marks([150, 100])).toMatchObject({ from: 160, least: 180, full: 360 });
+  });
+
+  test('the first steps of a process are not measured', () => {
+    const measurement = new SpeedMeasurement(5, 100);
+    measurement.add(5, 10, 1000);
+    measurement.add(15, 20, 10);
+    expect(measurement.secondsPerStep).toBe(0.5);
+    // 200 steps would take 100 seconds.
+    expect([900, 1100].map((budget) => measurement.isTooLong(budget))).toEqual([true, false]);
   });
 
   test('a time budget counts what has passed and leaves room for validation', () => {

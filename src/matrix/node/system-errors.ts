@@ -11,8 +11,11 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'this is a folder, a file was expected',
   EEXIST: 'exists already',
   ENAMETOOLONG: 'the name is too long',
-  EMFILE: 'too many open files: raise the limit (ulimit -n) or use fewer workers',
+  EMFILE: 'too many open files: raise the limit (ulimit -n)',
 };
+
+/** What a whole disk says, whatever file it was asked for. */
+const OF_DISKS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EROFS']);
 
 export interface SystemFault {
   readonly code: string;
@@ -30,11 +33,20 @@ export function systemFaultOf(error: unknown): SystemFault | null {
   return { code, reason: REASONS[code], path };
 }
 
-/** The same of the outermost of an error and its causes that has one. */
+/**
+ * What the system says by an error, or deep in its causes, where that tells more than the error itself: with
+ * a path, or of the whole disk.
+ */
 export function systemCauseOf(error: unknown): SystemFault | null {
-  for (let at = error; at instanceof Error; at = at.cause) {
+  const own = systemFaultOf(error);
+  if (own !== null || !(error instanceof Error)) return own;
+  for (let at = error.cause; at instanceof Error; at = at.cause) {
     const fault = systemFaultOf(at);
-    if (fault !== null) return fault;
+    if (fault !== null && (fault.path !== undefined || OF_DISKS.has(fault.code))) return fault;
   }
   return null;
 }
+
+/** One sentence; `place` stands in where the system names none. */
+export const faultSentence = ({ code, reason, path }: SystemFault, place: string): string =>
+  code === 'EMFILE' ? reason : `${path ?? place}: ${reason}`;

@@ -10,7 +10,7 @@
  * its configuration, but for what `crab` changes.
  */
 import type { Configuration } from '../../matrix/index.js';
-import { ModelError } from '../errors.js';
+import { ConfigurationError } from '../errors.js';
 import { between, constant, risingTo } from '../schedule.js';
 import { merged, type DeepPartial } from '../schema.js';
 import { parseCrabConfig, type CrabConfig, type PresetName } from './config.js';
@@ -201,9 +201,11 @@ export function crabConfig(
   options: { readonly noisy?: boolean; readonly overrides?: DeepPartial<CrabConfig> } = {},
 ): CrabConfig {
   const base = { preset, configuration, noisy: options.noisy ?? false };
-  const misplaced = Object.keys(base).find((key) => key in (options.overrides ?? {}));
+  const misplaced = Object.keys(options.overrides ?? {}).find((key) => key in base);
   if (misplaced !== undefined) {
-    throw new ModelError(`config: "${misplaced}" is chosen beside the overrides, not by them`);
+    throw new ConfigurationError(
+      `config: "${misplaced}" is chosen beside the overrides, not by them`,
+    );
   }
   const layers: unknown[] = [...settings(preset, configuration, base.noisy), options.overrides];
   return parseCrabConfig(layers.reduce(merged, base));

@@ -3,7 +3,7 @@
  * held on the device as tensors that are overwritten in place, so that a captured CUDA graph sees every
  * refit (Algorithm 1, "Global Rule Abstraction"). A refit depends on its inputs and seed alone.
  */
-import { keep, noGrad, scope, zeros, type Device, type Tensor } from '../../torch/index.js';
+import { keep, noGrad, uploadLater, zeros, type Device, type Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
 import { fitGaussianMixture } from '../mixture/expectation-maximization.js';
 import { whiteningFactors } from '../mixture/linear-algebra.js';
@@ -163,19 +163,18 @@ export class RulePrior {
       const logs = mixture.weights.map((weight) => Math.log(Math.max(weight, 1e-300)));
       return { ...mixture, whitening, logs, norms: logNormalizers(whitening, k, dimension) };
     });
-    const joined = (choose: (part: (typeof parts)[number]) => Float64Array): Float32Array => {
-      const out = new Float32Array(concepts * choose(parts[0]).length);
-      parts.forEach((part, m) => out.set(choose(part), m * choose(part).length));
-      return out;
+    // Training must not wait until the device's queue is empty.
+    const write = (into: Tensor, choose: (part: (typeof parts)[number]) => Float64Array): void => {
+      const values = new Float32Array(concepts * choose(parts[0]).length);
+      parts.forEach((part, m) => values.set(choose(part), m * choose(part).length));
+      uploadLater(into, values);
     };
-    noGrad(() =>
-      scope(() => {
-        this.tensors.logWeights.copyFrom_(joined(({ logs }) => logs));
-        this.tensors.means.copyFrom_(joined(({ means }) => means));
-        this.tensors.whitening.copyFrom_(joined(({ whitening }) => whitening));
-        this.tensors.logNormalizers.copyFrom_(joined(({ norms }) => norms));
-      }),
-    );
+    noGrad(() => {
+      write(this.tensors.logWeights, ({ logs }) => logs);
+      write(this.tensors.means, ({ means }) => means);
+      write(this.tensors.whitening, ({ whitening }) => whitening);
+      write(this.tensors.logNormalizers, ({ norms }) => norms);
+    });
   }
 }
 

@@ -3,8 +3,15 @@
  * through pinned memory and the copy is left to the device's queue, behind the step that runs, so
  * that neither side waits.
  */
-import { keep, scope, zeros, type Device, type Tensor } from '../../torch/index.js';
-import { copyLater, pinned } from '../tensors.js';
+import {
+  copyLater,
+  keep,
+  pinned,
+  scope,
+  zeros,
+  type Device,
+  type Tensor,
+} from '../../torch/index.js';
 import { PROBLEM_BYTES } from './ring.js';
 
 export interface Uploader {

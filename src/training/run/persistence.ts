@@ -6,7 +6,7 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemCauseOf } from '../../matrix/node.js';
+import { faultSentence, systemCauseOf } from '../../matrix/node.js';
 import { TrainingError } from '../errors.js';
 import type { NoteEvent } from '../observer.js';
 import type { RunFiles } from './files.js';
@@ -16,11 +16,15 @@ interface Job {
   readonly run: () => Promise<void>;
 }
 
-/** The system's words for what is behind an error, however deep, or its own. */
+/** Faults of the folder as a whole, which the sentence names already. */
+const OF_THE_FOLDER: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES']);
+
+/** What is behind an error, however deep, in words, or its own. */
 function reasonOf(error: unknown): string {
   const fault = systemCauseOf(error);
-  if (fault?.code === 'ENOENT') return 'the folder has vanished';
-  return fault?.reason ?? (error instanceof Error ? error.message : String(error));
+  if (fault === null) return error instanceof Error ? error.message : String(error);
+  if (fault.code === 'ENOENT') return 'the folder has vanished';
+  return OF_THE_FOLDER.has(fault.code) ? fault.reason : faultSentence(fault, 'a file');
 }
 
 export class Persistence {

@@ -4,12 +4,11 @@
  * tensors that never move, so that a captured CUDA graph sees it. On CUDA the values travel through
  * pinned memory in the device's queue, while the steps before are still running.
  */
-import { keep, zeros, type Device, type Tensor } from '../../torch/index.js';
+import { copyLater, keep, pinned, zeros, type Device, type Tensor } from '../../torch/index.js';
 import type { TargetsConfig } from '../../models/index.js';
 import { noiseKey } from '../random/noise.js';
 import type { FeedSlots } from '../feed/feed.js';
 import { EpochOrder, fillTargets, type BatchPart } from '../random/selection.js';
-import { copyLater, pinned } from '../tensors.js';
 
 export interface StepInputsOptions {
   readonly seed: number;

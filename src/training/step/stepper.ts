@@ -8,10 +8,12 @@
  */
 import { lossWeightsAt, valueAt, type CrabConfig } from '../../models/index.js';
 import {
+  copyLater,
   CudaGraph,
   isIdle,
   keep,
   noGrad,
+  pinned,
   scope,
   stack,
   TorchError,
@@ -21,7 +23,6 @@ import {
 } from '../../torch/index.js';
 import type { Feed } from '../feed/feed.js';
 import type { Stepper, TermValues } from '../loop.js';
-import { copyLater, pinned } from '../tensors.js';
 import { StepComputation, TERMS, type StepParts } from './compute.js';
 import type { PriorRefit, RuleValues } from './prior-refit.js';
 
