@@ -14,6 +14,7 @@ import {
   select,
 } from '../../src/models/index.js';
 import type { CrabConfig, PresetName, WeightFormat, WeightState } from '../../src/models/index.js';
+import { usualAim } from '../../src/models/crab/export-compact.js';
 import { decodeModel } from '../../src/models/onnx/schema.js';
 import { memoryBundle, Solver } from '../../src/solver/node.js';
 import {
@@ -272,16 +273,10 @@ describe('stored formats', () => {
     expect(storedIn('f32')).toEqual(['whole.inner.weight', 'whole.weight']);
   });
 
-  test('of grid-3x3 target predictors are never factored, of others they may be', async () => {
-    const networks = readNetworks(config.network, state);
-    const factorsFor = async (configuration: Configuration): Promise<number> => {
-      const options = { configuration, noisy: false, problems: 64, smallest: 500 };
-      const compact = await compactNetworks(networks, { ...options, aim: 20_000, limit: 20_000 });
-      return Math.max(
-        ...compact.concepts.flatMap(({ target }) => target.map(({ weights }) => weights.length)),
-      );
-    };
-    expect([await factorsFor('grid-3x3'), await factorsFor('center')]).toEqual([1, 2]);
+  test('the size aimed at is a share of the weights, more of grid-3x3, and has an end', () => {
+    expect(usualAim('center', 4_000_000)).toBe(2_480_000);
+    expect(usualAim('grid-3x3', 4_000_000)).toBeCloseTo(1.12 * 2_480_000, 3);
+    expect(usualAim('left-right', 20_000_000)).toBe(5_900_000);
   });
 
   test('a checkpoint that does not fit its configuration is refused', () => {

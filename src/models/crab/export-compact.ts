@@ -48,6 +48,10 @@ const TOLERANCE: readonly (readonly [layers: RegExp, share: number])[] = [
 ];
 const DEFAULT_SMALLEST = 12_000;
 
+/** Bytes that a compact model of `whole` bytes aims at. */
+export const usualAim = (configuration: Configuration, whole: number): number =>
+  Math.min(USUAL_SHARE * whole, LARGEST_AIM) * (LARGER_AIMS[configuration] ?? 1);
+
 const toleranceOf = (name: string): number =>
   TOLERANCE.find(([layers]) => layers.test(name))?.[1] ?? 0;
 
@@ -186,8 +190,7 @@ export async function compactNetworks(
   const layers = namedLayers(networks);
   const whole = [...layers.values()].reduce((sum, layer) => sum + bytesAt(layer, 0), 0);
   const { configuration, problems = DEFAULT_PROBLEMS, smallest = DEFAULT_SMALLEST } = options;
-  const usual = Math.min(USUAL_SHARE * whole, LARGEST_AIM) * (LARGER_AIMS[configuration] ?? 1);
-  const { aim = usual, limit = DEFAULT_LIMIT } = options;
+  const { aim = usualAim(configuration, whole), limit = DEFAULT_LIMIT } = options;
   const large = new Set(
     [...layers]
       .filter(([name, layer]) => toleranceOf(name) > 0 && layer.weights[0].data.length >= smallest)
