@@ -7,13 +7,7 @@ import { findLayout, type ConfigurationLayout } from '../matrix/index.js';
 import { crabConfig, ModelError, PRESETS, type CrabConfig } from '../models/index.js';
 import type { DeepPartial, PresetName } from '../models/index.js';
 import { rendezvousOf, type Rendezvous } from '../torch/index.js';
-import {
-  DEFAULT_POOL,
-  DEFAULT_VALIDATE_EVERY,
-  openRun,
-  parseDuration,
-  train,
-} from '../training/index.js';
+import { DEFAULT_POOL, DEFAULT_VALIDATE_EVERY, openRun, train } from '../training/index.js';
 import type {
   Budget,
   NewRunOptions,
@@ -22,7 +16,7 @@ import type {
   TrainOptions,
   TrainOutcome,
 } from '../training/index.js';
-import { oneOf, wholeNumber } from './arguments.js';
+import { duration, numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
 import { Interrupted, UsageError } from './errors.js';
 import { isRun } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
@@ -78,30 +72,8 @@ Examples:
 Several processes share each batch: --nproc starts them here; under torchrun, srun or a Kubernetes
 PyTorchJob the same command is one of them (see examples/cluster).`;
 
-const duration = (text: string): number => parseDuration(text);
-
 /** Timers hold no more than 24 days. */
 const MOST_RANK_TIMEOUT = 7 * 24 * 3600;
-const rankTimeout = (text: string): number => {
-  const seconds = parseDuration(text);
-  if (seconds <= MOST_RANK_TIMEOUT) return seconds;
-  throw new UsageError(`--rank-timeout ${text}: expected at most a week (168h)`);
-};
-
-/** A number of at least 0. */
-function amount(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) {
-    throw new UsageError(`"${text}": expected a number, 0 or more`);
-  }
-  return value;
-}
-
-function positive(text: string): number {
-  const value = amount(text);
-  if (value === 0) throw new UsageError(`"${text}": expected a number above 0`);
-  return value;
-}
 
 export function addTrainCommand(program: Command, signal: AbortSignal): void {
   program
@@ -117,11 +89,11 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option('--overrides <json>', 'changes to the preset: JSON, or a file of it')
     .option('--device <name>', 'cpu, cuda or cuda:n (default: cpu)')
     .option('--steps <n>', 'how many steps', wholeNumber(1))
-    .option('--epochs <n>', 'how often to use every problem', positive)
+    .option('--epochs <n>', 'how often to use every problem', numberAboveZero)
     .option(
       '--time <duration>',
       `how long, start-up included, but at least the steps that measure the speed (default: ${DEFAULT_TIME_SECONDS / 60}m)`,
-      duration,
+      duration(),
     )
     .option('--out <run>', 'folder of the run (default: runs/<config>-<preset>-<seed>)')
     .option('--resume <run>', 'continue a run with the settings stored in it')
@@ -131,7 +103,7 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option(
       '--rank-timeout <duration>',
       `longest wait for another process (default: ${DEFAULT_RANK_TIMEOUT / 60}m)`,
-      rankTimeout,
+      duration(MOST_RANK_TIMEOUT, 'a week (168h)'),
     )
     .option('--no-sync-batch-norm', 'each process normalises by its own part of the batch')
     .option('--seed <n>', 'everything random follows from it (default: 0)', wholeNumber(0))
@@ -140,7 +112,11 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
       `generated problems kept at a time (default: ${DEFAULT_POOL})`,
       wholeNumber(1),
     )
-    .option('--refresh <n>', 'problems replaced in every step; 0 keeps the first ones', amount)
+    .option(
+      '--refresh <n>',
+      'problems replaced in every step; 0 keeps the first ones',
+      numberFromZero,
+    )
     .option(
       '--precision <name>',
       'f32, bf16 or f64 (default: bf16 on cuda)',

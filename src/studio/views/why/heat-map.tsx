@@ -47,8 +47,7 @@ function strongest(rows: readonly (readonly number[])[]): number {
 }
 
 /** The name of a concept as narrow as a column: "Num/pos a". */
-const narrow = (name: string): string =>
-  name.replace('umber/position', 'um/pos').replace('/', '/\u200b');
+const narrow = (name: string): string => name.replace(/(n)umber\/position/i, '$1um/\u200bpos');
 
 function Row({
   shown,
