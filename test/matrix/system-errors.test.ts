@@ -13,6 +13,7 @@ test('what the system refuses is told in words, with the path', async () => {
       code: 'ENOENT',
       reason: 'no such file or folder',
       path: absent,
+      ofDisk: false,
     });
     const inFolder = await failureOf(writeFile(folder, ''));
     expect(systemFaultOf(inFolder)?.reason).toBe('this is a folder, a file was expected');
@@ -36,7 +37,7 @@ test('causes count only where that is asked for and they tell more; the outermos
 });
 
 test('a sentence names the path, or a place, or what has none', () => {
-  const fault = { code: 'EACCES', reason: 'permission denied' };
+  const fault = { code: 'EACCES', reason: 'permission denied', ofDisk: false };
   expect(faultSentence(fault, 'the disk')).toBe('the disk: permission denied');
   expect(faultSentence({ ...fault, path: 'a' }, 'the disk')).toBe('a: permission denied');
   const files = systemFaultOf(Object.assign(new Error('open'), { code: 'EMFILE', path: 'a' }));

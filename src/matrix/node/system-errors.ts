@@ -14,7 +14,6 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: 'too many open files: raise the limit (ulimit -n)',
 };
 
-/** What a whole disk says, whatever file it was asked for. */
 const OF_DISKS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EROFS']);
 
 export interface SystemFault {
@@ -23,6 +22,8 @@ export interface SystemFault {
   readonly reason: string;
   /** What it is about, where the system says so. */
   readonly path?: string;
+  /** Whether the whole disk says so, whatever file it was asked for. */
+  readonly ofDisk: boolean;
 }
 
 /** What the system says by this very error; null where it is not one of the system's, or one without words. */
@@ -30,7 +31,7 @@ export function systemFaultOf(error: unknown): SystemFault | null {
   if (!(error instanceof Error)) return null;
   const { code, path } = error as NodeJS.ErrnoException;
   if (code === undefined || !Object.hasOwn(REASONS, code)) return null;
-  return { code, reason: REASONS[code], path };
+  return { code, reason: REASONS[code], path, ofDisk: OF_DISKS.has(code) };
 }
 
 /**
@@ -42,7 +43,7 @@ export function systemCauseOf(error: unknown): SystemFault | null {
   if (own !== null || !(error instanceof Error)) return own;
   for (let at = error.cause; at instanceof Error; at = at.cause) {
     const fault = systemFaultOf(at);
-    if (fault !== null && (fault.path !== undefined || OF_DISKS.has(fault.code))) return fault;
+    if (fault !== null && (fault.path !== undefined || fault.ofDisk)) return fault;
   }
   return null;
 }

@@ -16,15 +16,13 @@ interface Job {
   readonly run: () => Promise<void>;
 }
 
-/** Faults of the folder as a whole, which the sentence names already. */
-const OF_THE_FOLDER: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES']);
-
 /** What is behind an error, however deep, in words, or its own. */
 function reasonOf(error: unknown): string {
   const fault = systemCauseOf(error);
   if (fault === null) return error instanceof Error ? error.message : String(error);
   if (fault.code === 'ENOENT') return 'the folder has vanished';
-  return OF_THE_FOLDER.has(fault.code) ? fault.reason : faultSentence(fault, 'a file');
+  // The sentence names the run's folder already.
+  return fault.ofDisk ? fault.reason : faultSentence(fault, 'a file');
 }
 
 export class Persistence {
