@@ -4,6 +4,7 @@
  */
 import { CommanderError } from 'commander';
 import { faultSentence, systemFaultOf } from '../matrix/node.js';
+import { UnsavedError } from '../training/index.js';
 
 /** Wrong use of a command: a bad argument, or two that do not go together. Exit code 2. */
 export class UsageError extends Error {
@@ -32,12 +33,9 @@ export function sentenceOf(error: unknown): string {
   return text.split('\n', 1)[0] || 'failed without a message';
 }
 
-/** Errors that say what was lost, which is told even to who wanted the end. */
-const LOSSES = new Set(['UnsavedError']);
-
 /** The sentence after Ctrl-C: how the work was left matters only where something was lost. */
 export const sentenceAfterStop = (error: unknown): string =>
-  error instanceof Error && LOSSES.has(error.name) ? sentenceOf(error) : 'stopped before the end';
+  error instanceof UnsavedError ? sentenceOf(error) : 'stopped before the end';
 
 /** Exit code of a request that cannot be carried out: asking again does not help. */
 export const WRONG_USE = 2;
