@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
-  checkConfiguration,
   evaluateModel,
   exportRun,
   FRESH_COUNTS,
@@ -25,7 +24,12 @@ import type {
   Subject,
 } from '../lab/index.js';
 import { PARTS, type Part } from '../matrix/index.js';
-import { makeFolderOf, openProblems, writeFileAtomically } from '../matrix/node.js';
+import {
+  checkConfiguration,
+  makeFolderOf,
+  openProblems,
+  writeFileAtomically,
+} from '../matrix/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';

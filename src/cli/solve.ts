@@ -1,6 +1,6 @@
 /** `crab solve`: imagines the missing panels of a matrix, chooses a candidate, and says why. */
 import type { Command } from 'commander';
-import { checkProblemConfiguration } from '../lab/index.js';
+import { checkProblemConfiguration } from '../matrix/node.js';
 import { encodePng, paperName, type Configuration } from '../matrix/index.js';
 import { makeFolderOf, writeFileAtomically } from '../matrix/node.js';
 import { completedPicture, Familiarity, readProblem, Solver } from '../solver/node.js';

@@ -75,9 +75,7 @@ export class Display implements TrainingObserver {
     const rate = `${formatRate(problemsPerSecond)} problems/s`;
     const judged = this.#lastValidation;
     const accuracy =
-      judged === null
-        ? ''
-        : ` SA ${percent(judged.selectionAccuracy.raven)} GSA ${percent(judged.globalSelectionAccuracy)}`;
+      judged === null ? '' : ` SA ${percent(judged.selectionAccuracy.raven)}${gsaOf(judged)}`;
     return `| ${parts.join(' ')}${accuracy} | ${rate}`;
   }
 
@@ -108,3 +106,7 @@ export class Display implements TrainingObserver {
     return `${this.#run}: ${step} steps${score}${cost}`;
   }
 }
+
+/** Systems that answer for the last panel only have none. */
+const gsaOf = ({ globalSelectionAccuracy: share }: ValidationEvent): string =>
+  share === null ? '' : ` GSA ${percent(share)}`;

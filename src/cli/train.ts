@@ -4,10 +4,16 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { findLayout, type ConfigurationLayout } from '../matrix/index.js';
-import { crabConfig, ModelError, PRESETS, type CrabConfig } from '../models/index.js';
-import type { DeepPartial, PresetName } from '../models/index.js';
+import { ModelError, SYSTEM_NAMES, systemNamed } from '../models/index.js';
+import type { System, SystemConfig } from '../models/index.js';
 import { rendezvousOf, type Rendezvous } from '../torch/index.js';
-import { DEFAULT_POOL, DEFAULT_VALIDATE_EVERY, openRun, train } from '../training/index.js';
+import {
+  DEFAULT_POOL,
+  DEFAULT_SYSTEM,
+  DEFAULT_VALIDATE_EVERY,
+  openRun,
+  train,
+} from '../training/index.js';
 import type {
   Budget,
   NewRunOptions,
@@ -26,7 +32,8 @@ interface Options {
   config?: string;
   noisy?: boolean;
   data?: string;
-  preset?: PresetName;
+  system?: string;
+  preset?: string;
   overrides?: string;
   device?: string;
   steps?: number;
@@ -53,13 +60,12 @@ interface Options {
   quiet?: boolean;
 }
 
-const DEFAULT_PRESET: PresetName = 'crab';
 const DEFAULT_TIME_SECONDS = 20 * 60;
 /** What a run is recorded under: changed by its flag alone, so that the rest follows it. */
 const FLAGS_OF_NAMES = { preset: '--preset', configuration: '--config', noisy: '--noisy' };
 
 const HELP = `
-Presets: crab (ours, the default), released (the authors' code), paper (Appendix C), small
+Presets of crab: crab (ours, the default), released (the authors' code), paper (Appendix C), small
 (a computer without a GPU). Without --data, problems are generated for as long as it trains.
 
 Examples:
@@ -85,7 +91,12 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
       '--data <path>',
       'a set (.npz) or RAVEN folder to train on (default: generated problems)',
     )
-    .option('--preset <name>', `${PRESETS.join(', ')} (default: ${DEFAULT_PRESET})`, oneOf(PRESETS))
+    .option(
+      '--system <name>',
+      `what to train: ${SYSTEM_NAMES.join(', ')} (default: ${DEFAULT_SYSTEM}; see crab systems)`,
+      oneOf(SYSTEM_NAMES),
+    )
+    .option('--preset <name>', "which of the system's recipes (default: its first)")
     .option('--overrides <json>', 'changes to the preset: JSON, or a file of it')
     .option('--device <name>', 'cpu, cuda or cuda:n (default: cpu)')
     .option('--steps <n>', 'how many steps', wholeNumber(1))
@@ -171,11 +182,13 @@ async function requestOf(options: Options): Promise<{ request: TrainOptions; dev
 /** A run that is there already, with the flags it was started with. */
 async function continued(
   options: Options,
-  { out, model, data }: NewRunOptions,
+  { out, system, model, data }: NewRunOptions,
 ): Promise<{ request: TrainOptions; device: string }> {
   const { config } = await openRun(out);
-  if (!isDeepStrictEqual(config.model, model)) {
-    throw new UsageError(`--continue: ${out} was started with another preset or other overrides`);
+  if (config.system !== system || !isDeepStrictEqual(config.model, model)) {
+    throw new UsageError(
+      `--continue: ${out} was started with another system, preset or other overrides`,
+    );
   }
   requireSameData(out, data, config.data);
   const decided = { out: undefined, data: undefined, overrides: undefined };
@@ -247,7 +260,7 @@ function budgetOf({ steps, epochs, time }: Options): Budget {
   return { kind: 'time', seconds: time ?? DEFAULT_TIME_SECONDS };
 }
 
-async function readOverrides(given: string | undefined): Promise<DeepPartial<CrabConfig>> {
+async function readOverrides(given: string | undefined): Promise<object> {
   if (given === undefined) return {};
   const inline = /^\s*[{["]/.test(given) || parsedJson(given) !== undefined;
   const read = parsedJson(inline ? given : await readFile(given, 'utf8'));
@@ -271,16 +284,21 @@ function parsedJson(text: string): unknown {
   }
 }
 
+/** The system, and its settings for the configuration asked for. */
 async function modelOf(
   options: Options,
-): Promise<{ model: CrabConfig; layout: ConfigurationLayout }> {
+): Promise<{ system: System; model: SystemConfig; layout: ConfigurationLayout }> {
   if (options.config === undefined) throw new UsageError('--config is needed, or --resume');
   const layout = findLayout(options.config, options.noisy);
+  const system = systemNamed(options.system ?? DEFAULT_SYSTEM);
+  const preset = options.preset ?? system.presets[0];
+  if (!system.presets.includes(preset)) {
+    throw new UsageError(`--preset ${preset}: ${system.name} has ${system.presets.join(', ')}`);
+  }
   const overrides = await readOverrides(options.overrides);
   try {
     const { configuration, noisy } = layout;
-    const preset = options.preset ?? DEFAULT_PRESET;
-    return { model: crabConfig(preset, configuration, { noisy, overrides }), layout };
+    return { system, model: system.config(preset, configuration, { noisy, overrides }), layout };
   } catch (error) {
     if (error instanceof ModelError) throw new UsageError(`--overrides: ${error.message}`);
     throw error;
@@ -288,15 +306,17 @@ async function modelOf(
 }
 
 async function newRun(options: Options): Promise<NewRunOptions & { workers?: number }> {
-  const { model, layout } = await modelOf(options);
+  const { system, model, layout } = await modelOf(options);
   if (options.data !== undefined && (options.pool ?? options.refresh) !== undefined) {
     throw new UsageError('--pool and --refresh are for generated problems, not for --data');
   }
   if (options.out === '') throw new UsageError('--out is empty: name a folder');
   const seed = options.seed ?? 0;
   const name = layout.configuration + (layout.noisy ? '-noisy' : '');
+  const kind = system.name === DEFAULT_SYSTEM ? model.preset : `${system.name}-${model.preset}`;
   const settings: NewRunOptions = {
-    out: options.out ?? `runs/${name}-${model.preset}-${seed}`,
+    out: options.out ?? `runs/${name}-${kind}-${seed}`,
+    system: system.name,
     model,
     budget: budgetOf(options),
     seed,
@@ -320,6 +340,7 @@ function disagreements(options: Options, config: RunConfig): string[] {
   const { model, budget, data } = config;
   const stream = data.kind === 'stream' ? data : null;
   const agrees: Record<string, boolean> = {
+    system: options.system === undefined || options.system === config.system,
     config: options.config === undefined || isConfiguration(options, model),
     noisy: options.noisy === undefined || options.noisy === model.noisy,
     data: options.data === undefined,
@@ -349,7 +370,7 @@ function disagreements(options: Options, config: RunConfig): string[] {
 const isSame = (given: number | undefined, stored: number | null): boolean =>
   given === undefined || given === stored;
 
-function isConfiguration({ config, noisy }: Options, model: CrabConfig): boolean {
+function isConfiguration({ config, noisy }: Options, model: SystemConfig): boolean {
   const layout = findLayout(config ?? model.configuration, noisy);
   return layout.configuration === model.configuration && layout.noisy === model.noisy;
 }

@@ -12,7 +12,7 @@ function valuesOf(line: MetricsLine): [string, number][] {
   const shares = Object.entries(line.selectionAccuracy);
   return [
     ...shares.map(([variant, share]): [string, number] => [`sa ${variant}`, share]),
-    ['gsa', line.globalSelectionAccuracy],
+    ['gsa', line.globalSelectionAccuracy ?? NaN],
   ];
 }
 

@@ -5,7 +5,15 @@
  * nor a GPU.
  */
 import { layoutName, VARIANTS } from '../matrix/index.js';
-import { compactNetworks, networkFiles, readNetworks } from '../models/index.js';
+import { ArgumentError } from '../matrix/index.js';
+import {
+  compactNetworks,
+  networkFiles,
+  parseCrabConfig,
+  readNetworks,
+  storedPrior,
+} from '../models/index.js';
+import type { CrabConfig } from '../models/index.js';
 import { readWeightState, type WeightFormat } from '../models/index.js';
 import { formatSelection } from '../solver/index.js';
 import type {
@@ -70,13 +78,21 @@ type Draft = Omit<BundleManifest, 'format' | 'version' | 'files'>;
 export const DEFAULT_JUDGED = 1000;
 const ACCURACY_SEED = 7_100_000_003;
 
+/** Bundles hold CRAB's networks; runs of other systems are evaluated as they are. */
+function crabSettings({ config, folder }: OpenedRun): CrabConfig {
+  if (config.system === 'crab') return parseCrabConfig(config.model);
+  throw new ArgumentError(
+    `${folder} is a run of ${config.system}: only runs of crab become bundles; crab evaluate --model takes the run itself`,
+  );
+}
+
 async function writeNetworks(
   run: OpenedRun,
   { file, prefix }: StoredWeights,
   options: ExportOptions,
 ): Promise<Files> {
   const { compact = false, signal, onProgress } = options;
-  const { network, configuration, noisy } = run.config.model;
+  const { network, configuration, noisy } = crabSettings(run);
   let networks = readNetworks(network, readWeightState(file, prefix));
   if (compact) {
     networks = await compactNetworks(networks, {
@@ -99,7 +115,7 @@ const formatOf = ({ format, compact }: ExportOptions): WeightFormat =>
   format ?? (compact ? 'int8' : 'f32');
 
 function draftOf(run: OpenedRun, step: number, seconds: number, options: ExportOptions): Draft {
-  const { network, objective, configuration, noisy } = run.config.model;
+  const { network, objective, configuration, noisy } = crabSettings(run);
   const { concepts, conceptSize, ruleSize } = network;
   return {
     name: layoutName({ configuration, noisy }),
@@ -185,7 +201,7 @@ function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions)
     const snapshots = await run.rules();
     const rules = await bundleRules(
       subject,
-      { ...weights, snapshots },
+      { step: weights.step, prior: storedPrior(weights.extra), snapshots },
       { signal, fitted: options.problems },
     );
     return { statistics, rules, conceptNames: bundleNames(decline.names) };

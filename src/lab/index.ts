@@ -1,12 +1,6 @@
 /** Experiments on trained models: metrics, calibration, export of bundles, results. Node only. */
 export { calibrate, CALIBRATION_DEFAULTS, type CalibrationOptions } from './calibration.js';
 export * from './card/index.js';
-export {
-  checkConfiguration,
-  checkProblemConfiguration,
-  configurationsOf,
-  configurationsOfLabels,
-} from './data-configuration.js';
 export { DEFAULT_COUNTS } from './conditions.js';
 export { evaluateModel, type EvaluationData, type EvaluationOptions } from './evaluate.js';
 export * from './evaluation.js';

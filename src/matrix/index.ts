@@ -22,8 +22,10 @@ export {
   IMAGE_PIXELS,
   PAPER,
   renderPanelPlainly,
+  scaleInto,
   SMALL_PIXELS,
   SMALL_SIZE,
+  type ImageSide,
 } from './render.js';
 export { IMAGE_SIZE } from './render-entity.js';
 export {
@@ -67,7 +69,7 @@ export {
   type Part,
   type RavenArrays,
 } from './raven-file.js';
-export { type NamedRule } from './raven-structure.js';
+export { metaMatrix, metaStructure, metaTarget, type NamedRule } from './raven-structure.js';
 export { parseRavenXml, type RavenXmlOptions } from './raven-xml.js';
 export { formatRavenXml } from './raven-xml-write.js';
 export {

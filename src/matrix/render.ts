@@ -50,6 +50,27 @@ export function renderPanelPlainly(layout: ConfigurationLayout, panel: Panel): U
   return image;
 }
 
+/** Sides that images are made in: as published, halved by averaging, and as our models see them. */
+export type ImageSide = 64 | 80 | 160;
+
+/** Scales a 160x160 image to a side: 160 copies it, 80 averages 2x2 pixels, 64 is `downscale`. */
+export function scaleInto(
+  image: Uint8Array,
+  imageOffset: number,
+  out: Uint8Array,
+  outOffset: number,
+  side: ImageSide,
+): void {
+  if (side === 64) return downscale(image, out, outOffset, imageOffset);
+  if (side === 160)
+    return out.set(image.subarray(imageOffset, imageOffset + IMAGE_PIXELS), outOffset);
+  for (let pixel = 0; pixel < side * side; pixel++) {
+    const at = imageOffset + Math.floor(pixel / side) * 2 * IMAGE_SIZE + (pixel % side) * 2;
+    const sum = image[at] + image[at + 1] + image[at + IMAGE_SIZE] + image[at + IMAGE_SIZE + 1];
+    out[outOffset + pixel] = (sum + 2) >> 2;
+  }
+}
+
 /** The whole of a 64x64 image. */
 const WHOLE: Region = { left: 0, top: 0, right: SMALL_SIZE - 1, bottom: SMALL_SIZE - 1 };
 

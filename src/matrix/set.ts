@@ -8,7 +8,7 @@ import { layoutOf } from './layouts.js';
 import { unicodeArray } from './npy.js';
 import { NpzFile, writeNpz, type NpzArray } from './npz.js';
 import type { Problem } from './problem.js';
-import { downscale, IMAGE_PIXELS, SMALL_PIXELS, SMALL_SIZE } from './render.js';
+import { IMAGE_PIXELS, scaleInto, SMALL_PIXELS, SMALL_SIZE, type ImageSide } from './render.js';
 import { MATRIX_PANELS, render64Into, renderMatrix64Into } from './render-panel.js';
 import { formatLabel, parseLabel, type Label } from './set-label.js';
 import { naming, type ByteSource } from './zip-source.js';
@@ -148,16 +148,21 @@ export function problemToBatch(problem: Problem): SetBatch {
   return { count: 1, panel, selection, answer: [problem.target], label: [problem.rules] };
 }
 
-/** Images of RAVEN's files, u8 [16, 160, 160], scaled down to one problem of a set. */
-export function imagesToBatch(images: Uint8Array, target: number, label: Label): SetBatch {
-  const panel = new Uint8Array(MATRIX_PIXELS);
-  const selection = new Uint8Array(SELECTION_PIXELS);
+/** Images of RAVEN's files, u8 [16, 160, 160], scaled to a side, as one problem of a set. */
+export function imagesToBatch(
+  images: Uint8Array,
+  target: number,
+  label: Label,
+  side: ImageSide = SMALL_SIZE,
+): SetBatch {
+  const pixels = side * side;
+  const panel = new Uint8Array(MATRIX_PANELS * pixels);
+  const selection = new Uint8Array(CANDIDATES * pixels);
   for (let i = 0; i < CANDIDATES; i++) {
-    downscale(images, panel, i * SMALL_PIXELS, i * IMAGE_PIXELS);
-    downscale(images, selection, i * SMALL_PIXELS, (CANDIDATES + i) * IMAGE_PIXELS);
+    scaleInto(images, i * IMAGE_PIXELS, panel, i * pixels, side);
+    scaleInto(images, (CANDIDATES + i) * IMAGE_PIXELS, selection, i * pixels, side);
   }
-  const answer = selection.subarray(target * SMALL_PIXELS, (target + 1) * SMALL_PIXELS);
-  panel.set(answer, CANDIDATES * SMALL_PIXELS);
+  panel.set(selection.subarray(target * pixels, (target + 1) * pixels), CANDIDATES * pixels);
   return { count: 1, panel, selection, answer: [target], label: [label] };
 }
 

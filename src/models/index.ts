@@ -16,21 +16,27 @@ export type {
   ObjectiveConfig,
   PresetName,
   RulePriorConfig,
-  TargetsConfig,
 } from './crab/config.js';
-export { crabConfig, CRAB_ROWS, PAPER_ROWS, RELEASED_ROWS, SMALL_ROWS } from './crab/presets.js';
+export { crabConfig, PAPER_ROWS } from './crab/presets.js';
 export type { ConfigurationRow } from './crab/presets.js';
 export { overridesOf } from './crab/overrides.js';
 export { CrabModel, type CrabModelOptions } from './crab/model.js';
+export * from './system.js';
+export * from './registry.js';
+export { StepRandom, stepKey } from './parts/step-random.js';
 export {
   contextOf,
-  gatesOf,
+  contextTensor,
+  drawTargets,
   hostTargets,
   PANELS,
   targetTensors,
   type HostTargets,
   type TargetSets,
-} from './crab/gates.js';
+  type TargetsConfig,
+} from './parts/target-sets.js';
+export { storedPrior } from './crab/learner.js';
+export { gatesOf } from './crab/rule-parser.js';
 export type { Gaussian } from './crab/rule-parser.js';
 export {
   fitMixtures,
@@ -47,24 +53,10 @@ export type {
   ObjectiveInputs,
   ObjectiveResult,
   ObjectiveTerms,
-  ProblemBatch,
+  TargetedBatch,
 } from './crab/objective.js';
-export {
-  conceptDistances,
-  contextTensor,
-  impute,
-  predictConcepts,
-  readOut,
-  select,
-} from './crab/generate.js';
-export type {
-  Imputation,
-  ImputeOptions,
-  ImposedRules,
-  Missing,
-  Prediction,
-  Selection,
-} from './crab/generate.js';
+export { impute, predictConcepts, readOut } from './crab/generate.js';
+export type { Imputation, ImputeOptions, ImposedRules, Prediction } from './crab/generate.js';
 export { exportNetworks, networkFiles, readWeightState, type NetworkFiles } from './crab/export.js';
 export { compactNetworks, type CompactOptions } from './crab/export-compact.js';
 export { readNetworks, type CrabNetworks, type WeightState } from './crab/export-networks.js';

@@ -2,7 +2,7 @@
  * `config.json` of a run: everything that decides its result, and what it was made with. A resumed
  * run takes all of it from here, so nothing depends on which flags are repeated.
  */
-import { parseCrabConfig, type CrabConfig } from '../models/index.js';
+import { systemNamed, type Criterion, type SystemConfig } from '../models/index.js';
 import type { Budget } from './budget.js';
 import { RunFormatError } from './errors.js';
 
@@ -33,14 +33,14 @@ export type DataConfig =
 
 /** f64 is for checks of the arithmetic, on a CPU. */
 export type Precision = 'f32' | 'bf16' | 'f64';
-/** What the best checkpoint is chosen by: SA on RAVEN candidates, or in-batch GSA without any. */
-export type Criterion = 'selection-accuracy' | 'global-selection-accuracy';
 
 export interface RunConfig {
   readonly format: typeof RUN_FORMAT;
   readonly version: typeof RUN_VERSION;
   readonly software: Readonly<Record<string, string>>;
-  readonly model: CrabConfig;
+  /** Name of the system, and its settings. */
+  readonly system: string;
+  readonly model: SystemConfig;
   readonly seed: number;
   readonly data: DataConfig;
   readonly budget: Budget;
@@ -103,6 +103,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   format: isOneOf(RUN_FORMAT),
   version: isOneOf(RUN_VERSION),
   software: isObject,
+  system: isText,
   model: isObject,
   seed: Number.isSafeInteger,
   data: isObject,
@@ -170,7 +171,7 @@ export function parseRunConfig(text: string, file: string): RunConfig {
   runChecks(value, DATA_CHECKS[config.data.kind], file);
   runChecks(value, BUDGET_CHECKS[config.budget.kind], file);
   try {
-    return { ...config, model: parseCrabConfig(config.model) };
+    return { ...config, model: systemNamed(config.system).parse(config.model) };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new RunFormatError(`${file}: ${why}`, { cause });

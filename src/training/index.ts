@@ -1,6 +1,6 @@
 /** Training of models: data feeds, the loop, checkpoints and logs of a run. Node only. */
 export { parseDuration, type Budget } from './budget.js';
-export type { Criterion, DataConfig, Precision, RunConfig } from './config.js';
+export type { DataConfig, Precision, RunConfig } from './config.js';
 export {
   DivergedError,
   LostRankError,
@@ -22,7 +22,7 @@ export type {
 } from './observer.js';
 export { openRun } from './open-run.js';
 export type { OpenedRun, StoredWeights, TrainedModel, WhichWeights } from './open-run.js';
-export { DEFAULT_POOL, DEFAULT_VALIDATE_EVERY } from './options.js';
+export { DEFAULT_POOL, DEFAULT_SYSTEM, DEFAULT_VALIDATE_EVERY } from './options.js';
 export type {
   FollowOptions,
   NewRunOptions,

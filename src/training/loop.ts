@@ -1,7 +1,7 @@
 /**
  * The training loop: steps in blocks, and what happens between blocks (log lines, validation, rule
  * snapshots, checkpoints). It knows nothing of tensors: what a step computes, how a model is judged
- * and where things are stored are given to it, so that its promises can be tested on their own.
+ * and where things are stored is up to the training it is given, so that its promises can be tested alone.
  *
  * A block ends wherever something is due, so everything that happens depends on step numbers alone,
  * except checkpoints by the clock, which do not influence results. The first steps of a time budget
@@ -13,52 +13,35 @@ import type { RunConfig } from './config.js';
 import { DivergedError } from './errors.js';
 import type { LoopState } from './loop-state.js';
 import type { FeedReport, TrainingObserver } from './observer.js';
+import type { Team } from './parallel/team.js';
 import type { TrainMetrics, ValidationMetrics } from './run/metrics-log.js';
+import type { Stepper } from './step/stepper.js';
 
 /** Loss terms of steps, [steps, terms]. */
 export type TermValues = Float32Array | Float64Array;
 
-/** Carries out steps. */
-export interface Stepper {
-  /** Names of the loss terms, in the order in which `finish` gives them. */
-  readonly terms: readonly string[];
-  /** Most steps whose values are kept until they are read. */
-  readonly blockSteps: number;
-  /** Gets ready for steps first .. first + count - 1 of a run of `totalSteps`. */
-  begin(first: number, count: number, totalSteps: number | null): void;
-  /** Does the next step, or leaves it to the device. */
-  step(index: number): Promise<void>;
-  /** Waits for the block and gives the terms of its `count` steps: [count, terms]. */
-  finish(count: number): Promise<TermValues>;
-  /** Whether all weights are finite. */
-  isFinite(): boolean;
-  learningRateAt(step: number, totalSteps: number | null): number;
-}
-
+/** Accuracies of a model on validation problems. */
 export interface Judgement {
+  /** Among candidates, by variant. */
   readonly selectionAccuracy: Readonly<Record<string, number>>;
-  readonly globalSelectionAccuracy: number;
+  /** Among panels of other problems, at any position; null for systems that answer for the last panel only. */
+  readonly globalSelectionAccuracy: number | null;
 }
 
-/** What the ranks of a run decide as one; a run of one process has nobody to ask. */
-export interface Agreement {
-  /** Whether any rank says so. */
-  anyOf(own: boolean): boolean;
-  /** The first rank's number. */
-  firstOf(own: number): number;
-}
-
-/** What the loop needs done around the steps. */
-export interface LoopParts {
-  /** Absent in a run of one process, which may then stop in the middle of a block. */
-  readonly agreement?: Agreement;
+/** A training as the loop sees it: `TrainingSession`, or a made-up one in tests. */
+export interface Training {
   readonly config: RunConfig;
-  readonly stepper: Stepper;
+  readonly stepper: Pick<
+    Stepper,
+    'terms' | 'blockSteps' | 'begin' | 'step' | 'finish' | 'isFinite' | 'learningRateAt'
+  >;
   readonly observer: TrainingObserver;
-  /** What the feed has cost since the last call. */
-  feedReport(samples: number, steps: number, seconds: number): FeedReport;
+  /** The ranks that decide as one; absent in a run of one process, which may stop in the middle of a block. */
+  readonly agreement?: Pick<Team, 'anyOf' | 'firstOf'>;
   /** Number of problems that make one epoch. */
   readonly epochSize: number;
+  /** What the feed has cost since the last call. */
+  feedReport(samples: number, steps: number, seconds: number): FeedReport;
   validate(): Promise<Judgement>;
   /** Remembers the present weights as the best. */
   keepBest(step: number): void;
@@ -68,13 +51,13 @@ export interface LoopParts {
   /** Asks for a checkpoint of the present state. */
   checkpoint(state: LoopState): void;
   /** The number of steps has become known; schedules use it from step `from` on. */
-  totalFixed(totalSteps: number, from: number): void;
-  /** Lets writing go on, and waits for it where that costs nothing; never throws. */
+  fixTotal(totalSteps: number, from: number): void;
+  /** Lets writing go on, and waits for it if that costs nothing; never throws. */
   flush(): Promise<void>;
   /** Step of the newest checkpoint on disk, or null. */
-  checkpointOnDisk(): number | null;
+  readonly checkpointOnDisk: number | null;
   now(): number;
-  /** When this process began to work on the run, by `now`: making ready takes of a time budget too. */
+  /** When this process began to work on the run, by `now`: making ready is part of a time budget too. */
   readonly startedAt: number;
 }
 
@@ -88,7 +71,7 @@ const RESERVED = 0.03;
 const USUALLY_KNOWN_FROM = 30;
 
 export class TrainingLoop {
-  readonly #parts: LoopParts;
+  readonly #training: Training;
   readonly #state: LoopState;
   readonly #config: RunConfig;
   readonly #startSeconds: number;
@@ -104,18 +87,19 @@ export class TrainingLoop {
   #validationSeconds = 0;
   #feed: FeedReport | null = null;
 
-  constructor(parts: LoopParts, state: LoopState) {
-    this.#parts = parts;
-    this.#config = parts.config;
+  constructor(training: Training, state: LoopState) {
+    this.#training = training;
+    this.#config = training.config;
     this.#state = state;
-    this.#startSeconds = parts.startedAt - state.seconds;
-    if (parts.config.budget.kind === 'time') {
-      this.#totalKnownFrom = parts.config.totalKnownFrom ?? USUALLY_KNOWN_FROM;
+    this.#startSeconds = training.startedAt - state.seconds;
+    const { budget, totalKnownFrom } = training.config;
+    if (budget.kind === 'time') {
+      this.#totalKnownFrom = totalKnownFrom ?? USUALLY_KNOWN_FROM;
       if (state.totalSteps === null) {
-        this.#measurement = new SpeedMeasurement(state.step, parts.stepper.blockSteps);
+        this.#measurement = new SpeedMeasurement(state.step, training.stepper.blockSteps);
       }
     }
-    this.#lastCheckpoint = parts.now();
+    this.#lastCheckpoint = training.now();
     this.#checkpointStep = state.step;
   }
 
@@ -126,7 +110,7 @@ export class TrainingLoop {
       if (this.#mustStop(signal)) break;
       await this.#block(this.#blockLength(), signal);
       await this.#betweenBlocks();
-      await this.#parts.flush();
+      await this.#training.flush();
     }
     const ended = state.totalSteps !== null && state.step >= state.totalSteps;
     this.#checkpoint();
@@ -136,7 +120,7 @@ export class TrainingLoop {
   /** All ranks stop before the same step, whichever of them was told to. */
   #mustStop(signal?: AbortSignal): boolean {
     const told = signal?.aborted ?? false;
-    return this.#parts.agreement?.anyOf(told) ?? told;
+    return this.#training.agreement?.anyOf(told) ?? told;
   }
 
   /** The number of steps of the run as it is known when step `step` (from 0) begins. */
@@ -150,7 +134,7 @@ export class TrainingLoop {
     const untilMultiple = (every: number): number => every - (step % every);
     const fixed = [...this.#snapshotSteps(), ...this.#timeMarks(), this.#totalAt(step) ?? Infinity];
     return Math.min(
-      this.#parts.stepper.blockSteps,
+      this.#training.stepper.blockSteps,
       untilMultiple(logEvery),
       untilMultiple(validation.every),
       checkpoints.steps === null ? Infinity : untilMultiple(checkpoints.steps),
@@ -181,22 +165,22 @@ export class TrainingLoop {
     const { least, full } = this.#measurement;
     if (step !== least || least === full) return step === full;
     const own = this.#measurement.isTooLong(budget.seconds) ? 1 : 0;
-    return (this.#parts.agreement?.firstOf(own) ?? own) === 1;
+    return (this.#training.agreement?.firstOf(own) ?? own) === 1;
   }
 
   async #block(length: number, signal?: AbortSignal): Promise<void> {
-    const { stepper, agreement } = this.#parts;
+    const { stepper, agreement } = this.#training;
     const state = this.#state;
     const first = state.step;
-    const start = this.#parts.now();
-    stepper.begin(first, length, this.#totalAt(first));
+    const start = this.#training.now();
+    stepper.begin(first, this.#totalAt(first));
     let done = 0;
     while (done < length && (agreement !== undefined || !signal?.aborted)) {
       await stepper.step(first + done);
       done++;
     }
     const values = await stepper.finish(done);
-    this.#timed(first, done, this.#parts.now() - start);
+    this.#timed(first, done, this.#training.now() - start);
     this.#addTerms(first, done, values);
     state.step = first + done;
     this.#reportStep(values, done);
@@ -213,7 +197,7 @@ export class TrainingLoop {
   }
 
   #addTerms(first: number, count: number, values: TermValues): void {
-    const { terms } = this.#parts.stepper;
+    const { terms } = this.#training.stepper;
     const { interval } = this.#state;
     for (let n = 0; n < count; n++) {
       const row = values.subarray(n * terms.length, (n + 1) * terms.length);
@@ -227,7 +211,7 @@ export class TrainingLoop {
 
   /** Names the part of the loss that went wrong: the loss itself goes with any of them. */
   #requireFiniteTerms(step: number, row: TermValues): void {
-    const { terms } = this.#parts.stepper;
+    const { terms } = this.#training.stepper;
     const wrong = terms.filter((_, index) => !Number.isFinite(row[index]));
     if (wrong.length === 0) return;
     const blamed = wrong.find((term) => term !== WHOLE_LOSS) ?? WHOLE_LOSS;
@@ -235,20 +219,20 @@ export class TrainingLoop {
   }
 
   #diverged(step: number, term: string, value: number): never {
-    throw new DivergedError(step, term, value, this.#parts.checkpointOnDisk());
+    throw new DivergedError(step, term, value, this.#training.checkpointOnDisk);
   }
 
   #requireFinite(): void {
-    if (!this.#parts.stepper.isFinite()) this.#diverged(this.#state.step - 1, 'weights', NaN);
+    if (!this.#training.stepper.isFinite()) this.#diverged(this.#state.step - 1, 'weights', NaN);
   }
 
   #reportStep(values: TermValues, done: number): void {
     if (done === 0) return;
-    const { terms } = this.#parts.stepper;
+    const { terms } = this.#training.stepper;
     const { step, totalSteps } = this.#state;
     const newest = values.subarray((done - 1) * terms.length, done * terms.length);
     const perStep = this.#secondsPerStep + this.#validationSeconds / this.#config.validation.every;
-    this.#parts.observer.step?.({
+    this.#training.observer.step?.({
       step,
       totalSteps,
       terms: Object.fromEntries(terms.map((term, index) => [term, newest[index]])),
@@ -264,7 +248,7 @@ export class TrainingLoop {
   }
 
   #seconds(): number {
-    return this.#parts.now() - this.#startSeconds;
+    return this.#training.now() - this.#startSeconds;
   }
 
   async #betweenBlocks(): Promise<void> {
@@ -276,9 +260,9 @@ export class TrainingLoop {
     if (state.step % logEvery === 0 || atEnd) this.#logInterval();
     if (state.step % validation.every === 0 || atEnd) await this.#validate();
     if (decided && this.#measurement !== null) this.#fixTotal(this.#measurement);
-    if (this.#snapshotSteps().includes(state.step)) await this.#parts.snapshotRules(state.step);
+    if (this.#snapshotSteps().includes(state.step)) await this.#training.snapshotRules(state.step);
     const bySteps = checkpoints.steps !== null && state.step % checkpoints.steps === 0;
-    const byClock = this.#parts.now() - this.#lastCheckpoint >= checkpoints.seconds;
+    const byClock = this.#training.now() - this.#lastCheckpoint >= checkpoints.seconds;
     if (bySteps || byClock) this.#checkpoint();
   }
 
@@ -287,14 +271,14 @@ export class TrainingLoop {
     if (interval.steps === 0) return;
     const { batchSize } = this.#config.model.optimizer;
     const { steps, seconds } = this.#speed;
-    const feed = this.#parts.feedReport(step * batchSize, steps, seconds);
+    const feed = this.#training.feedReport(step * batchSize, steps, seconds);
     this.#feed = feed;
     const means = Object.entries(interval.terms).map(([term, sum]) => [term, sum / interval.steps]);
-    this.#parts.log({
+    this.#training.log({
       kind: 'train',
       step,
-      epoch: (step * batchSize) / this.#parts.epochSize,
-      learningRate: this.#parts.stepper.learningRateAt(step - 1, this.#totalAt(step - 1)),
+      epoch: (step * batchSize) / this.#training.epochSize,
+      learningRate: this.#training.stepper.learningRateAt(step - 1, this.#totalAt(step - 1)),
       terms: Object.fromEntries(means) as Record<string, number>,
       wall: {
         seconds: this.#seconds(),
@@ -310,9 +294,9 @@ export class TrainingLoop {
 
   async #validate(): Promise<void> {
     this.#requireFinite();
-    const start = this.#parts.now();
-    const judgement = await this.#parts.validate();
-    this.#validationSeconds = this.#parts.now() - start;
+    const start = this.#training.now();
+    const judgement = await this.#training.validate();
+    this.#validationSeconds = this.#training.now() - start;
     const { step } = this.#state;
     const score = this.#scoreOf(judgement);
     const before = this.#state.best?.score ?? 0;
@@ -321,11 +305,11 @@ export class TrainingLoop {
     const best = this.#state.best === null || score >= before - error;
     if (best) {
       this.#state.best = { step, score: Math.max(score, before) };
-      this.#parts.keepBest(step);
+      this.#training.keepBest(step);
     }
     const { selectionAccuracy, globalSelectionAccuracy } = judgement;
     const seconds = this.#seconds();
-    this.#parts.log({
+    this.#training.log({
       kind: 'validation',
       step,
       selectionAccuracy,
@@ -333,7 +317,7 @@ export class TrainingLoop {
       best,
       wall: { seconds },
     });
-    this.#parts.observer.validation?.({
+    this.#training.observer.validation?.({
       step,
       selectionAccuracy,
       globalSelectionAccuracy,
@@ -342,10 +326,10 @@ export class TrainingLoop {
     });
   }
 
-  #scoreOf(judgement: Judgement): number {
+  #scoreOf({ selectionAccuracy, globalSelectionAccuracy }: Judgement): number {
     return this.#config.validation.criterion === 'selection-accuracy'
-      ? judgement.selectionAccuracy.raven
-      : judgement.globalSelectionAccuracy;
+      ? selectionAccuracy.raven
+      : (globalSelectionAccuracy ?? selectionAccuracy.raven);
   }
 
   #fixTotal({ secondsPerStep }: SpeedMeasurement): void {
@@ -355,11 +339,11 @@ export class TrainingLoop {
     const { step } = this.#state;
     const elapsed = this.#seconds();
     const own = stepsOfTime(budget.seconds, elapsed, step, withValidation, RESERVED);
-    const total = this.#parts.agreement?.firstOf(own) ?? own;
+    const total = this.#training.agreement?.firstOf(own) ?? own;
     this.#state.totalSteps = total;
     this.#totalKnownFrom = step;
     this.#measurement = null;
-    this.#parts.totalFixed(total, step);
+    this.#training.fixTotal(total, step);
   }
 
   #checkpoint(): void {
@@ -367,7 +351,7 @@ export class TrainingLoop {
     this.#requireFinite();
     this.#checkpointStep = this.#state.step;
     this.#state.seconds = this.#seconds();
-    this.#parts.checkpoint(this.#state);
-    this.#lastCheckpoint = this.#parts.now();
+    this.#training.checkpoint(this.#state);
+    this.#lastCheckpoint = this.#training.now();
   }
 }

@@ -42,7 +42,7 @@ export interface FeedReport {
 export interface ValidationEvent {
   readonly step: number;
   readonly selectionAccuracy: Readonly<Record<string, number>>;
-  readonly globalSelectionAccuracy: number;
+  readonly globalSelectionAccuracy: number | null;
   readonly best: boolean;
   readonly seconds: number;
 }

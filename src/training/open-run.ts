@@ -4,14 +4,14 @@
  */
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
-import { CrabModel, mixturesOf, RulePrior, type MixtureData } from '../models/index.js';
+import { systemNamed, type SystemModel } from '../models/index.js';
 import { Generator, loadSafetensors, SafetensorsFile } from '../torch/index.js';
 import type { Device, Tensor } from '../torch/index.js';
 import { CONFIG_FILE, parseRunConfig, type RunConfig } from './config.js';
 import { RunFormatError } from './errors.js';
 import { absolute } from './options.js';
 import type { RulesSnapshot } from './rules-snapshot.js';
-import { MODEL_PREFIX, parsePrior } from './run/checkpoint.js';
+import { MODEL_PREFIX, parseExtra } from './run/checkpoint.js';
 import { requireIntact } from './run/checksum.js';
 import { diskFiles } from './run/files.js';
 import {
@@ -28,9 +28,9 @@ export type WhichWeights = 'best' | 'latest';
 
 /** A trained model taken from a run. */
 export interface TrainedModel {
-  readonly model: CrabModel;
-  /** Null where the rule prior was never fitted. */
-  readonly prior: RulePrior | null;
+  readonly model: SystemModel;
+  /** The learner's state, as JSON; of CRAB the rule prior. */
+  readonly extra: unknown;
   /** Steps it was trained for. */
   readonly step: number;
   dispose(): void;
@@ -43,8 +43,8 @@ export interface StoredWeights {
   readonly step: number;
   /** What the names of the model's tensors begin with in that file. */
   readonly prefix: string;
-  /** The rule prior stored beside them; null where it was never fitted. */
-  readonly prior: readonly MixtureData[] | null;
+  /** The learner's state stored beside them, as JSON; of CRAB the rule prior. */
+  readonly extra: unknown;
 }
 
 export interface OpenedRun {
@@ -90,45 +90,32 @@ async function weightsFile(
   return { file, step };
 }
 
-/** The rule prior in the metadata of a checkpoint. */
-function storedPrior(file: string): readonly MixtureData[] | null {
+/** The learner's state in the metadata of a checkpoint. */
+function storedExtra(file: string): unknown {
   const opened = SafetensorsFile.open(file);
   try {
-    return parsePrior(opened.metadata.prior, file);
+    return parseExtra(opened.metadata.extra, file);
   } finally {
     opened.close();
   }
 }
 
-function modelFrom(config: RunConfig, file: string, step: number, device: Device): TrainedModel {
+function modelFrom(
+  { system, model: settings }: RunConfig,
+  file: string,
+  step: number,
+  device: Device,
+): TrainedModel {
   const { tensors, metadata } = loadSafetensors(file, device);
-  const { network, rulePrior } = config.model;
-  const model = new CrabModel(network, { generator: new Generator('cpu', 0) });
-  const data = parsePrior(metadata.prior, file);
-  const prior = data === null ? null : priorFrom(data, network, rulePrior, device);
-  const state = [...tensors].filter(([name]) => name.startsWith(MODEL_PREFIX));
-  const weights = new Map<string, Tensor>(
-    state.map(([name, tensor]) => [name.slice(MODEL_PREFIX.length), tensor]),
-  );
+  const model = systemNamed(system).create(settings, { generator: new Generator('cpu', 0) });
+  const weights = new Map<string, Tensor>();
+  for (const [name, tensor] of tensors) {
+    if (name.startsWith(MODEL_PREFIX)) weights.set(name.slice(MODEL_PREFIX.length), tensor);
+  }
   model.to({ device }).loadStateDict(weights);
   for (const tensor of tensors.values()) tensor.dispose();
-  model.eval();
-  const dispose = (): void => {
-    model.dispose();
-    prior?.dispose();
-  };
-  return { model, prior, step, dispose };
-}
-
-function priorFrom(
-  data: readonly MixtureData[],
-  { concepts, ruleSize }: RunConfig['model']['network'],
-  config: RunConfig['model']['rulePrior'],
-  device: Device,
-): RulePrior {
-  const prior = new RulePrior(concepts, ruleSize, config, device);
-  prior.load(mixturesOf(data));
-  return prior;
+  const extra = parseExtra(metadata.extra, file);
+  return { model: model.eval(), extra, step, dispose: () => model.dispose() };
 }
 
 /** Opens a run; nothing but its configuration is read until asked for. */
@@ -152,7 +139,7 @@ export async function openRun(run: string): Promise<OpenedRun> {
     rules: () => readRules(folder),
     weights: async (which) => {
       const { file, step } = await weightsFile(folder, which);
-      return { file, step, prefix: MODEL_PREFIX, prior: storedPrior(file) };
+      return { file, step, prefix: MODEL_PREFIX, extra: storedExtra(file) };
     },
     loadModel: async (which, device = 'cpu') => {
       const weights = await weightsFile(folder, which);

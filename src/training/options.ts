@@ -1,12 +1,11 @@
 /** What a training is asked to do, and the defaults that make a complete run configuration of it. */
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
-import type { CrabConfig, CrabModel } from '../models/index.js';
+import { systemNamed, type SystemConfig, type SystemModel } from '../models/index.js';
 import { requireBudget, type Budget } from './budget.js';
 import {
   RUN_FORMAT,
   RUN_VERSION,
-  type Criterion,
   type DataConfig,
   type Precision,
   type RunConfig,
@@ -18,7 +17,9 @@ import type { RunFiles } from './run/files.js';
 export interface NewRunOptions {
   /** Folder of the run; must not exist yet. */
   readonly out: string;
-  readonly model: CrabConfig;
+  /** Name of the system; `crab` unless told. */
+  readonly system?: string;
+  readonly model: SystemConfig;
   readonly budget: Budget;
   readonly seed: number;
   /** A set file or RAVEN folder; an endless stream of generated problems where absent. */
@@ -65,7 +66,7 @@ export interface RuntimeOptions {
   /** Captures a step as a CUDA graph; on unless told. */
   readonly cudaGraph?: boolean;
   /** Sees the model as this process holds it in the end, for tests. */
-  ended?(model: CrabModel): void;
+  ended?(model: SystemModel): void;
   /** The file system, for tests. */
   readonly files?: RunFiles;
   /** The clock in seconds, for tests. */
@@ -82,6 +83,7 @@ export const isResume = (options: TrainOptions): options is ResumeOptions & Runt
 export const isFollow = (options: TrainOptions): options is FollowOptions & RuntimeOptions =>
   'follow' in options;
 
+export const DEFAULT_SYSTEM = 'crab';
 export const DEFAULT_POOL = 20_000;
 /** Steps between validations. */
 export const DEFAULT_VALIDATE_EVERY = 500;
@@ -90,13 +92,6 @@ export const DEFAULT_RETRY_SECONDS = 15;
 const DEFAULT_MOMENTS = [0.02, 0.05, 0.1, 0.2, 0.4, 0.7];
 
 export const isCuda = (device: string): boolean => device.startsWith('cuda');
-
-/** The authors keep the best by candidates; our own presets by what needs none. */
-function criterionOf(model: CrabConfig): Criterion {
-  return model.preset === 'paper' || model.preset === 'released'
-    ? 'selection-accuracy'
-    : 'global-selection-accuracy';
-}
 
 function requireCount(name: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
@@ -108,9 +103,10 @@ function requireDevice(device: string): string {
   throw new ArgumentError(`device "${device}": expected cpu, cuda or cuda:n`);
 }
 
-function streamOf(options: NewRunOptions, exact: boolean): DataConfig {
-  const pool = requireCount('pool', options.pool ?? DEFAULT_POOL, 1);
-  const { refresh } = options;
+/** @param fixed problems that the system trains on again and again; null: fresh ones */
+function streamOf(options: NewRunOptions, exact: boolean, fixed: number | null): DataConfig {
+  const pool = requireCount('pool', options.pool ?? fixed ?? DEFAULT_POOL, 1);
+  const refresh = options.refresh ?? (fixed === null ? undefined : 0);
   if (refresh !== undefined && !(Number.isFinite(refresh) && refresh >= 0)) {
     throw new ArgumentError(`refresh: expected a number of problems from 0, got ${refresh}`);
   }
@@ -132,6 +128,7 @@ export function runConfigOf(
 ): RunConfig {
   const device = requireDevice(options.device ?? 'cpu');
   const cuda = isCuda(device);
+  const system = systemNamed(options.system ?? DEFAULT_SYSTEM);
   const deterministic = options.deterministic === true || !cuda;
   if (!Number.isSafeInteger(options.seed)) {
     throw new ArgumentError(`seed: expected a whole number, got ${options.seed}`);
@@ -140,9 +137,10 @@ export function runConfigOf(
     format: RUN_FORMAT,
     version: RUN_VERSION,
     software: environment.software,
+    system: system.name,
     model: options.model,
     seed: options.seed,
-    data: stored ?? streamOf(options, deterministic),
+    data: stored ?? streamOf(options, deterministic, system.needs(options.model).problems),
     budget: requireBudget(options.budget),
     totalSteps: null,
     device,
@@ -161,7 +159,7 @@ export function runConfigOf(
         options.validation?.problems ?? (cuda ? 1000 : 200),
         2,
       ),
-      criterion: options.validation?.criterion ?? criterionOf(options.model),
+      criterion: options.validation?.criterion ?? system.criterion(options.model),
     },
     checkpoints: {
       seconds: options.checkpoints?.seconds ?? 120,

@@ -3,60 +3,60 @@
  * training, with the true rules beside them, from which the figures of rule distributions are made.
  */
 import { samplePanels, type ComponentRules } from '../matrix/index.js';
-import { readOut, type CrabModel, type MixtureData, type RulePrior } from '../models/index.js';
-import { noGrad, scope, type Device } from '../torch/index.js';
-import { makeProblem, type ProblemSource } from './feed/problem-maker.js';
-import { PROBLEM_BYTES } from './feed/ring.js';
-import { deviceTensor, dtypeOf } from './tensors.js';
+import type { Learner, SystemModel } from '../models/index.js';
+import { noGrad, scope, tensor } from '../torch/index.js';
+import { batchOf, makeRecord, PANELS_ONLY, type ProblemSource } from './feed/record.js';
 
 export interface RulesSnapshot {
   readonly step: number;
   /** Problem n is index n of this source. */
   readonly source: ProblemSource;
-  /** Means of q(r|z): for each problem, for each concept, d_r values. */
+  /** For each problem, for each concept, the values of its rule. */
   readonly rules: readonly (readonly (readonly number[])[])[];
   /** True rules of each problem, by component. */
   readonly truth: readonly (readonly ComponentRules[])[];
-  /** The rule prior at that moment, one mixture a concept; null before the first fit. */
-  readonly prior: readonly MixtureData[] | null;
+  /** The learner's own state at that moment; of CRAB the rule prior, null before the first fit. */
+  readonly prior: unknown;
 }
 
 const SLICE = 64;
 
 /** Rules [n][M][d_r] of problems first .. first + count - 1. */
 function parseRules(
-  model: CrabModel,
+  model: SystemModel,
   source: ProblemSource,
   first: number,
   count: number,
-  device: Device,
 ): number[][][] {
-  const bytes = new Uint8Array(count * PROBLEM_BYTES);
-  for (let n = 0; n < count; n++) makeProblem(source, first + n, bytes, n * PROBLEM_BYTES);
+  const bytes = new Uint8Array(count * PANELS_ONLY.bytes);
+  for (let n = 0; n < count; n++) {
+    makeRecord(PANELS_ONLY, source, first + n, bytes, n * PANELS_ONLY.bytes);
+  }
+  const { device, dtype } = model.parameters()[0];
   return noGrad(() =>
     scope(() => {
-      const panels = deviceTensor(bytes, [count, 9, 64, 64], device);
-      const { rules } = readOut(model, panels.to({ dtype: dtypeOf(model) }).div_(255));
-      return rules.mean.permute([1, 0, 2]).toNested() as number[][][]; // [M, n, d_r] → [n, M, d_r]
+      const rows = tensor(bytes, { shape: [count, PANELS_ONLY.bytes], device });
+      const { panels } = batchOf(PANELS_ONLY, rows, dtype === 'f64' ? 'f64' : 'f32');
+      const concepts = model.conceptsOf?.(panels);
+      return concepts && (model.rulesOf?.(concepts).toNested() as number[][][]);
     }),
-  );
+  ) as number[][][];
 }
 
 /** Parses the rules of the first `count` problems of a source. Other work gets its turn in between. */
 export async function snapshotRules(
   step: number,
-  model: CrabModel,
-  prior: RulePrior,
+  model: SystemModel,
+  learner: Learner,
   source: ProblemSource,
   count: number,
-  device: Device,
 ): Promise<RulesSnapshot> {
   const rules: number[][][] = [];
   model.eval();
   try {
     for (let first = 0; first < count; first += SLICE) {
       await new Promise(setImmediate);
-      rules.push(...parseRules(model, source, first, Math.min(SLICE, count - first), device));
+      rules.push(...parseRules(model, source, first, Math.min(SLICE, count - first)));
     }
   } finally {
     model.train();
@@ -65,5 +65,5 @@ export async function snapshotRules(
     { length: count },
     (_, index) => samplePanels({ ...source, index }).rules,
   );
-  return { step, source, rules, truth, prior: prior.isFitted ? prior.toJSON() : null };
+  return { step, source, rules, truth, prior: learner.state?.() ?? null };
 }

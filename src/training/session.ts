@@ -1,36 +1,34 @@
 /**
- * A training in memory: model, optimiser, rule prior, feed, validator, and how they are put together
- * for the loop. Everything is made from the run's configuration, and continued from a checkpoint.
+ * A training in memory: model, learner, optimiser, feed, validator and the folder of the run. Everything is
+ * made from the run's configuration and continued from a checkpoint; the loop drives it.
  */
-import { CrabModel, mixturesOf, RulePrior, type MixtureData } from '../models/index.js';
+import { derivedSeed, STREAM } from '../base/index.js';
+import { StepRandom, systemNamed, type Learner, type SystemModel } from '../models/index.js';
 import { Generator, keep, optim, scope, type Device, type Tensor } from '../torch/index.js';
 import type { RunConfig } from './config.js';
 import { RunFormatError } from './errors.js';
+import { BatchFeed } from './feed/batch-feed.js';
 import type { Feed } from './feed/feed.js';
-import type { ProblemSource } from './feed/problem-maker.js';
-import {
-  readStoredPanels,
-  requireSameData,
-  StoredFeed,
-  type StoredPanels,
-} from './feed/stored-feed.js';
+import { recordLayout, type ProblemSource, type RecordLayout } from './feed/record.js';
+import { readStored, requireSameData, StoredFeed, type StoredRecords } from './feed/stored-feed.js';
 import { StreamFeed } from './feed/stream-feed.js';
-import type { Judgement } from './loop.js';
+import type { LoopState } from './loop-state.js';
+import type { Judgement, Training } from './loop.js';
+import type { FeedReport, TrainingObserver } from './observer.js';
 import { isCuda, type RuntimeOptions } from './options.js';
-import { BatchFeed } from './parallel/batch-feed.js';
+import { requireSameModel } from './parallel/fingerprint.js';
 import { SOLO, type Team } from './parallel/team.js';
-import { derivedSeed, STREAM } from './random/philox.js';
-import { snapshotRules, type RulesSnapshot } from './rules-snapshot.js';
+import { snapshotRules } from './rules-snapshot.js';
 import {
   hostTensors,
   MODEL_PREFIX,
   OPTIMIZER_PREFIX,
-  type HostTensor,
   type LoadedCheckpoint,
 } from './run/checkpoint.js';
+import type { MetricsLine } from './run/metrics-log.js';
+import type { RunStore } from './run/store.js';
 import { StepInputs } from './step/inputs.js';
-import { PriorRefit } from './step/prior-refit.js';
-import { blockStepsOf, CudaStepper, HostStepper, STEPS_AHEAD } from './step/stepper.js';
+import { Stepper, STEPS_AHEAD } from './step/stepper.js';
 import { makeValidationProblems, validationSource } from './validation/problems.js';
 import { Validator } from './validation/validator.js';
 
@@ -41,22 +39,23 @@ const sourceOf = ({ model, seed }: RunConfig): ProblemSource => ({
   seed: derivedSeed(seed, STREAM.problems),
 });
 
-function makeModel(config: RunConfig, device: Device): CrabModel {
+/** What a problem of a run's system is as bytes. */
+export const recordOf = ({ system, model }: RunConfig): RecordLayout =>
+  recordLayout(systemNamed(system).needs(model));
+
+function makeModel(config: RunConfig, device: Device, random?: StepRandom): SystemModel {
   // Weights are drawn on the CPU, so that they are the same whatever the device.
   const generator = new Generator('cpu', derivedSeed(config.seed, STREAM.initialisation));
-  const model = new CrabModel(config.model.network, { generator });
+  const model = systemNamed(config.system).create(config.model, { generator, random });
   if (config.precision === 'f64') model.to({ dtype: 'f64' });
-  if (!isCuda(device)) return model;
-  model.to({ device });
-  model.encoder.to({ memoryFormat: 'channelsLast' });
-  model.decoder.to({ memoryFormat: 'channelsLast' });
-  return model;
+  return device === 'cpu' ? model : model.place(device);
 }
 
-function makeOptimizer(config: RunConfig, model: CrabModel): optim.Optimizer {
-  const options = { learningRate: 0, capturable: isCuda(config.device) };
+function makeOptimizer(config: RunConfig, model: SystemModel): optim.Optimizer {
+  const { algorithm, momentum, weightDecay } = config.model.optimizer;
+  const options = { learningRate: 0, capturable: isCuda(config.device), weightDecay };
   const parameters = model.parameters();
-  switch (config.model.optimizer.algorithm) {
+  switch (algorithm) {
     case 'rmsprop':
       return new optim.RMSprop(parameters, options);
     case 'adam':
@@ -64,7 +63,7 @@ function makeOptimizer(config: RunConfig, model: CrabModel): optim.Optimizer {
     case 'adamw':
       return new optim.AdamW(parameters, options);
     case 'sgd':
-      return new optim.SGD(parameters, { ...options, momentum: 0.9 });
+      return new optim.SGD(parameters, { ...options, momentum: momentum ?? 0.9 });
   }
 }
 
@@ -89,41 +88,44 @@ export function requireFitting(
 }
 
 /**
- * Fresh problems of a step, as a share of the batch, where the threads could make more: copying them
- * takes the host's time, and a problem seen eight times teaches as much.
+ * Fresh problems of a step, as a share of the batch, if the threads could make more: copying them takes
+ * the host's time, and a problem seen eight times teaches as much.
  */
 const FRESH_SHARE = 1 / 8;
 const LEAST_FRESH = 32;
 
-/** @param stored panels read already, when the run is new */
+/** @param stored problems read already, when the run is new */
 async function makeFeed(
   config: RunConfig,
   runtime: RuntimeOptions,
   checkpoint: LoadedCheckpoint | null,
-  stored: StoredPanels | null,
+  stored: StoredRecords | null,
   team: Team,
   signal?: AbortSignal,
 ): Promise<Feed> {
   const { data, model, seed } = config;
+  const record = recordOf(config);
   const device = config.device as Device;
   const { batchSize } = model.optimizer;
   const { workers } = runtime;
   if (data.kind === 'set') {
     const { configuration, noisy } = model;
-    const panels = stored ?? (await readStoredPanels(data.path, configuration, noisy));
-    requireSameData(panels.data, data);
-    return new StoredFeed(panels, device);
+    const read = stored ?? (await readStored(data.path, record, configuration, noisy));
+    requireSameData(read.data, data);
+    return new StoredFeed(read, device);
   }
   const source = sourceOf(config);
   const { pool, refresh } = data;
   const part = team.partOf(batchSize);
   if (team.size > 1 && refresh !== null) {
     const plan = { kind: 'batch', seed, pool, refresh, batchSize, part } as const;
-    return new BatchFeed({ source, plan, step: checkpoint?.state.step ?? 0, device, workers });
+    const step = checkpoint?.state.step ?? 0;
+    return new BatchFeed({ source, record, plan, step, device, workers });
   }
   return StreamFeed.start(
     {
       source,
+      record,
       pool,
       refresh,
       mostPerStep: Math.max(LEAST_FRESH, Math.round(part.count * FRESH_SHARE)),
@@ -137,117 +139,162 @@ async function makeFeed(
 }
 
 /** Copies of all of a model's state, which stay as they are while it is trained further. */
-const cloneState = (model: CrabModel): Map<string, Tensor> =>
+const cloneState = (model: SystemModel): Map<string, Tensor> =>
   scope(() => new Map([...model.stateDict()].map(([name, value]) => [name, keep(value.clone())])));
 
 interface BestWeights {
   readonly step: number;
   readonly tensors: Map<string, Tensor>;
-  readonly prior: readonly MixtureData[] | null;
+  /** The learner's state at that step. */
+  readonly extra: unknown;
 }
 
-export class TrainingSession {
-  readonly stepper: HostStepper | CudaStepper;
+/** The parts a session is put together from. */
+interface SessionParts {
+  readonly config: RunConfig;
+  readonly model: SystemModel;
+  readonly learner: Learner;
+  readonly optimizer: optim.Optimizer;
+  readonly random: StepRandom;
+  readonly feed: Feed;
+  readonly validator: Validator;
+  readonly team: Team;
+}
+
+export interface SessionOptions extends RuntimeOptions {
+  /** The run's configuration, with the device of this process. */
+  readonly config: RunConfig;
+  readonly checkpoint: LoadedCheckpoint | null;
+  readonly stored: StoredRecords | null;
+  readonly observer: TrainingObserver;
+  readonly now: () => number;
+  readonly startedAt: number;
+}
+
+export class TrainingSession implements Training {
+  readonly config: RunConfig;
+  readonly model: SystemModel;
+  readonly stepper: Stepper;
+  readonly observer: TrainingObserver;
+  readonly startedAt: number;
+  /** The folder of the run; only the first rank has it. */
+  store: RunStore | null = null;
+  readonly #parts: SessionParts;
+  readonly #inputs: StepInputs;
+  readonly #now: () => number;
   /** The best weights that are not on disk yet. */
   #best: BestWeights | null = null;
 
-  private constructor(
-    readonly config: RunConfig,
-    readonly model: CrabModel,
-    readonly optimizer: optim.Optimizer,
-    readonly prior: RulePrior,
-    readonly feed: Feed,
-    readonly validator: Validator,
-    readonly team: Team,
-    cudaGraph: boolean,
-  ) {
-    const { model: settings, seed } = config;
+  private constructor(parts: SessionParts, options: SessionOptions) {
+    const { config, learner, feed, team } = parts;
     const device = config.device as Device;
-    const inputs = new StepInputs({
-      seed,
-      batchSize: settings.optimizer.batchSize,
-      part: team.partOf(settings.optimizer.batchSize),
+    const { batchSize } = config.model.optimizer;
+    this.#parts = parts;
+    this.config = config;
+    this.model = parts.model;
+    this.observer = options.observer;
+    this.startedAt = options.startedAt;
+    this.#now = options.now;
+    this.#inputs = new StepInputs({
+      seed: config.seed,
+      batchSize,
+      part: team.partOf(batchSize),
       slots: feed.slots,
-      slotCount: feed.panels.shape[0],
-      targets: settings.targets,
+      slotCount: feed.records.shape[0],
+      learner,
       device,
       stepsAhead: STEPS_AHEAD,
     });
-    const parts = {
-      config: settings,
-      model,
-      optimizer,
-      prior,
-      inputs,
-      pool: feed.panels,
-      datasetSize: feed.size,
+    this.stepper = new Stepper({
+      ...parts,
+      optimizerConfig: config.model.optimizer,
+      inputs: this.#inputs,
+      record: recordOf(config),
       device,
       precision: config.precision,
-      team,
       syncBatchNorm: config.syncBatchNorm ?? true,
-      rows: blockStepsOf(device),
-    };
-    const refit = new PriorRefit(prior, seed, isCuda(device) ? STEPS_AHEAD - 1 : 0);
-    this.stepper = isCuda(device)
-      ? new CudaStepper(parts, feed, refit, cudaGraph)
-      : new HostStepper(parts, feed, refit);
+      cudaGraph: options.cudaGraph ?? true,
+    });
   }
 
-  static async open(
-    config: RunConfig,
-    runtime: RuntimeOptions,
-    checkpoint: LoadedCheckpoint | null,
-    stored: StoredPanels | null,
-    signal?: AbortSignal,
-  ): Promise<TrainingSession> {
+  static async open(options: SessionOptions, signal?: AbortSignal): Promise<TrainingSession> {
+    const { config, checkpoint, team = SOLO } = options;
     const device = config.device as Device;
-    const model = makeModel(config, device);
+    const system = systemNamed(config.system);
+    const part = team.partOf(config.model.optimizer.batchSize);
+    const random = new StepRandom(part, device);
+    const model = makeModel(config, device, random);
     const optimizer = makeOptimizer(config, model);
-    const { concepts, ruleSize } = config.model.network;
-    const prior = new RulePrior(concepts, ruleSize, config.model.rulePrior, device);
     if (checkpoint) {
       model.loadStateDict(checkpoint.model);
       optimizer.loadStateTensors(checkpoint.optimizer);
-      if (checkpoint.prior) prior.load(mixturesOf(checkpoint.prior));
     }
-    const team = runtime.team ?? SOLO;
-    const feed = await makeFeed(config, runtime, checkpoint, stored, team, signal);
+    const feed = await makeFeed(config, options, checkpoint, options.stored, team, signal);
+    const learner = system.learner(model, {
+      config: config.model,
+      seed: config.seed,
+      device,
+      dtype: config.precision === 'f64' ? 'f64' : 'f32',
+      part,
+      datasetSize: feed.size,
+      stepsAhead: isCuda(device) ? STEPS_AHEAD : 0,
+      random,
+      gather: (own, dim) => team.gather(own, dim),
+      ranks: team.size,
+    });
+    if (checkpoint) learner.load?.(checkpoint.extra);
     const problems = await makeValidationProblems(
       validationSource(sourceOf(config)),
       config.validation.problems,
+      system.needs(config.model).imageSize,
     );
-    const validator = new Validator(problems, device);
-    const cudaGraph = runtime.cudaGraph ?? true;
-    return new TrainingSession(config, model, optimizer, prior, feed, validator, team, cudaGraph);
+    const validator = new Validator(problems, system.positions, device);
+    const parts = { config, model, learner, optimizer, random, feed, validator, team };
+    return new TrainingSession(parts, options);
+  }
+
+  get agreement(): Team | undefined {
+    const { team } = this.#parts;
+    return team.size > 1 ? team : undefined;
+  }
+
+  get epochSize(): number {
+    return this.#parts.feed.size;
+  }
+
+  now(): number {
+    return this.#now();
+  }
+
+  feedReport(samples: number, steps: number, seconds: number): FeedReport {
+    const { feed } = this.#parts;
+    const spent = feed.takeMilliseconds();
+    return {
+      uses: samples / feed.problems,
+      milliseconds: spent / Math.max(1, steps),
+      share: seconds > 0 ? spent / 1000 / seconds : 0,
+    };
   }
 
   validate(): Promise<Judgement> {
-    return this.validator.judge(this.model, this.team);
+    const { model, team, validator } = this.#parts;
+    requireSameModel(model, team);
+    return validator.judge(model, team);
   }
 
-  snapshotRules(step: number): Promise<RulesSnapshot> {
-    const { config, model, prior } = this;
+  async snapshotRules(step: number): Promise<void> {
+    const { config, model, learner } = this.#parts;
+    if (this.store === null || model.rulesOf === undefined) return;
     const source = validationSource(sourceOf(config));
-    const device = config.device as Device;
-    return snapshotRules(step, model, prior, source, config.snapshots.problems, device);
-  }
-
-  priorData(): readonly MixtureData[] | null {
-    return this.prior.isFitted ? this.prior.toJSON() : null;
+    const { problems } = config.snapshots;
+    this.store.saveRules(await snapshotRules(step, model, learner, source, problems));
   }
 
   keepBest(step: number): void {
+    if (this.store === null) return;
     this.#dropBest();
-    this.#best = { step, tensors: cloneState(this.model), prior: this.priorData() };
-  }
-
-  /** Hands over the best weights, once, on the host. */
-  takeBest(): { step: number; tensors: HostTensor[]; prior: readonly MixtureData[] | null } | null {
-    if (this.#best === null) return null;
-    const { step, tensors, prior } = this.#best;
-    const host = hostTensors(MODEL_PREFIX, tensors);
-    this.#dropBest();
-    return { step, tensors: host, prior };
+    const { model, learner } = this.#parts;
+    this.#best = { step, tensors: cloneState(model), extra: learner.state?.() ?? null };
   }
 
   #dropBest(): void {
@@ -255,21 +302,49 @@ export class TrainingSession {
     this.#best = null;
   }
 
-  /** All tensors of a full checkpoint, on the host. */
-  checkpointTensors(): HostTensor[] {
-    return scope(() => [
-      ...hostTensors(MODEL_PREFIX, this.model.stateDict()),
-      ...hostTensors(OPTIMIZER_PREFIX, this.optimizer.stateTensors()),
+  log(line: MetricsLine): void {
+    this.store?.log(line);
+  }
+
+  /** Best weights first: a checkpoint must never refer to ones that are not there. */
+  checkpoint(state: LoopState): void {
+    const { store } = this;
+    if (store === null) return;
+    const { model, learner, optimizer, feed } = this.#parts;
+    if (this.#best !== null) {
+      const { step, tensors, extra } = this.#best;
+      store.saveBest(step, hostTensors(MODEL_PREFIX, tensors), extra);
+      this.#dropBest();
+    }
+    const tensors = scope(() => [
+      ...hostTensors(MODEL_PREFIX, model.stateDict()),
+      ...hostTensors(OPTIMIZER_PREFIX, optimizer.stateTensors()),
     ]);
+    const extra = learner.state?.() ?? null;
+    store.saveCheckpoint({ state, feed: feed.state(), extra }, tensors);
+  }
+
+  fixTotal(totalSteps: number, totalKnownFrom: number): void {
+    this.store?.changeConfig({ totalSteps, totalKnownFrom });
+    this.observer.note?.({ level: 'info', text: `the time allows ${totalSteps} steps` });
+  }
+
+  /** A GPU must not wait for the disk; on a CPU writing could only compete with the next step. */
+  flush(): Promise<void> {
+    const flushed = this.store?.flush() ?? Promise.resolve();
+    return isCuda(this.config.device) ? Promise.resolve() : flushed;
+  }
+
+  get checkpointOnDisk(): number | null {
+    return this.store?.checkpointStep ?? null;
   }
 
   async close(): Promise<void> {
-    await this.feed.close();
+    const { model, learner, optimizer, random, feed, validator } = this.#parts;
+    await feed.close();
     this.#dropBest();
-    this.stepper.dispose();
-    this.validator.dispose();
-    this.optimizer.dispose();
-    this.prior.dispose();
-    this.model.dispose();
+    for (const part of [this.stepper, this.#inputs, validator, optimizer, learner, random, model]) {
+      part.dispose();
+    }
   }
 }

@@ -5,19 +5,21 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
+import { systemNamed } from '../models/index.js';
 import { ProcessGroupError, type Device } from '../torch/index.js';
 import { stepsOfEpochs } from './budget.js';
 import { CONFIG_FILE, parseRunConfig, type RunConfig } from './config.js';
 import { prepareTorch, readEnvironment } from './environment.js';
 import { LostRankError, RunFormatError, UnsavedError } from './errors.js';
-import { readStoredPanels, type StoredPanels } from './feed/stored-feed.js';
+import { readStored, type StoredRecords } from './feed/stored-feed.js';
+import { recordLayout } from './feed/record.js';
 import { initialState, type Best, type LoopState } from './loop-state.js';
-import { TrainingLoop, type LoopParts } from './loop.js';
+import { TrainingLoop } from './loop.js';
 import type { TrainingObserver } from './observer.js';
 import {
   absolute,
   DEFAULT_RETRY_SECONDS,
-  isCuda,
+  DEFAULT_SYSTEM,
   isFollow,
   isResume,
   runConfigOf,
@@ -25,7 +27,6 @@ import {
   type RuntimeOptions,
   type TrainOptions,
 } from './options.js';
-import { requireSameModel } from './parallel/fingerprint.js';
 import { followRun, shareFailure, shareRun } from './parallel/handover.js';
 import { SOLO, type Team } from './parallel/team.js';
 import { loadCheckpoint, type LoadedCheckpoint } from './run/checkpoint.js';
@@ -51,7 +52,7 @@ export interface Opened {
   readonly folder: string;
   readonly config: RunConfig;
   readonly checkpoint: LoadedCheckpoint | null;
-  readonly stored: StoredPanels | null;
+  readonly stored: StoredRecords | null;
   readonly isNew: boolean;
 }
 
@@ -81,10 +82,11 @@ async function beginRun(options: NewRunOptions, files: RunFiles, lock: RunLock):
   // Another process may have had it in between.
   await requireFree(options.out, files);
   const { configuration, noisy } = options.model;
+  const record = recordLayout(systemNamed(options.system ?? DEFAULT_SYSTEM).needs(options.model));
   const stored =
     options.data === undefined
       ? null
-      : await readStoredPanels(absolute(options.data), configuration, noisy);
+      : await readStored(absolute(options.data), record, configuration, noisy);
   const config = runConfigOf(options, readEnvironment(), stored?.data ?? null);
   const complete = { ...config, totalSteps: totalStepsOf(config) };
   return { folder, config: complete, checkpoint: null, stored, isNew: true };
@@ -171,63 +173,6 @@ async function openOrFollow(
   }
 }
 
-/** What the loop asks of the session and the store, which only the first rank has. */
-function loopParts(
-  session: TrainingSession,
-  store: RunStore | null,
-  stored: RunConfig,
-  observer: TrainingObserver,
-  clock: Pick<LoopParts, 'now' | 'startedAt'>,
-): LoopParts {
-  const { config, feed, team } = session;
-  return {
-    agreement: team.size > 1 ? team : undefined,
-    config,
-    stepper: session.stepper,
-    observer,
-    epochSize: feed.size,
-    feedReport: (samples, steps, seconds) => {
-      const spent = feed.takeMilliseconds();
-      return {
-        uses: samples / feed.problems,
-        milliseconds: spent / Math.max(1, steps),
-        share: seconds > 0 ? spent / 1000 / seconds : 0,
-      };
-    },
-    validate: () => {
-      requireSameModel(session.model, team);
-      return session.validate();
-    },
-    keepBest: (step) => {
-      if (store !== null) session.keepBest(step);
-    },
-    snapshotRules: async (step) => store?.saveRules(await session.snapshotRules(step)),
-    log: (line) => store?.log(line),
-    checkpoint: (state) => {
-      if (store !== null) saveCheckpoint(session, store, state);
-    },
-    totalFixed: (totalSteps, totalKnownFrom) => {
-      store?.saveConfig({ ...stored, totalSteps, totalKnownFrom });
-      observer.note?.({ level: 'info', text: `the time allows ${totalSteps} steps` });
-    },
-    // A GPU must not wait for the disk; on a CPU writing could only compete with the next step.
-    flush: () => {
-      const flushed = store?.flush() ?? Promise.resolve();
-      return isCuda(config.device) ? Promise.resolve() : flushed;
-    },
-    checkpointOnDisk: () => store?.checkpointStep ?? null,
-    ...clock,
-  };
-}
-
-/** Best weights first: a checkpoint must never refer to ones that are not there. */
-function saveCheckpoint(session: TrainingSession, store: RunStore, state: LoopState): void {
-  const best = session.takeBest();
-  if (best) store.saveBest(best.step, best.tensors, best.prior);
-  const content = { state, feed: session.feed.state(), prior: session.priorData() };
-  store.saveCheckpoint(content, session.checkpointTensors());
-}
-
 async function saveEverything(store: RunStore, signal?: AbortSignal): Promise<void> {
   try {
     await store.finish(signal);
@@ -254,23 +199,20 @@ async function openStore(
 /** Runs the loop and sees to it that what it leaves is on disk, however it ends. */
 async function runLoop(
   session: TrainingSession,
-  store: RunStore | null,
-  opened: Opened,
+  team: Team,
   state: LoopState,
-  observer: TrainingObserver,
-  clock: Pick<LoopParts, 'now' | 'startedAt'>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const parts = loopParts(session, store, opened.config, observer, clock);
+  const { store } = session;
   try {
-    const finished = await new TrainingLoop(parts, state).run(signal);
+    const finished = await new TrainingLoop(session, state).run(signal);
     // Others leave when the run is safe: a launcher may end all ranks once the first of them has ended.
     if (store !== null) await saveEverything(store, signal);
-    await leaveTogether(session.team);
+    await leaveTogether(team);
     return finished;
   } catch (error) {
     await store?.tryNow();
-    throw lostRank(error, session.team, state, store?.folder ?? null);
+    throw lostRank(error, team, state, store?.folder ?? null);
   }
 }
 
@@ -320,21 +262,23 @@ async function trainLocked(
   signal?: AbortSignal,
 ): Promise<TrainOutcome> {
   const { team = SOLO, now = () => performance.now() / 1000 } = options;
-  const clock = { now, startedAt: now() };
+  const startedAt = now();
   const opened = await openOrFollow(options, lock, observer);
-  const { checkpoint, folder } = opened;
+  const { checkpoint, folder, stored } = opened;
   const device = localDevice(opened.config.device, options.localDevice);
   const config = { ...opened.config, device };
   const cores = team.size > 1 ? shareOfCores(options.ranksHere ?? 1) : Infinity;
   prepareTorch(config, cores);
   const workers = options.workers ?? (cores === Infinity ? undefined : Math.max(1, cores - 1));
-  const runtime = { ...options, workers };
-  const session = await TrainingSession.open(config, runtime, checkpoint, opened.stored, signal);
+  const session = await TrainingSession.open(
+    { ...options, workers, config, checkpoint, stored, observer, now, startedAt },
+    signal,
+  );
   try {
     checkpoint?.dispose();
     const state = checkpoint?.state ?? initialState(config.totalSteps);
     state.totalSteps ??= config.totalSteps;
-    const store = await openStore(opened, options, observer);
+    session.store = await openStore(opened, options, observer);
     observer.start?.({
       run: folder,
       device: config.device,
@@ -344,15 +288,10 @@ async function trainLocked(
       parameters: session.model.parameterCount(),
       ranks: team.size,
     });
-    const finished = await runLoop(session, store, opened, state, observer, clock, signal);
+    const finished = await runLoop(session, team, state, signal);
     options.ended?.(session.model);
-    return {
-      run: folder,
-      step: state.step,
-      totalSteps: state.totalSteps,
-      finished,
-      best: state.best,
-    };
+    const { step, totalSteps, best } = state;
+    return { run: folder, step, totalSteps, finished, best };
   } finally {
     await session.close();
   }

@@ -6,6 +6,7 @@ import { ArgumentError } from '../errors.js';
 import { layoutOf } from '../layouts.js';
 import type { Configuration } from '../problem.js';
 import type { Part } from '../raven-file.js';
+import { SMALL_SIZE, type ImageSide } from '../render.js';
 import { batches, openSetFrom, type ProblemSource } from '../set.js';
 import { fileSource } from './file-source.js';
 import { openHdf5Cache } from './hdf5.js';
@@ -18,6 +19,8 @@ export interface OpenOptions {
   readonly noisy?: boolean;
   /** Of a RAVEN folder, only this part. */
   readonly part?: Part;
+  /** Side of the pictures, 64 unless told. Only RAVEN folders hold larger ones. */
+  readonly side?: ImageSide;
   /** Make reading in any order cheap: a compressed set is unpacked into a temporary file. */
   readonly randomAccess?: boolean;
 }
@@ -39,8 +42,15 @@ export async function openProblems(
   options: OpenOptions = {},
 ): Promise<ProblemSource> {
   const info = await stat(location);
-  if (info.isDirectory())
-    return openRavenFolder(await chooseFolder(location, options), options.part);
+  const { part, side = SMALL_SIZE } = options;
+  if (info.isDirectory()) {
+    return openRavenFolder(await chooseFolder(location, options), part, side);
+  }
+  if (side !== SMALL_SIZE) {
+    throw new ArgumentError(
+      `${location} holds pictures of 64x64, and ${side}x${side} are needed: give a RAVEN folder`,
+    );
+  }
   if (/\.(hdf5|h5)$/i.test(location)) {
     return openHdf5Cache(location, { configuration: options.configuration });
   }

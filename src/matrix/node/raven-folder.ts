@@ -21,14 +21,9 @@ import {
 } from '../raven-file.js';
 import { MAX_XML_LENGTH, parseRavenXml } from '../raven-xml.js';
 import { formatRavenXml } from '../raven-xml-write.js';
-import { renderProblem } from '../render-panel.js';
-import {
-  imagesToBatch,
-  MATRIX_PIXELS,
-  SELECTION_PIXELS,
-  type ProblemSource,
-  type SetBatch,
-} from '../set.js';
+import { SMALL_SIZE, type ImageSide } from '../render.js';
+import { MATRIX_PANELS, renderProblem } from '../render-panel.js';
+import { CANDIDATES, imagesToBatch, type ProblemSource, type SetBatch } from '../set.js';
 import type { Label } from '../set-label.js';
 import { naming } from '../zip-source.js';
 import { readSmallFile, writeFileAtomically } from './file-source.js';
@@ -163,22 +158,28 @@ export function labelOfRaven({ problem, arrays }: RavenProblem): Label {
   );
 }
 
-/** A folder of RAVEN, one configuration, as a source of problems at 64x64. */
-export async function openRavenFolder(folder: string, part?: Part): Promise<ProblemSource> {
+/** A folder of RAVEN, one configuration, as a source of problems drawn at a side. */
+export async function openRavenFolder(
+  folder: string,
+  part?: Part,
+  side: ImageSide = SMALL_SIZE,
+): Promise<ProblemSource> {
   const places = await listRavenFolder(folder, part);
+  const pixels = side * side;
   const read = async (first: number, count: number): Promise<SetBatch> => {
     if (first < 0 || count < 0 || first + count > places.length) {
       throw new RangeError(`problems ${first}..${first + count} of ${places.length}`);
     }
-    const panel = new Uint8Array(count * MATRIX_PIXELS);
-    const selection = new Uint8Array(count * SELECTION_PIXELS);
+    const panel = new Uint8Array(count * MATRIX_PANELS * pixels);
+    const selection = new Uint8Array(count * CANDIDATES * pixels);
     const answer: number[] = [];
     const label: Label[] = [];
     for (let i = 0; i < count; i++) {
       const found = await readRavenProblem(folder, places[first + i]);
-      const one = imagesToBatch(found.arrays.images, found.arrays.target, labelOfRaven(found));
-      panel.set(one.panel, i * MATRIX_PIXELS);
-      selection.set(one.selection, i * SELECTION_PIXELS);
+      const { images, target } = found.arrays;
+      const one = imagesToBatch(images, target, labelOfRaven(found), side);
+      panel.set(one.panel, i * one.panel.length);
+      selection.set(one.selection, i * one.selection.length);
       answer.push(...one.answer);
       label.push(...one.label);
     }

@@ -2,22 +2,14 @@
  * The whole configuration of a CRAB model and of what it minimises, as plain data. It is stored with
  * every run and read back by the same checks. `presets.ts` has the ready ones.
  */
-import { CONFIGURATIONS, hasGrid } from '../../matrix/index.js';
 import { ConfigurationError } from '../errors.js';
-import {
-  boolean,
-  integer,
-  list,
-  number,
-  object,
-  oneOf,
-  nullable,
-  type Read,
-  withDefault,
-} from '../schema.js';
+import { optimizerFields, problemFields, requireNoisyForm } from '../parts/settings.js';
+import { targetsConfig } from '../parts/target-sets.js';
+import { boolean, integer, list, number, object, oneOf, nullable, type Read } from '../schema.js';
 import { schedule } from '../schedule.js';
 
-export const PRESETS = ['paper', 'released', 'crab', 'small'] as const;
+/** The default first. */
+export const PRESETS = ['crab', 'released', 'paper', 'small'] as const;
 export type PresetName = (typeof PRESETS)[number];
 
 const width = integer({ min: 1, max: 16384 });
@@ -82,52 +74,20 @@ const rulePrior = object({
 });
 export type RulePriorConfig = Read<typeof rulePrior>;
 
-const targets = object({
-  /** Whether every problem of a batch has the same target positions. */
-  sharedByBatch: boolean,
-  /** A target set has min..max panels, each number equally likely but in the `smallestSets`. */
-  min: integer({ min: 1, max: 8 }),
-  max: integer({ min: 1, max: 8 }),
-  /** Target sets drawn for each encoded matrix; the regularisers are averaged over them. */
-  setsPerProblem: integer({ min: 1, max: 9 }),
-  /** How many of the target sets have no more than `min` panels. */
-  smallestSets: withDefault(integer({ min: 0, max: 9 }), 0),
-  /** Most targets of a problem that the decoder paints; they then stand for the others too. */
-  decoded: integer({ min: 1, max: 8 }),
-});
-export type TargetsConfig = Read<typeof targets>;
-
-const optimizer = object({
-  algorithm: oneOf(['rmsprop', 'adam', 'adamw', 'sgd']),
-  learningRate: schedule,
-  batchSize: integer({ min: 2, max: 65536 }),
-});
-
 const reader = object({
   preset: oneOf(PRESETS),
-  configuration: oneOf(CONFIGURATIONS),
-  noisy: boolean,
+  ...problemFields,
   network,
   objective,
   rulePrior,
-  targets,
-  optimizer,
+  targets: targetsConfig,
+  optimizer: object(optimizerFields),
 });
 export type CrabConfig = Read<typeof reader>;
 
 /** Reads a configuration from an unknown value, e.g. parsed JSON. */
 export function parseCrabConfig(value: unknown): CrabConfig {
   const config = reader(value, 'config');
-  if (config.targets.min > config.targets.max) {
-    throw new ConfigurationError(
-      `config.targets: min ${config.targets.min} is above max ${config.targets.max}`,
-    );
-  }
-  if (config.targets.smallestSets > config.targets.setsPerProblem) {
-    throw new ConfigurationError(
-      `config.targets: smallestSets ${config.targets.smallestSets} is above setsPerProblem ${config.targets.setsPerProblem}: change both`,
-    );
-  }
   const { components } = config.rulePrior;
   const { batchSize } = config.optimizer;
   const fitsPrior = config.objective.priorWeight.points.some(([, weight]) => weight > 0);
@@ -136,8 +96,6 @@ export function parseCrabConfig(value: unknown): CrabConfig {
       `config.optimizer: batchSize ${batchSize} is below the ${components} of rulePrior.components, which are fitted to one batch`,
     );
   }
-  if (config.noisy && !hasGrid(config.configuration)) {
-    throw new ConfigurationError(`config.noisy: ${config.configuration} has no noisy form`);
-  }
+  requireNoisyForm(config);
   return config;
 }

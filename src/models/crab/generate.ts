@@ -1,18 +1,16 @@
 /**
  * A trained CRAB at work: imagine missing panels at any position, by means or by sampling, with rules
- * of one's own where wanted; read out concepts and rules; choose among candidates. The content of a
- * missing panel never enters. Positions are 0..8, row by row.
+ * of one's own where wanted; read out concepts and rules. The content of a missing panel never enters.
+ * Positions are 0..8, row by row.
  */
 import { cat, full, noGrad, randn, where } from '../../torch/index.js';
 import type { Generator, Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
 import { sampled } from './distributions.js';
-import { contextOf, gatesOf, hostTargets, PANELS, targetTensors } from './gates.js';
+import { contextTensor, PANELS } from '../parts/target-sets.js';
+import type { Missing } from '../system.js';
 import type { CrabModel } from './model.js';
-import type { Gaussian } from './rule-parser.js';
-
-/** Positions (0..8) that are missing, for each problem. */
-export type Missing = readonly (readonly number[])[];
+import { gatesOf, type Gaussian } from './rule-parser.js';
 
 /** Rules that a person sets in place of the parsed ones. */
 export interface ImposedRules {
@@ -51,11 +49,6 @@ export function predictConcepts(
     rules = where(use.unsqueeze(1).unsqueeze(3), given.unsqueeze(1), rules); // [M, S, N, d_r]
   }
   return { parsed, rules, predicted: model.targetPredictor.forward(means, context, rules) };
-}
-
-/** 1 at present panels, 0 at missing ones, [1, N, 9]. */
-export function contextTensor(missing: Missing, device: Tensor['device']): Tensor {
-  return contextOf(targetTensors(hostTargets([missing]), device));
 }
 
 function requireUse(model: CrabModel, panels: Tensor, missing: Missing): void {
@@ -164,40 +157,5 @@ export function readOut(
     const open = full([1, panels.shape[0], PANELS], 1, { device: panels.device });
     const { mean, deviation } = model.ruleParser.forward(concepts, gatesOf(open));
     return { concepts, rules: { mean: mean.squeeze(1), deviation: deviation.squeeze(1) } };
-  });
-}
-
-export interface Selection {
-  /** Squared L2 distance of each candidate's concept to the predicted one, f32 [N, C, M]. */
-  readonly distances: Tensor;
-  /** The candidate with the smallest sum over concepts, 0-based, for each problem. */
-  readonly chosen: readonly number[];
-}
-
-/** Distances of candidates [M, N, C, d_z] from predictions [M, N, d_z], for each concept: [N, C, M]. */
-export function conceptDistances(predicted: Tensor, candidates: Tensor): Tensor {
-  return candidates.sub(predicted.unsqueeze(2)).square().sum(3).permute([1, 2, 0]);
-}
-
-/**
- * Chooses by L2 distance on concept means, as in the paper: panels f32 [N, 9, 64, 64], of which the one
- * at `position` is missing, and candidates f32 [N, C, 64, 64] for it.
- */
-export function select(
-  model: CrabModel,
-  panels: Tensor,
-  candidates: Tensor,
-  position = PANELS - 1,
-): Selection {
-  const [n] = panels.shape;
-  const missing = Array.from({ length: n }, () => [position]);
-  requireUse(model, panels, missing);
-  return noGrad(() => {
-    const context = contextTensor(missing, panels.device);
-    const means = model.encode(withoutMissing(panels, context));
-    const { predicted } = predictConcepts(model, means, context);
-    const answer = predicted.select(1, 0).select(2, position); // [M, N, d_z]
-    const distances = conceptDistances(answer, model.encode(candidates)); // [N, C, M]
-    return { distances, chosen: distances.sum(2).argmin(1).toArray() };
   });
 }

@@ -3,12 +3,15 @@
  * (concept, problem, panel, value) so that each concept's networks read their own slice. Everything
  * random and every weighting is in objective.ts and generate.ts.
  */
-import { nn, type Device, type Generator, type Tensor } from '../../torch/index.js';
+import { full, type Device, type Generator, type Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
+import { ConceptModel } from '../parts/concept-model.js';
+import { PANELS } from '../parts/target-sets.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
 import { Decoder, Encoder, IMAGE_SIZE } from './networks.js';
-import { RuleParser } from './rule-parser.js';
+import { predictConcepts } from './generate.js';
+import { gatesOf, RuleParser } from './rule-parser.js';
 import { TargetPredictor } from './target-predictor.js';
 
 export interface CrabModelOptions {
@@ -17,7 +20,7 @@ export interface CrabModelOptions {
   readonly device?: Device;
 }
 
-export class CrabModel extends nn.Module {
+export class CrabModel extends ConceptModel {
   readonly encoder: Encoder;
   readonly decoder: Decoder;
   readonly ruleParser: RuleParser;
@@ -55,5 +58,37 @@ export class CrabModel extends nn.Module {
     const [m, n, p, size] = concepts.shape;
     const rows = concepts.permute([1, 2, 0, 3]).reshape([n * p, m * size]); // [N * P, M * d_z]
     return this.decoder.forward(rows).reshape([n, p, IMAGE_SIZE, IMAGE_SIZE]);
+  }
+
+  // What the lab and the trainer ask of any system, with problems as the first axis.
+
+  conceptsOf(panels: Tensor): Tensor {
+    return this.encode(panels).permute([1, 2, 0, 3]); // [N, P, M, d_z]
+  }
+
+  predictConcepts(concepts: Tensor, context: Tensor): Tensor {
+    const means = concepts.permute([2, 0, 1, 3]).contiguous(); // [M, N, 9, d_z]
+    const { predicted } = predictConcepts(this, means, context.unsqueeze(0));
+    return predicted.squeeze(1).permute([1, 2, 0, 3]); // [N, 9, M, d_z]
+  }
+
+  paint(concepts: Tensor): Tensor {
+    return this.decode(concepts.permute([2, 0, 1, 3]));
+  }
+
+  /** Means of q(r|z) of complete matrices. */
+  override rulesOf(concepts: Tensor): Tensor {
+    const open = full([1, concepts.shape[0], PANELS], 1, { device: concepts.device });
+    const means = concepts.permute([2, 0, 1, 3]).contiguous(); // [M, N, 9, d_z]
+    return this.ruleParser.forward(means, gatesOf(open)).mean.squeeze(1).permute([1, 0, 2]); // [N, M, d_r]
+  }
+
+  /** Convolutions are faster with channels last on a GPU. */
+  override place(device: Device): this {
+    this.to({ device });
+    if (device === 'cpu') return this;
+    this.encoder.to({ memoryFormat: 'channelsLast' });
+    this.decoder.to({ memoryFormat: 'channelsLast' });
+    return this;
   }
 }

@@ -12,10 +12,10 @@ import { valueAt } from '../schedule.js';
 import type { NetworkConfig, ObjectiveConfig, RulePriorConfig } from './config.js';
 import { equalDeviationKl, fixedLogLikelihood, gaussianKl } from './distributions.js';
 import { minibatchWeightedEntropy, sampled } from './distributions.js';
-import { contextOf, gatesOf, PANELS, type TargetSets } from './gates.js';
+import { contextOf, PANELS, type TargetSets } from '../parts/target-sets.js';
 import type { CrabModel } from './model.js';
 import { logRulePrior, type PriorTensors } from './rule-prior.js';
-import type { Gaussian } from './rule-parser.js';
+import { gatesOf, type Gaussian } from './rule-parser.js';
 
 /** Standard normal noise for one batch. */
 export interface Noise {
@@ -37,7 +37,7 @@ export function drawNoise(
   };
 }
 
-export interface ProblemBatch {
+export interface TargetedBatch {
   /** Pixel values in [0, 1], f32 [N, 9, 64, 64]. */
   readonly panels: Tensor;
   readonly targets: TargetSets;
@@ -84,7 +84,7 @@ export interface ObjectiveResult {
 /** The terms of the objective for one batch. */
 export function evaluateObjective(
   model: CrabModel,
-  batch: ProblemBatch,
+  batch: TargetedBatch,
   { noise, sigmaX, sigmaZ, prior, decoded = PANELS }: ObjectiveInputs,
 ): ObjectiveResult {
   const { panels, targets } = batch;
@@ -134,7 +134,7 @@ function slice({ mean, deviation }: Gaussian, from: number, count: number): Gaus
  */
 function reconstruction(
   model: CrabModel,
-  { panels, targets }: ProblemBatch,
+  { panels, targets }: TargetedBatch,
   concepts: Tensor,
   sigmaX: number,
   decoded: number,

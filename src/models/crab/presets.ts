@@ -10,9 +10,9 @@
  * its configuration, but for what `crab` changes.
  */
 import type { Configuration } from '../../matrix/index.js';
-import { ConfigurationError } from '../errors.js';
+import { presetSettings } from '../parts/settings.js';
 import { between, constant, risingTo } from '../schedule.js';
-import { merged, type DeepPartial } from '../schema.js';
+import type { DeepPartial } from '../schema.js';
 import { parseCrabConfig, type CrabConfig, type PresetName } from './config.js';
 
 /** The values that differ between configurations (the paper's table of Appendix C). */
@@ -39,10 +39,6 @@ export const PAPER_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = {
   'grid-2x2': row(3, 3, 0.3, 8),
   'grid-3x3': row(8, 8, 0.3, 10),
 };
-
-export const RELEASED_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = PAPER_ROWS;
-export const CRAB_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = PAPER_ROWS;
-export const SMALL_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = PAPER_ROWS;
 
 type Settings = Omit<CrabConfig, 'preset' | 'configuration' | 'noisy'>;
 
@@ -175,22 +171,18 @@ const SMALL = {
   optimizer: { batchSize: 32 },
 } satisfies DeepPartial<Settings>;
 
-function settings(preset: PresetName, configuration: Configuration, noisy: boolean): unknown[] {
-  const released = releasedChanges(configuration);
+function settings(preset: PresetName, configuration: Configuration, noisy: boolean): object[] {
+  const paper = [PAPER, fromRow(PAPER_ROWS[configuration])];
+  const released = [...paper, releasedChanges(configuration)];
   switch (preset) {
     case 'paper':
-      return [PAPER, fromRow(PAPER_ROWS[configuration])];
+      return paper;
     case 'released':
-      return [PAPER, fromRow(RELEASED_ROWS[configuration]), released];
+      return released;
     case 'crab':
-      return [
-        PAPER,
-        fromRow(CRAB_ROWS[configuration]),
-        released,
-        ...crabChanges(configuration, noisy),
-      ];
+      return [...released, ...crabChanges(configuration, noisy)];
     case 'small':
-      return [PAPER, fromRow(SMALL_ROWS[configuration]), released, CRAB, SMALL];
+      return [...released, CRAB, SMALL];
   }
 }
 
@@ -200,13 +192,6 @@ export function crabConfig(
   configuration: Configuration,
   options: { readonly noisy?: boolean; readonly overrides?: DeepPartial<CrabConfig> } = {},
 ): CrabConfig {
-  const base = { preset, configuration, noisy: options.noisy ?? false };
-  const misplaced = Object.keys(options.overrides ?? {}).find((key) => key in base);
-  if (misplaced !== undefined) {
-    throw new ConfigurationError(
-      `config: "${misplaced}" is chosen beside the overrides, not by them`,
-    );
-  }
-  const layers: unknown[] = [...settings(preset, configuration, base.noisy), options.overrides];
-  return parseCrabConfig(layers.reduce(merged, base));
+  const layers = settings(preset, configuration, options.noisy ?? false);
+  return parseCrabConfig(presetSettings({ preset, configuration }, layers, options));
 }

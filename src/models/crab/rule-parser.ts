@@ -13,7 +13,7 @@ import { nn, softplus, type Tensor } from '../../torch/index.js';
 import { ConceptLinear } from './concept-linear.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
-import { PANELS } from './gates.js';
+import { PANELS } from '../parts/target-sets.js';
 
 /** Independent Gaussians; both tensors have the same shape, f32. */
 export interface Gaussian {
@@ -22,6 +22,15 @@ export interface Gaussian {
 }
 
 const PAIRS = PANELS * PANELS;
+
+/**
+ * Gates g_ij = 1 where panels i and j are both context, else 0 (the paper's gate variables).
+ * Context [G, N, 9]; gates [G, N, 81].
+ */
+export function gatesOf(context: Tensor): Tensor {
+  const pairs = context.unsqueeze(3).mul(context.unsqueeze(2)); // [G, N, 9, 9]
+  return pairs.flatten(2);
+}
 
 export class RuleParser extends nn.Module {
   /** A of the first pair layer, with its bias. */

@@ -9,7 +9,7 @@ import { baddbmm, cat, conv2d, nn, tensor, type Tensor } from '../../torch/index
 import { uniformParameter } from './concept-linear.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
-import { PANELS } from './gates.js';
+import { PANELS } from '../parts/target-sets.js';
 import { SIDE, SPREAD, TAPS } from './neighbours.js';
 
 /** M convolutions of one layer; weight [M * out, in, 3, 3] as of a grouped convolution, bias [M * out]. */

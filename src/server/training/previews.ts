@@ -13,7 +13,7 @@ import {
   SMALL_SIZE,
   type Problem,
 } from '../../matrix/index.js';
-import { impute, readOut, type CrabModel } from '../../models/index.js';
+import { storedPrior, type SystemModel } from '../../models/index.js';
 import { noGrad, scope, tensor, type Tensor } from '../../torch/index.js';
 import { openRun, type TrainedModel } from '../../training/index.js';
 import type { Tell, TrainingSettings } from './protocol.js';
@@ -62,12 +62,12 @@ function panelsOf({ pixels }: ShownProblems, first: number, count: number): Tens
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
 /** The last panels of the first `count` problems as a model imagines them, u8 [count, 64, 64]. */
-function imagine(model: CrabModel, problems: ShownProblems, count: number): Uint8Array {
+function imagine(impute: Impute, problems: ShownProblems, count: number): Uint8Array {
   return noGrad(() =>
     scope(() => {
       const missing = Array.from({ length: count }, () => [LAST]);
-      const { panels } = impute(model, panelsOf(problems, 0, count), missing); // [1, N, 9, 64, 64]
-      const imagined = panels.select(0, 0).select(1, LAST).contiguous(); // [N, 64, 64]
+      const panels = impute(panelsOf(problems, 0, count), missing); // [N, 9, 64, 64]
+      const imagined = panels.select(1, LAST).contiguous(); // [N, 64, 64]
       return Uint8Array.from(imagined.data() as Float32Array, (value) =>
         Math.round(255 * Math.min(1, Math.max(0, value))),
       );
@@ -75,20 +75,23 @@ function imagine(model: CrabModel, problems: ShownProblems, count: number): Uint
   );
 }
 
+type Impute = NonNullable<SystemModel['impute']>;
+
 const rounded = (value: number): number => Number(value.toPrecision(5));
 
-/** Rules [n][M][d_r] of a slice of problems. */
+/** Rules [n][M][d_r] of a slice of problems; none of a model that parses none. */
 function parseRules(
-  model: CrabModel,
+  model: SystemModel,
   problems: ShownProblems,
   first: number,
   count: number,
 ): number[][][] {
   return noGrad(() =>
     scope(() => {
-      const { rules } = readOut(model, panelsOf(problems, first, count));
-      const nested = rules.mean.permute([1, 0, 2]).toNested() as number[][][]; // [M, n, d_r] → [n, M, d_r]
-      return nested.map((concepts) => concepts.map((rule) => rule.map(rounded)));
+      const concepts = model.conceptsOf?.(panelsOf(problems, first, count));
+      const rules = concepts && model.rulesOf?.(concepts);
+      const nested = (rules?.toNested() ?? []) as number[][][]; // [n, M, d_r]
+      return nested.map((ofProblem) => ofProblem.map((rule) => rule.map(rounded)));
     }),
   );
 }
@@ -146,7 +149,9 @@ export class Previews {
   }
 
   #tellPanels({ model, step }: TrainedModel, problems: ShownProblems, count: number): void {
-    const imagined = imagine(model, problems, count);
+    const impute = model.impute?.bind(model);
+    if (impute === undefined) return;
+    const imagined = imagine(impute, problems, count);
     const matrices = Array.from({ length: count }, (_, n) => ({
       panels: base64(problems.pixels.subarray(n * PROBLEM_PIXELS, (n + 1) * PROBLEM_PIXELS)),
       imagined: base64(imagined.subarray(n * SMALL_PIXELS, (n + 1) * SMALL_PIXELS)),
@@ -155,12 +160,13 @@ export class Previews {
   }
 
   async #tellRules(trained: TrainedModel, problems: ShownProblems, count: number): Promise<void> {
+    if (trained.model.rulesOf === undefined) return;
     const rules: number[][][] = [];
     for (let first = 0; first < count; first += SLICE) {
       await new Promise(setImmediate);
       rules.push(...parseRules(trained.model, problems, first, Math.min(SLICE, count - first)));
     }
-    const prior = trained.prior?.toJSON() ?? null;
+    const prior = storedPrior(trained.extra);
     const truth = problems.truth.slice(0, count);
     this.tell({ kind: 'rules', data: { step: trained.step, rules, truth, prior } });
   }

@@ -17,8 +17,8 @@ export interface Feed {
   /** Problems that all ranks together draw from: N_D of minibatch weighted sampling, one epoch. */
   readonly size: number;
   readonly slots: FeedSlots;
-  /** u8 [slots, 9, 64, 64] on the device. */
-  readonly panels: Tensor;
+  /** Records on the device, u8 [slots, bytes]; see record.ts. */
+  readonly records: Tensor;
   /** Brings the pool to where it must be, or can be, before step `step`. */
   prepare(step: number): Promise<void>;
   /** Different problems seen so far. */

@@ -6,16 +6,17 @@ import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import { startWorker } from '../../matrix/node.js';
 import { WorkerError } from '../errors.js';
-import type { ProblemPlan } from '../parallel/problem-plan.js';
-import type { ProblemSource } from './problem-maker.js';
-import { createRing, PROBLEM_BYTES, RingConsumer } from './ring.js';
+import type { ProblemPlan } from './problem-plan.js';
+import type { ProblemSource, RecordLayout } from './record.js';
+import { createRing, RingConsumer } from './ring.js';
 import type { StreamWorkerData } from './stream-worker.js';
 
-/** Receives consecutive problems: u8 [count, 9, 64, 64], valid only during the call. */
+/** Receives the records of consecutive problems, valid only during the call. */
 export type ProblemSink = (bytes: Uint8Array, firstIndex: number, count: number) => void;
 
 export interface StreamOptions {
   readonly source: ProblemSource;
+  readonly record: RecordLayout;
   /** Number of the first problem. */
   readonly first: number;
   /** Which problems of the source are made; all of them unless told. */
@@ -33,6 +34,7 @@ export class ProblemStream {
   readonly #ring: RingConsumer;
   readonly #workers: Worker[];
   readonly #chunkProblems: number;
+  readonly #problemBytes: number;
   #chunk = 0;
   /** Problems of the current chunk that were taken already. */
   #used = 0;
@@ -45,10 +47,11 @@ export class ProblemStream {
     const workers = options.workers ?? defaultWorkers();
     this.#chunkProblems = options.chunkProblems ?? DEFAULT_CHUNK;
     this.#next = options.first;
-    const ring = createRing(this.#chunkProblems, 2 * workers + 2);
+    const { source, record, first, plan } = options;
+    this.#problemBytes = record.bytes;
+    const ring = createRing(this.#chunkProblems, record.bytes, 2 * workers + 2);
     this.#ring = new RingConsumer(ring);
-    const { source, first, plan } = options;
-    const data: StreamWorkerData = { ring, source, first, plan };
+    const data: StreamWorkerData = { ring, source, record, first, plan };
     this.#workers = Array.from({ length: workers }, () => this.#start(data));
   }
 
@@ -81,9 +84,9 @@ export class ProblemStream {
     let taken = 0;
     while (taken < most && this.#ring.isReady(this.#chunk)) {
       const count = Math.min(most - taken, this.#chunkProblems - this.#used);
-      const start = this.#used * PROBLEM_BYTES;
+      const start = this.#used * this.#problemBytes;
       const bytes = this.#ring.bytesOf(this.#chunk);
-      sink(bytes.subarray(start, start + count * PROBLEM_BYTES), this.#next, count);
+      sink(bytes.subarray(start, start + count * this.#problemBytes), this.#next, count);
       taken += count;
       this.#next += count;
       this.#used += count;

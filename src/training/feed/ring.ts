@@ -5,15 +5,13 @@
  * waits while its place still holds a chunk that has not been taken.
  */
 
-export const PANEL_PIXELS = 64 * 64;
-/** Bytes of a complete matrix: nine panels, row by row. */
-export const PROBLEM_BYTES = 9 * PANEL_PIXELS;
-
 /** What a worker needs to join a ring; every field can be sent to a thread. */
 export interface RingMemory {
   readonly control: SharedArrayBuffer;
   readonly data: SharedArrayBuffer;
   readonly chunkProblems: number;
+  /** Bytes of one problem. */
+  readonly problemBytes: number;
   readonly places: number;
 }
 
@@ -24,11 +22,16 @@ const STOPPED = 2;
 const WAITING = 3;
 const MARKS = 4;
 
-export function createRing(chunkProblems: number, places: number): RingMemory {
+export function createRing(
+  chunkProblems: number,
+  problemBytes: number,
+  places: number,
+): RingMemory {
   return {
     control: new SharedArrayBuffer((MARKS + places) * Int32Array.BYTES_PER_ELEMENT),
-    data: new SharedArrayBuffer(places * chunkProblems * PROBLEM_BYTES),
+    data: new SharedArrayBuffer(places * chunkProblems * problemBytes),
     chunkProblems,
+    problemBytes,
     places,
   };
 }
@@ -43,7 +46,7 @@ class RingSide {
 
   /** The bytes of a chunk, in place. */
   bytesOf(chunk: number): Uint8Array {
-    const length = this.memory.chunkProblems * PROBLEM_BYTES;
+    const length = this.memory.chunkProblems * this.memory.problemBytes;
     return new Uint8Array(this.memory.data, (chunk % this.memory.places) * length, length);
   }
 

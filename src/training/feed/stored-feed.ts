@@ -1,42 +1,47 @@
 /** A stored set as a feed: read once, checked against what the run was started with, kept as bytes. */
 import { createHash } from 'node:crypto';
-import { ArgumentError, batches, type Configuration } from '../../matrix/index.js';
-import { openProblems } from '../../matrix/node.js';
-import { keep, type Device, type Tensor } from '../../torch/index.js';
+import { ArgumentError, batches, layoutOf, type Configuration } from '../../matrix/index.js';
+import { checkConfiguration, openProblems } from '../../matrix/node.js';
+import { keep, tensor, type Device, type Tensor } from '../../torch/index.js';
 import type { StoredData } from '../options.js';
-import { deviceTensor } from '../tensors.js';
 import type { Feed, FeedState } from './feed.js';
-import { PROBLEM_BYTES } from './ring.js';
+import { storeRecord, type RecordLayout } from './record.js';
 
-/** The panels of a stored set in memory. */
-export interface StoredPanels {
+/** The records of a stored set in memory. */
+export interface StoredRecords {
   readonly data: StoredData;
-  /** u8 [problems, 9, 64, 64] */
-  readonly panels: Uint8Array;
+  /** u8 [problems, bytes] */
+  readonly records: Uint8Array;
 }
 
 const BATCH = 256;
 
 /**
- * Reads the panels of a set file, or of the train split of a RAVEN folder.
+ * Reads the problems of a set file, or of the train split of a RAVEN folder.
  * @param file absolute
  */
-export async function readStoredPanels(
+export async function readStored(
   file: string,
+  record: RecordLayout,
   configuration: Configuration,
   noisy: boolean,
-): Promise<StoredPanels> {
-  const source = await openProblems(file, { configuration, noisy, part: 'train' });
+): Promise<StoredRecords> {
+  const side = record.imageSize;
+  const source = await openProblems(file, { configuration, noisy, part: 'train', side });
   try {
-    if (source.count === 0) throw new ArgumentError(`${file} holds no training problems`);
-    const panels = new Uint8Array(source.count * PROBLEM_BYTES);
+    const { count } = source;
+    if (count === 0) throw new ArgumentError(`${file} holds no training problems`);
+    await checkConfiguration(file, source, configuration);
+    const layout = layoutOf(configuration, noisy);
+    const records = new Uint8Array(count * record.bytes);
     let at = 0;
     for await (const batch of batches(source, BATCH)) {
-      panels.set(batch.panel, at);
-      at += batch.panel.length;
+      for (let n = 0; n < batch.count; n++, at += record.bytes) {
+        storeRecord(record, batch, n, layout, records, at);
+      }
     }
-    const sha256 = createHash('sha256').update(panels).digest('hex');
-    return { data: { kind: 'set', path: file, problems: source.count, sha256 }, panels };
+    const sha256 = createHash('sha256').update(records).digest('hex');
+    return { data: { kind: 'set', path: file, problems: count, sha256 }, records };
   } finally {
     await source.close();
   }
@@ -53,12 +58,13 @@ export function requireSameData(found: StoredData, expected: StoredData): void {
 export class StoredFeed implements Feed {
   readonly size: number;
   readonly slots = 'shared';
-  readonly panels: Tensor;
+  readonly records: Tensor;
 
-  constructor(stored: StoredPanels, device: Device) {
-    this.size = stored.data.problems;
-    // [problems, 9, 64, 64]
-    this.panels = keep(deviceTensor(stored.panels, [this.size, 9, 64, 64], device));
+  constructor({ data, records }: StoredRecords, device: Device) {
+    this.size = data.problems;
+    this.records = keep(
+      tensor(records, { shape: [this.size, records.length / this.size], device }),
+    );
   }
 
   get problems(): number {
@@ -78,7 +84,7 @@ export class StoredFeed implements Feed {
   }
 
   close(): Promise<void> {
-    this.panels.dispose();
+    this.records.dispose();
     return Promise.resolve();
   }
 }

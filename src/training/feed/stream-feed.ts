@@ -8,15 +8,15 @@
  * `mostPerStep`, and never waits.
  */
 import type { Device, Tensor } from '../../torch/index.js';
-import type { ProblemPlan } from '../parallel/problem-plan.js';
+import type { ProblemPlan } from './problem-plan.js';
 import type { Feed, FeedSlots, FeedState } from './feed.js';
-import type { ProblemSource } from './problem-maker.js';
+import type { ProblemSource, RecordLayout } from './record.js';
 import { ProblemStream, type ProblemSink } from './problem-stream.js';
-import { PROBLEM_BYTES } from './ring.js';
 import { emptyPool, uploaderFor, type Uploader } from './upload.js';
 
 export interface StreamFeedOptions {
   readonly source: ProblemSource;
+  readonly record: RecordLayout;
   readonly pool: number;
   /** Problems replaced in every step; null: whatever is ready. */
   readonly refresh: number | null;
@@ -42,7 +42,7 @@ const STEPS_AHEAD = 4;
 export class StreamFeed implements Feed {
   readonly size: number;
   readonly slots: FeedSlots;
-  readonly panels: Tensor;
+  readonly records: Tensor;
   readonly #pool: number;
   readonly #ranks: number;
   readonly #options: StreamFeedOptions;
@@ -56,10 +56,10 @@ export class StreamFeed implements Feed {
     this.slots = options.shard ? 'own' : 'shared';
     this.#ranks = options.shard?.ranks ?? 1;
     this.#pool = Math.ceil(options.pool / this.#ranks);
-    this.panels = emptyPool(this.#pool, options.device);
+    this.records = emptyPool(this.#pool, options.record.bytes, options.device);
     const chunkProblems = options.chunkProblems ?? CHUNK;
     const copies = STEPS_AHEAD * (Math.ceil(options.mostPerStep / chunkProblems) + 2);
-    this.#uploader = uploaderFor(this.panels, chunkProblems, copies);
+    this.#uploader = uploaderFor(this.records, chunkProblems, copies);
     const produced = Math.ceil((options.produced ?? options.pool) / this.#ranks);
     const first = Math.max(0, produced - this.#pool);
     const plan: ProblemPlan | undefined = options.shard && { kind: 'stride', ...options.shard };
@@ -83,8 +83,9 @@ export class StreamFeed implements Feed {
   readonly #sink: ProblemSink = (bytes, first, count) => {
     const slot = first % this.#pool;
     const here = Math.min(count, this.#pool - slot);
-    this.#uploader.upload(bytes.subarray(0, here * PROBLEM_BYTES), slot, here);
-    if (here < count) this.#sink(bytes.subarray(here * PROBLEM_BYTES), first + here, count - here);
+    const split = here * this.#options.record.bytes;
+    this.#uploader.upload(bytes.subarray(0, split), slot, here);
+    if (here < count) this.#sink(bytes.subarray(split), first + here, count - here);
   };
 
   async prepare(step: number): Promise<void> {
@@ -117,6 +118,6 @@ export class StreamFeed implements Feed {
   async close(): Promise<void> {
     await this.#stream.close();
     this.#uploader.close();
-    this.panels.dispose();
+    this.records.dispose();
   }
 }

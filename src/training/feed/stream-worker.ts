@@ -1,19 +1,20 @@
 /** A thread that makes problems for a stream, chunk after chunk, until the ring is stopped. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { problemIndexer, type ProblemPlan } from '../parallel/problem-plan.js';
-import { makeProblem, type ProblemSource } from './problem-maker.js';
-import { PROBLEM_BYTES, RingProducer, type RingMemory } from './ring.js';
+import { problemIndexer, type ProblemPlan } from './problem-plan.js';
+import { makeRecord, type ProblemSource, type RecordLayout } from './record.js';
+import { RingProducer, type RingMemory } from './ring.js';
 
 export interface StreamWorkerData {
   readonly ring: RingMemory;
   readonly source: ProblemSource;
+  readonly record: RecordLayout;
   /** Number of the first problem of chunk 0. */
   readonly first: number;
   /** Which problems of the source are made; all of them unless told. */
   readonly plan?: ProblemPlan;
 }
 
-const { ring, source, first, plan } = workerData as StreamWorkerData;
+const { ring, source, record, first, plan } = workerData as StreamWorkerData;
 const indexOf = problemIndexer(plan);
 const producer = new RingProducer(ring);
 
@@ -21,7 +22,7 @@ for (let chunk = producer.claim(); chunk !== null; chunk = producer.claim()) {
   const bytes = producer.bytesOf(chunk);
   for (let n = 0; n < ring.chunkProblems; n++) {
     const index = indexOf(first + chunk * ring.chunkProblems + n);
-    makeProblem(source, index, bytes, n * PROBLEM_BYTES);
+    makeRecord(record, source, index, bytes, n * record.bytes);
   }
   if (producer.publish(chunk)) parentPort?.postMessage(chunk);
 }

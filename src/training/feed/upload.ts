@@ -12,7 +12,6 @@ import {
   type Device,
   type Tensor,
 } from '../../torch/index.js';
-import { PROBLEM_BYTES } from './ring.js';
 
 export interface Uploader {
   /** Puts `count` problems into slots from `slot` on; `bytes` may be overwritten afterwards. */
@@ -20,9 +19,9 @@ export interface Uploader {
   close(): void;
 }
 
-/** [slots, 9, 64, 64] of bytes. */
-export const emptyPool = (slots: number, device: Device): Tensor =>
-  keep(zeros([slots, 9, 64, 64], { dtype: 'u8', device }));
+/** Room for records, u8 [slots, bytes]. */
+export const emptyPool = (slots: number, bytes: number, device: Device): Tensor =>
+  keep(zeros([slots, bytes], { dtype: 'u8', device }));
 
 class DirectUploader implements Uploader {
   constructor(readonly pool: Tensor) {}
@@ -47,14 +46,15 @@ class PinnedUploader implements Uploader {
     copiesInFlight: number,
   ) {
     this.#buffers = Array.from({ length: copiesInFlight }, () =>
-      pinned([mostProblems, 9, 64, 64], 'u8'),
+      pinned([mostProblems, pool.shape[1]], 'u8'),
     );
   }
 
   upload(bytes: Uint8Array, slot: number, count: number): void {
+    const [, bytesEach] = this.pool.shape;
     for (let done = 0; done < count; done += this.mostProblems) {
       const part = Math.min(this.mostProblems, count - done);
-      const own = bytes.slice(done * PROBLEM_BYTES, (done + part) * PROBLEM_BYTES);
+      const own = bytes.slice(done * bytesEach, (done + part) * bytesEach);
       const buffer = this.#buffers[this.#next++ % this.#buffers.length];
       scope(() => {
         const staged = buffer.narrow(0, 0, part).copyFrom_(own);

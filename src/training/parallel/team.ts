@@ -15,7 +15,7 @@ import {
   type ProcessGroup,
   type Tensor,
 } from '../../torch/index.js';
-import type { BatchPart } from '../random/selection.js';
+import type { BatchPart } from '../../models/index.js';
 
 /** Averages gradients; to be told before every backward pass. */
 export interface Reduction {

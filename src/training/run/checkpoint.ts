@@ -4,7 +4,6 @@
  * and the rule prior in full precision. The random numbers of a step are functions of seed and step,
  * so the two are their whole state. Best weights are stored the same way without the optimiser.
  */
-import { mixturesOf, type MixtureData } from '../../models/index.js';
 import {
   keep,
   loadSafetensors,
@@ -43,25 +42,22 @@ export function hostTensors(
 export interface CheckpointContent {
   readonly state: LoopState;
   readonly feed: FeedState;
-  /** Null before the first fit. */
-  readonly prior: readonly MixtureData[] | null;
+  /** What the learner keeps beside weights and optimiser, as JSON. */
+  readonly extra: unknown;
 }
 
 export const checkpointMetadata = (content: CheckpointContent): Record<string, string> => ({
   format: 'crab-checkpoint-1',
   state: encodeState(content.state),
   feed: JSON.stringify(content.feed),
-  prior: JSON.stringify(content.prior),
+  extra: JSON.stringify(content.extra),
 });
 
 /** Metadata of best weights. */
-export const bestMetadata = (
-  step: number,
-  prior: readonly MixtureData[] | null,
-): Record<string, string> => ({
+export const bestMetadata = (step: number, extra: unknown): Record<string, string> => ({
   format: 'crab-best-1',
   step: step.toString(),
-  prior: JSON.stringify(prior),
+  extra: JSON.stringify(extra),
 });
 
 export interface LoadedCheckpoint extends CheckpointContent {
@@ -85,17 +81,9 @@ function parseFeed(text: string | undefined, file: string): FeedState {
   throw new RunFormatError(`${file}: the state of the feed is damaged`);
 }
 
-/** The stored rule prior, checked; null where it was not fitted yet. */
-export function parsePrior(text: string | undefined, file: string): readonly MixtureData[] | null {
-  const data = parseJson(text, 'the rule prior', file);
-  if (data === null) return null;
-  try {
-    mixturesOf(data as MixtureData[]);
-  } catch (cause) {
-    throw new RunFormatError(`${file}: the rule prior is damaged`, { cause });
-  }
-  return data as MixtureData[];
-}
+/** A system's extra state, as it was stored. */
+export const parseExtra = (text: string | undefined, file: string): unknown =>
+  parseJson(text, "the system's state", file);
 
 /** Tensors whose names begin with a prefix, without it. */
 function withPrefix(tensors: ReadonlyMap<string, Tensor>, prefix: string): Map<string, Tensor> {
@@ -116,7 +104,7 @@ export function loadCheckpoint(file: string, device: Device): LoadedCheckpoint {
   return {
     state: decodeState(metadata.state ?? '', file),
     feed: parseFeed(metadata.feed, file),
-    prior: parsePrior(metadata.prior, file),
+    extra: parseExtra(metadata.extra, file),
     model: withPrefix(tensors, MODEL_PREFIX),
     optimizer: withPrefix(tensors, OPTIMIZER_PREFIX),
     dispose: () => {

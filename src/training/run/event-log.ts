@@ -21,7 +21,9 @@ export function scalarsOf(line: MetricsLine): Map<string, number> {
     for (const [variant, value] of Object.entries(line.selectionAccuracy)) {
       scalars.set(`validation/selection-accuracy-${variant}`, value);
     }
-    scalars.set('validation/global-selection-accuracy', line.globalSelectionAccuracy);
+    if (line.globalSelectionAccuracy !== null) {
+      scalars.set('validation/global-selection-accuracy', line.globalSelectionAccuracy);
+    }
   }
   return scalars;
 }

@@ -34,8 +34,8 @@ export interface ValidationMetrics {
   readonly step: number;
   /** Selection accuracy on candidates, by variant. */
   readonly selectionAccuracy: Readonly<Record<string, number>>;
-  /** In-batch selection accuracy: 8 candidates, one target at a random position. */
-  readonly globalSelectionAccuracy: number;
+  /** In-batch selection accuracy: 8 candidates, one target at a random position; null if only the last can be. */
+  readonly globalSelectionAccuracy: number | null;
   /** Whether this is the best so far by the preset's criterion. */
   readonly best: boolean;
   readonly wall: WallClock;

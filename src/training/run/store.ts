@@ -3,7 +3,6 @@
  * the disk refuses. See persistence.ts for how failures are met.
  */
 import path from 'node:path';
-import type { MixtureData } from '../../models/index.js';
 import { SafetensorsFile } from '../../torch/index.js';
 import { CONFIG_FILE, type RunConfig } from '../config.js';
 import { decodeState } from '../loop-state.js';
@@ -133,8 +132,8 @@ export class RunStore {
     this.#persistence.request('the TensorBoard log', () => events.flush());
   }
 
-  saveConfig(config: RunConfig): void {
-    this.#config = config;
+  changeConfig(changes: Partial<RunConfig>): void {
+    this.#config = { ...this.#config, ...changes };
     this.#persistence.request('the configuration', () => this.#writeConfig());
   }
 
@@ -149,15 +148,11 @@ export class RunStore {
     this.#persistence.request(name, () => this.#files.write(path.join(this.folder, name), bytes));
   }
 
-  saveBest(
-    step: number,
-    tensors: readonly HostTensor[],
-    prior: readonly MixtureData[] | null,
-  ): void {
+  saveBest(step: number, tensors: readonly HostTensor[], extra: unknown): void {
     const best = {
       step,
       tensors: new PendingTensors(tensors),
-      metadata: bestMetadata(step, prior),
+      metadata: bestMetadata(step, extra),
     };
     this.#kept.best = best;
     this.#persistence.request('the best weights', () => this.#writeBest(best));

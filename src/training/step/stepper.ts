@@ -1,30 +1,42 @@
 /**
- * Carries out steps for the loop. On a CPU one after the other, waiting for each. On CUDA the host
- * only hands work to the device's queue: a step is captured as a graph after a few ordinary ones and
- * replayed from then on, inputs and fresh problems travel through pinned memory, and the host looks
- * at a counter in pinned memory to stay a few steps ahead, no more. Values of the loss are read when a
- * block ends. All of it, ordinary steps too, happens on the side stream that captures need: the step is
- * captured anew when the rule prior begins to take part.
+ * Carries out optimisation steps, from the slots of their problems to the changed weights. On a CPU one
+ * after the other. On CUDA the host only hands work to the device's queue: a step is captured as a graph
+ * after a few ordinary ones and replayed from then on, inputs and fresh problems travel through pinned
+ * memory, and the host looks at a counter in pinned memory to stay a few steps ahead, no more. The loss is
+ * read when a block of steps ends. All CUDA work happens on the side stream that captures need.
  */
-import { lossWeightsAt, valueAt, type CrabConfig } from '../../models/index.js';
 import {
+  valueAt,
+  type Learner,
+  type OptimizerConfig,
+  type StepRandom,
+} from '../../models/index.js';
+import {
+  autocast,
+  cat,
   copyLater,
   CudaGraph,
   isIdle,
   keep,
   noGrad,
+  operator,
   pinned,
   scope,
   stack,
   TorchError,
   useSideStream,
   zeros,
+  type Device,
+  type nn,
+  type optim,
   type Tensor,
 } from '../../torch/index.js';
+import type { Precision } from '../config.js';
 import type { Feed } from '../feed/feed.js';
-import type { Stepper, TermValues } from '../loop.js';
-import { StepComputation, TERMS, type StepParts } from './compute.js';
-import type { PriorRefit, RuleValues } from './prior-refit.js';
+import { batchOf, type RecordLayout } from '../feed/record.js';
+import type { TermValues } from '../loop.js';
+import type { Reduction, Team } from '../parallel/team.js';
+import type { StepInputs } from './inputs.js';
 
 /** Steps that the host may be ahead of a CUDA device. */
 export const STEPS_AHEAD = 3;
@@ -33,167 +45,200 @@ const CUDA_BLOCK = 100;
 /** Ordinary steps before a capture, in which libraries choose their algorithms. */
 const WARM_UP = 3;
 
-export const blockStepsOf = (device: string): number => (device === 'cpu' ? 1 : CUDA_BLOCK);
-
+const indexCopyInPlace = operator('index_copy_');
 const yieldToEvents = (): Promise<void> => new Promise(setImmediate);
 
-/** Whether all weights are finite: a sum is not where any summand is not. */
-function allFinite(parameters: readonly Tensor[]): boolean {
-  return noGrad(() =>
-    scope(() =>
-      Number.isFinite(
-        stack(parameters.map((weight) => weight.sum()))
-          .sum()
-          .item(),
-      ),
-    ),
-  );
+export interface StepParts {
+  readonly optimizerConfig: OptimizerConfig;
+  readonly model: nn.Module;
+  readonly learner: Learner;
+  readonly optimizer: optim.Optimizer;
+  readonly random: StepRandom;
+  readonly inputs: StepInputs;
+  readonly feed: Feed;
+  readonly record: RecordLayout;
+  readonly device: Device;
+  readonly precision: Precision;
+  /** Who computes the other parts of the batch. */
+  readonly team: Team;
+  /** Whether batch normalisations use the statistics of the whole batch. */
+  readonly syncBatchNorm: boolean;
+  /** Captures steps as CUDA graphs. */
+  readonly cudaGraph: boolean;
 }
 
-/** What both kinds of steppers share: schedules, inputs, the rule prior. */
-abstract class BaseStepper implements Stepper {
-  readonly terms = TERMS;
+export class Stepper {
+  /** Names of the loss and its terms, in the order in which `finish` gives them. */
+  readonly terms: readonly string[];
+  /** Most steps whose values are kept until they are read. */
   readonly blockSteps: number;
-  protected readonly computation: StepComputation;
-  protected first = 0;
+  readonly #parts: StepParts;
+  /** Means over the whole batch, [blockSteps, terms]. */
+  readonly #results: Tensor;
+  readonly #dtype: 'f32' | 'f64';
+  /** Made with the first step, on the stream that steps use. */
+  #reduction: Reduction | null | undefined;
+  readonly #queue: DeviceQueue | null;
+  #captured: { readonly form: string; readonly graph: CudaGraph } | null = null;
+  /** Ordinary steps of the present form so far. */
+  #warm = { form: '', steps: 0 };
+  #first = 0;
   #totalSteps = Infinity;
 
-  constructor(
-    protected readonly parts: StepParts,
-    protected readonly feed: Feed,
-    protected readonly refit: PriorRefit,
-  ) {
-    this.blockSteps = parts.rows;
-    this.computation = new StepComputation(parts);
+  constructor(parts: StepParts) {
+    const { device, learner, team, precision } = parts;
+    this.#parts = parts;
+    this.terms = ['loss', ...learner.terms];
+    this.blockSteps = device === 'cpu' ? 1 : CUDA_BLOCK;
+    this.#dtype = precision === 'f64' ? 'f64' : 'f32';
+    this.#queue = device === 'cpu' ? null : new DeviceQueue(device);
+    const shape = [this.blockSteps, this.terms.length];
+    this.#results = keep(zeros(shape, { device, dtype: this.#dtype }));
+    if (parts.syncBatchNorm) team.synchronise(parts.model);
   }
 
-  protected get config(): CrabConfig {
-    return this.parts.config;
-  }
-
-  begin(first: number, _count: number, totalSteps: number | null): void {
-    this.first = first;
+  /** Gets ready for steps from `first` on, of a run of `totalSteps`. */
+  begin(first: number, totalSteps: number | null): void {
+    this.#first = first;
     this.#totalSteps = totalSteps ?? Infinity;
   }
 
   learningRateAt(step: number, totalSteps: number | null): number {
-    return valueAt(this.config.optimizer.learningRate, step, totalSteps ?? Infinity);
+    return valueAt(this.#parts.optimizerConfig.learningRate, step, totalSteps ?? Infinity);
   }
 
-  /** Puts a step's inputs in place; returns the weight of the rule prior. */
-  protected load(step: number): number {
-    const { inputs, optimizer } = this.parts;
-    const { rule, target, prior } = lossWeightsAt(this.config.objective, step, this.#totalSteps);
-    inputs.load(step, step - this.first, [rule, target, prior]);
-    optimizer.learningRate = this.learningRateAt(step, this.#totalSteps);
-    return prior;
-  }
-
-  abstract step(index: number): Promise<void>;
-  abstract finish(count: number): Promise<TermValues>;
-
-  protected readTerms(count: number): TermValues {
-    return scope(() => this.computation.terms.narrow(0, 0, count).data() as TermValues);
-  }
-
-  isFinite(): boolean {
-    return allFinite(this.parts.optimizer.parameters);
-  }
-
-  dispose(): void {
-    this.computation.dispose();
-  }
-}
-
-export class HostStepper extends BaseStepper {
+  /** Does a step, or leaves it to the device. */
   async step(index: number): Promise<void> {
+    const { feed, inputs, learner, optimizer } = this.#parts;
     await yieldToEvents();
-    await this.feed.prepare(index);
-    const priorWeight = this.load(index);
-    this.computation.run(this.refit.isActive(priorWeight));
-    if (this.refit.isDue(index, priorWeight)) {
-      this.refit.request(index, () => this.computation.rules.data() as RuleValues);
-    }
+    await this.#queue?.untilAhead(STEPS_AHEAD - 1);
+    await feed.prepare(index);
+    const { form, weights } = learner.begin(index, this.#totalSteps);
+    inputs.load(index, index - this.#first, weights);
+    optimizer.learningRate = this.learningRateAt(index, this.#totalSteps);
+    this.#launch(form);
+    learner.end?.(index);
+    this.#queue?.mark();
+    // On CUDA the host has time for this while the device works.
+    if (this.#queue !== null) inputs.select(index + 1);
   }
 
-  finish(count: number): Promise<TermValues> {
-    return Promise.resolve(this.readTerms(count));
-  }
-}
-
-/** A captured step and which form of the objective it has. */
-interface Captured {
-  readonly withPrior: boolean;
-  readonly graph: CudaGraph;
-}
-
-export class CudaStepper extends BaseStepper {
-  readonly #useGraph: boolean;
-  /** Steps done by the device, counted there, and its copy on the host. */
-  readonly #done: Tensor;
-  readonly #doneOnHost: Tensor;
-  readonly #rulesOnHost: Tensor;
-  #launched = 0;
-  #captured: Captured | null = null;
-  /** Ordinary steps of the present form so far. */
-  #warm = { withPrior: false, steps: 0 };
-
-  constructor(parts: StepParts, feed: Feed, refit: PriorRefit, useGraph: boolean) {
-    useSideStream(parts.device);
-    super(parts, feed, refit);
-    this.#useGraph = useGraph;
-    this.#done = keep(zeros([1], { dtype: 'i64', device: parts.device }));
-    this.#doneOnHost = pinned([1], 'i64');
-    this.#rulesOnHost = pinned(this.computation.rules.shape, 'f32');
-  }
-
-  async step(index: number): Promise<void> {
-    await this.#settle(STEPS_AHEAD - 1);
-    this.refit.beforeStep(index);
-    await this.feed.prepare(index);
-    const priorWeight = this.load(index);
-    this.#launch(this.refit.isActive(priorWeight));
-    if (this.refit.isDue(index, priorWeight)) {
-      copyLater(this.#rulesOnHost, this.computation.rules);
-      this.refit.request(index, () => this.#rulesOnHost.data() as Float32Array);
-    }
-    // After all else of the step: when the host sees the count, everything before it has happened.
-    copyLater(this.#doneOnHost, this.#done);
-    this.#launched++;
-    this.parts.inputs.select(index + 1);
-  }
-
-  #launch(withPrior: boolean): void {
-    if (this.#captured?.withPrior === withPrior) {
+  #launch(form: string): void {
+    if (this.#captured?.form === form) {
       this.#captured.graph.replay();
       return;
     }
-    if (this.#warm.withPrior !== withPrior) this.#warm = { withPrior, steps: 0 };
-    if (!this.#useGraph || this.#warm.steps < WARM_UP) {
-      this.#compute(withPrior);
+    if (this.#warm.form !== form) this.#warm = { form, steps: 0 };
+    const { device, optimizer, cudaGraph } = this.#parts;
+    if (this.#queue === null || !cudaGraph || this.#warm.steps < WARM_UP) {
+      this.#compute();
       this.#warm.steps++;
       return;
     }
     this.#captured?.graph.dispose();
     this.#captured = null;
-    this.parts.optimizer.zeroGrad();
-    const { device } = this.parts;
-    const graph = CudaGraph.capture(() => this.#compute(withPrior), { device });
-    this.#captured = { withPrior, graph };
+    optimizer.zeroGrad();
+    const graph = CudaGraph.capture(() => this.#compute(), { device });
+    this.#captured = { form, graph };
     graph.replay();
   }
 
-  #compute(withPrior: boolean): void {
-    this.computation.run(withPrior);
+  /** The step whose inputs are loaded, as tensor operations; nothing is read back to the host. */
+  #compute(): void {
+    const { optimizer, team, random, inputs } = this.#parts;
+    this.#reduction ??= team.reduction(optimizer.parameters);
+    scope(() => {
+      optimizer.zeroGrad();
+      this.#reduction?.begin();
+      random.begin(inputs.key);
+      const { loss, terms } = this.#loss();
+      loss.backward();
+      optimizer.step();
+      noGrad(() => this.#keepResults(loss, terms));
+    });
+    this.#queue?.count();
+  }
+
+  #loss(): ReturnType<Learner['loss']> {
+    const { feed, inputs, record, learner, device, precision } = this.#parts;
+    const rows = feed.records.indexSelect(0, inputs.slots); // [n, bytes]
+    const batch = batchOf(record, rows, this.#dtype);
+    const evaluate = (): ReturnType<Learner['loss']> => learner.loss(batch, inputs.values);
+    return precision === 'bf16' ? autocast(device, 'bf16', evaluate) : evaluate();
+  }
+
+  #keepResults(loss: Tensor, terms: readonly Tensor[]): void {
+    const { inputs, team, syncBatchNorm } = this.#parts;
+    const mean = team.average_(stack([loss, ...terms])).unsqueeze(0);
+    indexCopyInPlace.call(this.#results, 0, inputs.row, mean); // [1, terms] into [rows, terms]
+    if (!syncBatchNorm && team.size > 1) this.#averageStatistics();
+  }
+
+  /**
+   * Running statistics of the ranks' own batches, averaged: they are linear in those of the batches, so
+   * that this is the running average of the averages, and all ranks hold the same model.
+   */
+  #averageStatistics(): void {
+    const { model, team } = this.#parts;
+    const held = [...model.namedBuffers().values()].filter((one) => one.isFloatingPoint);
+    const flat = team.average_(cat(held.map((one) => one.reshape([-1]))));
+    let offset = 0;
+    for (const one of held) {
+      one.copy_(flat.narrow(0, offset, one.numel).reshape(one.shape));
+      offset += one.numel;
+    }
+  }
+
+  /** Waits for the block and gives the loss and terms of its `count` steps: [count, terms]. */
+  async finish(count: number): Promise<TermValues> {
+    await this.#queue?.untilAhead(0);
+    this.#parts.learner.settle?.();
+    return scope(() => this.#results.narrow(0, 0, count).data() as TermValues);
+  }
+
+  /** Whether all weights are finite: a sum is not if any summand is not. */
+  isFinite(): boolean {
+    const sums = (): Tensor[] => this.#parts.optimizer.parameters.map((weight) => weight.sum());
+    return noGrad(() => scope(() => Number.isFinite(stack(sums()).sum().item())));
+  }
+
+  dispose(): void {
+    this.#captured?.graph.dispose();
+    this.#queue?.dispose();
+    this.#results.dispose();
+    this.#reduction?.dispose();
+  }
+}
+
+/** How far a CUDA device is behind the host. */
+class DeviceQueue {
+  /** Steps done by the device, counted there, and its copy on the host. */
+  readonly #done: Tensor;
+  readonly #doneOnHost: Tensor;
+  #launched = 0;
+
+  constructor(readonly device: Device) {
+    useSideStream(device);
+    this.#done = keep(zeros([1], { dtype: 'i64', device }));
+    this.#doneOnHost = pinned([1], 'i64');
+  }
+
+  /** Part of a step's work: counts it on the device. */
+  count(): void {
     this.#done.add_(1);
   }
 
+  /** After all else of a step: when the host sees the count, everything before it has happened. */
+  mark(): void {
+    copyLater(this.#doneOnHost, this.#done);
+    this.#launched++;
+  }
+
   /** Waits until at most `ahead` steps are unfinished. */
-  async #settle(ahead: number): Promise<void> {
-    await yieldToEvents();
+  async untilAhead(ahead: number): Promise<void> {
     while (this.#unfinished() > ahead) {
-      // Throws where the device has failed: its counter would stand still for ever.
-      if (isIdle(this.parts.device) && this.#unfinished() > ahead) {
+      // Throws if the device has failed: its counter would stand still for ever.
+      if (isIdle(this.device) && this.#unfinished() > ahead) {
         throw new TorchError('train', 'the device ended its work before all steps were done');
       }
       await yieldToEvents();
@@ -201,22 +246,11 @@ export class CudaStepper extends BaseStepper {
   }
 
   #unfinished(): number {
-    return this.#launched - this.#completed();
+    return this.#launched - Number((this.#doneOnHost.data() as BigInt64Array)[0]);
   }
 
-  #completed(): number {
-    return Number((this.#doneOnHost.data() as BigInt64Array)[0]);
-  }
-
-  async finish(count: number): Promise<TermValues> {
-    await this.#settle(0);
-    this.refit.complete();
-    return this.readTerms(count);
-  }
-
-  override dispose(): void {
-    this.#captured?.graph.dispose();
-    for (const held of [this.#done, this.#doneOnHost, this.#rulesOnHost]) held.dispose();
-    super.dispose();
+  dispose(): void {
+    this.#done.dispose();
+    this.#doneOnHost.dispose();
   }
 }

@@ -2,18 +2,16 @@
  * The problems a run is validated on: drawn from a stream of seeds that training never uses, the same
  * ones at every validation. Both variants share contexts and answers and differ in the candidates.
  */
+import { CounterRandom, derivedSeed, STREAM } from '../../base/index.js';
 import {
   layoutOf,
-  render64Into,
+  matrixPanels,
   sampleProblem,
   VARIANTS,
-  type ComponentRules,
   type Variant,
 } from '../../matrix/index.js';
-import type { ProblemSource } from '../feed/problem-maker.js';
-import { PANEL_PIXELS, PROBLEM_BYTES } from '../feed/ring.js';
-import { CounterRandom, derivedSeed, STREAM } from '../random/philox.js';
-import { PANELS } from '../random/selection.js';
+import { PANELS, type ImageSize } from '../../models/index.js';
+import { drawInto, type ProblemSource } from '../feed/record.js';
 
 export const CANDIDATES = 8;
 
@@ -21,13 +19,13 @@ export interface ValidationProblems {
   /** Where they come from: problem n is index n of this source. */
   readonly source: ProblemSource;
   readonly count: number;
-  /** u8 [count, 9, 64, 64] */
+  readonly imageSize: ImageSize;
+  /** u8 [count, 9, S, S] */
   readonly panels: Uint8Array;
-  /** For each variant u8 [count, 8, 64, 64]. */
+  /** For each variant u8 [count, 8, S, S]. */
   readonly candidates: Readonly<Record<Variant, Uint8Array>>;
   /** 0-based index of the answer among the candidates [count]. */
   readonly answers: Int32Array;
-  readonly rules: readonly (readonly ComponentRules[])[];
 }
 
 /** The source of a run's validation problems. */
@@ -43,30 +41,30 @@ const SLICE = 32;
 export async function makeValidationProblems(
   source: ProblemSource,
   count: number,
+  imageSize: ImageSize,
 ): Promise<ValidationProblems> {
   const layout = layoutOf(source.configuration, source.noisy);
-  const panels = new Uint8Array(count * PROBLEM_BYTES);
-  const images = (): Uint8Array => new Uint8Array(count * CANDIDATES * PANEL_PIXELS);
+  const pixels = imageSize * imageSize;
+  const panels = new Uint8Array(count * PANELS * pixels);
+  const images = (): Uint8Array => new Uint8Array(count * CANDIDATES * pixels);
   const candidates = { raven: images(), 'i-raven': images() };
   const answers = new Int32Array(count);
-  const rules: (readonly ComponentRules[])[] = [];
   for (let index = 0; index < count; index++) {
     if (index % SLICE === SLICE - 1) await new Promise(setImmediate);
     for (const variant of VARIANTS) {
       const problem = sampleProblem({ ...source, index, variant });
       problem.candidates.forEach(({ panel }, n) => {
-        render64Into(layout, panel, candidates[variant], (index * CANDIDATES + n) * PANEL_PIXELS);
+        const at = (index * CANDIDATES + n) * pixels;
+        drawInto(layout, panel, imageSize, candidates[variant], at);
       });
       if (variant !== 'raven') continue;
-      const answer = problem.candidates[problem.target].panel;
-      [...problem.context, answer].forEach((panel, n) => {
-        render64Into(layout, panel, panels, index * PROBLEM_BYTES + n * PANEL_PIXELS);
+      matrixPanels(problem).forEach((panel, n) => {
+        drawInto(layout, panel, imageSize, panels, (index * PANELS + n) * pixels);
       });
       answers[index] = problem.target;
-      rules.push(problem.rules);
     }
   }
-  return { source, count, panels, candidates, answers, rules };
+  return { source, count, imageSize, panels, candidates, answers };
 }
 
 /** An in-batch choice among panels of other problems at the same position, fixed for a run. */

@@ -1,164 +1,126 @@
 /**
- * Judges a model on fixed problems: selection accuracy (SA) on the candidates of both variants, panel
- * 9 missing, and in-batch global selection accuracy (GSA), one panel missing anywhere, which needs no
- * candidates. Rules are means; the closest candidate by L2 distance of concept means is chosen. Several
- * ranks share the work slice by slice and all come to the same numbers as one process.
+ * Judges a model on fixed problems: selection accuracy (SA) on the candidates of both variants, panel 9
+ * missing, and, of a system that answers for any panel, in-batch global selection accuracy (GSA): one panel
+ * missing anywhere, panels of other problems as candidates. All it asks of a model is `score`. Several ranks
+ * share the work slice by slice and all come to the same numbers as one process.
  */
-import { conceptDistances, predictConcepts, type CrabModel } from '../../models/index.js';
 import { VARIANTS } from '../../matrix/index.js';
-import { cat, keep, noGrad, scope, tensor, zeros } from '../../torch/index.js';
-import type { Device, DType, Tensor } from '../../torch/index.js';
+import { PANELS, type Missing, type System, type SystemModel } from '../../models/index.js';
+import { keep, noGrad, scope, tensor, type Device, type Tensor } from '../../torch/index.js';
 import type { Judgement } from '../loop.js';
 import { SOLO, type Team } from '../parallel/team.js';
-import { PANELS } from '../random/selection.js';
-import { deviceTensor, dtypeOf } from '../tensors.js';
-import {
-  CANDIDATES,
-  drawInBatchChoice,
-  type InBatchChoice,
-  type ValidationProblems,
-} from './problems.js';
+import { CANDIDATES, drawInBatchChoice } from './problems.js';
+import type { InBatchChoice, ValidationProblems } from './problems.js';
 
 /** Problems judged at a time; bounds the memory. */
 const SLICE = 64;
 const LAST = PANELS - 1;
 
-const toPixels = (bytes: Tensor, dtype: DType): Tensor => bytes.to({ dtype }).div_(255);
-
-const accuracy = (chosen: readonly number[], answers: Int32Array): number =>
-  chosen.filter((choice, n) => choice === answers[n]).length / answers.length;
-
-/** What one slice of problems contributes. */
-interface SliceResult {
-  /** Encoded means, [M, n, 9, d_z]. */
-  readonly means: Tensor;
-  /** Predicted means of the panel missing for the in-batch choice, [M, n, d_z]. */
-  readonly predicted: Tensor;
+/** One choice for every problem: which panels are missing, and the candidates as rows of all pictures. */
+interface Choice {
+  readonly missing: Missing;
+  /** Rows of `pictures`, [count, candidates]. */
+  readonly offered: Int32Array;
+  readonly pictures: Tensor;
+  readonly answers: Int32Array;
 }
 
 export class Validator {
-  /** u8 [count, 9, 64, 64] */
+  /** u8 [count * 9, S, S] */
   readonly #panels: Tensor;
-  /** For each variant u8 [count, 8, 64, 64]. */
-  readonly #candidates: readonly Tensor[];
+  readonly #variants: readonly Tensor[];
+  readonly #choices: readonly Choice[];
   readonly #problems: ValidationProblems;
-  readonly #choice: InBatchChoice;
   readonly #device: Device;
 
-  constructor(problems: ValidationProblems, device: Device) {
-    const { count } = problems;
+  constructor(problems: ValidationProblems, positions: System['positions'], device: Device) {
+    const { count, imageSize, answers } = problems;
+    const pictures = (bytes: Uint8Array): Tensor =>
+      keep(tensor(bytes, { shape: [bytes.length / imageSize ** 2, imageSize, imageSize], device }));
     this.#problems = problems;
     this.#device = device;
-    this.#panels = keep(deviceTensor(problems.panels, [count, PANELS, 64, 64], device));
-    this.#candidates = VARIANTS.map((variant) =>
-      keep(deviceTensor(problems.candidates[variant], [count, CANDIDATES, 64, 64], device)),
-    );
-    this.#choice = drawInBatchChoice(problems.source.seed, count);
+    this.#panels = pictures(problems.panels);
+    this.#variants = VARIANTS.map((variant) => pictures(problems.candidates[variant]));
+    const own = Int32Array.from({ length: count * CANDIDATES }, (_, row) => row);
+    const missing = Array.from({ length: count }, () => [LAST]);
+    const given = this.#variants.map((each) => ({
+      missing,
+      offered: own,
+      pictures: each,
+      answers,
+    }));
+    const inBatch = positions === 'any' ? [inBatchChoice(problems, this.#panels)] : [];
+    this.#choices = [...given, ...inBatch];
   }
 
   /** Accuracies of a model, which is in use mode meanwhile. Other work gets its turn in between. */
-  async judge(model: CrabModel, team: Team = SOLO): Promise<Judgement> {
-    const { count, answers } = this.#problems;
-    const chosen = VARIANTS.map((): number[] => []);
-    const slices: SliceResult[] = [];
+  async judge(model: SystemModel, team: Team = SOLO): Promise<Judgement> {
+    const { count } = this.#problems;
+    const chosen = this.#choices.map(() => new Array<number>(count).fill(0));
     model.eval();
     try {
       for (let first = 0; first < count; first += SLICE) {
         await new Promise(setImmediate);
+        // What other ranks judge stays 0 here; the sum over the ranks is what each slice's rank found.
+        if ((first / SLICE) % team.size !== team.rank) continue;
         const length = Math.min(SLICE, count - first);
-        const own = (first / SLICE) % team.size === team.rank;
-        slices.push(
-          own
-            ? noGrad(() => scope(() => this.#judgeSlice(model, first, length, chosen)))
-            : this.#emptySlice(model, length, chosen),
-        );
+        this.#choices.forEach((choice, c) => {
+          const found = noGrad(() => scope(() => this.#choose(model, choice, first, length)));
+          found.forEach((index, n) => (chosen[c][first + n] = index));
+        });
       }
-      const inBatch = noGrad(() => scope(() => this.#chooseInBatch(slices, team)));
-      const all = chosen.map((choices) => summed(choices, team, this.#device));
-      const shares = VARIANTS.map((variant, v) => [variant, accuracy(all[v], answers)]);
-      return {
-        selectionAccuracy: Object.fromEntries(shares) as Record<string, number>,
-        globalSelectionAccuracy: accuracy(inBatch, this.#choice.answers),
-      };
     } finally {
       model.train();
-      for (const { means, predicted } of slices) {
-        means.dispose();
-        predicted.dispose();
-      }
     }
-  }
-
-  /** What another rank fills in: sums over the ranks are then what each slice's rank found. */
-  #emptySlice(model: CrabModel, length: number, chosen: number[][]): SliceResult {
-    const { concepts, conceptSize } = model.config;
-    const placed = { device: this.#device, dtype: dtypeOf(model) };
-    for (const choices of chosen) choices.push(...new Array<number>(length).fill(0));
+    const accuracies = this.#choices.map(({ answers }, c) => {
+      const right = summed(chosen[c], team, this.#device).filter((at, n) => at === answers[n]);
+      return right.length / count;
+    });
     return {
-      means: zeros([concepts, length, PANELS, conceptSize], placed),
-      predicted: zeros([concepts, length, conceptSize], placed),
+      selectionAccuracy: Object.fromEntries(VARIANTS.map((variant, v) => [variant, accuracies[v]])),
+      globalSelectionAccuracy: accuracies.at(VARIANTS.length) ?? null,
     };
   }
 
-  #judgeSlice(model: CrabModel, first: number, length: number, chosen: number[][]): SliceResult {
-    const dtype = dtypeOf(model);
-    const means = model.encode(toPixels(this.#panels.narrow(0, first, length), dtype));
-    const { predicted } = predictConcepts(model, means, this.#contexts(first, length));
-    const answer = predicted.select(1, 0).select(2, LAST); // [M, n, d_z]
-    this.#candidates.forEach((images, v) => {
-      const candidates = model.encode(toPixels(images.narrow(0, first, length), dtype)); // [M, n, 8, d_z]
-      chosen[v].push(...closest(answer, candidates));
-    });
-    const targets = this.#indices(this.#choice.targets.subarray(first, first + length));
-    const [m, n, , size] = means.shape;
-    const places = targets.reshape([1, n, 1, 1]).expand([m, n, 1, size]);
-    const missing = predicted.select(1, 1).gather(2, places).squeeze(2); // [M, n, d_z]
-    return { means, predicted: missing };
-  }
-
-  /** Panel 9 missing, then the panel of the in-batch choice missing: f32 [2, n, 9], 0 where missing. */
-  #contexts(first: number, length: number): Tensor {
-    const host = new Float32Array(2 * length * PANELS).fill(1);
-    for (let n = 0; n < length; n++) {
-      host[n * PANELS + LAST] = 0;
-      host[(length + n) * PANELS + this.#choice.targets[first + n]] = 0;
-    }
-    return deviceTensor(host, [2, length, PANELS], this.#device);
-  }
-
-  #indices(values: Int32Array): Tensor {
-    return deviceTensor(BigInt64Array.from(values, BigInt), [values.length], this.#device);
-  }
-
-  #chooseInBatch(slices: readonly SliceResult[], team: Team): number[] {
-    const joined = (choose: (slice: SliceResult) => Tensor): Tensor =>
-      team.sum_(cat(slices.map(choose), 1));
-    const means = joined((slice) => slice.means); // [M, count, 9, d_z]
-    const predicted = joined((slice) => slice.predicted); // [M, count, d_z]
-    const [m, count, , size] = means.shape;
-    const { offered, targets } = this.#choice;
-    const perProblem = offered.length / count;
-    const rows = offered.map(
-      (problem, i) => problem * PANELS + targets[Math.floor(i / perProblem)],
-    );
-    const candidates = means
-      .reshape([m, count * PANELS, size])
-      .indexSelect(1, this.#indices(rows))
-      .reshape([m, count, perProblem, size]);
-    return closest(predicted, candidates);
+  /** The chosen candidates of problems first .. first + length - 1, by index. */
+  #choose(model: SystemModel, choice: Choice, first: number, length: number): number[] {
+    const { imageSize: side, count } = this.#problems;
+    const perProblem = choice.offered.length / count;
+    const dtype = model.parameters()[0].dtype;
+    const panels = this.#panels.narrow(0, first * PANELS, length * PANELS);
+    const rows = choice.offered.subarray(first * perProblem, (first + length) * perProblem);
+    const index = tensor(BigInt64Array.from(rows, BigInt), { device: this.#device });
+    const pixels = (bytes: Tensor, shape: number[]): Tensor =>
+      bytes.to({ dtype }).div_(255).reshape(shape);
+    return model
+      .score(
+        pixels(panels, [length, PANELS, side, side]),
+        choice.missing.slice(first, first + length),
+        pixels(choice.pictures.indexSelect(0, index), [length, perProblem, 1, side, side]),
+      )
+      .argmax(1)
+      .toArray();
   }
 
   dispose(): void {
-    for (const held of [this.#panels, ...this.#candidates]) held.dispose();
+    for (const held of [this.#panels, ...this.#variants]) held.dispose();
   }
 }
 
-/** The ranks' numbers added up. */
-const summed = (own: readonly number[], team: Team, device: Device): number[] =>
-  team.size === 1
-    ? [...own]
-    : scope(() => team.sum_(tensor([...own], { dtype: 'f64', device })).toArray());
+/** The choice among panels of other problems at the same position. */
+function inBatchChoice({ source, count }: ValidationProblems, pictures: Tensor): Choice {
+  const { targets, offered, answers }: InBatchChoice = drawInBatchChoice(source.seed, count);
+  const perProblem = offered.length / count;
+  return {
+    missing: Array.from(targets, (target) => [target]),
+    offered: offered.map((problem, i) => problem * PANELS + targets[Math.floor(i / perProblem)]),
+    pictures,
+    answers,
+  };
+}
 
-/** The closest of candidates [M, n, C, d_z] to predictions [M, n, d_z], for each problem. */
-const closest = (predicted: Tensor, candidates: Tensor): number[] =>
-  conceptDistances(predicted, candidates).sum(2).argmin(1).toArray();
+/** The ranks' numbers added up. */
+const summed = (own: readonly number[], team: Team, device: Device): readonly number[] =>
+  team.size === 1
+    ? own
+    : scope(() => team.sum_(tensor([...own], { dtype: 'f64', device })).toArray());

@@ -4,7 +4,8 @@
  * nothing else: either exactly what its part of each batch shows (so that the ranks together see what one
  * process would see), or every size-th problem for a pool of its own.
  */
-import { EpochOrder, type BatchPart } from '../random/selection.js';
+import type { BatchPart } from '../../models/index.js';
+import { EpochOrder } from './order.js';
 
 export type ProblemPlan =
   | {

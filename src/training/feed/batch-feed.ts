@@ -4,14 +4,15 @@
  * would, and no problem is made twice for one step. Nothing is kept between steps.
  */
 import type { Device, Tensor } from '../../torch/index.js';
-import type { Feed, FeedState } from '../feed/feed.js';
-import type { ProblemSource } from '../feed/problem-maker.js';
-import { ProblemStream, type ProblemSink } from '../feed/problem-stream.js';
-import { emptyPool, uploaderFor, type Uploader } from '../feed/upload.js';
+import type { Feed, FeedState } from './feed.js';
 import { producedBefore, type ProblemPlan } from './problem-plan.js';
+import { ProblemStream, type ProblemSink } from './problem-stream.js';
+import type { ProblemSource, RecordLayout } from './record.js';
+import { emptyPool, uploaderFor, type Uploader } from './upload.js';
 
 export interface BatchFeedOptions {
   readonly source: ProblemSource;
+  readonly record: RecordLayout;
   readonly plan: Extract<ProblemPlan, { kind: 'batch' }>;
   /** The first step that will be asked for. */
   readonly step: number;
@@ -26,24 +27,25 @@ const STEPS_AHEAD = 4;
 export class BatchFeed implements Feed {
   readonly size: number;
   readonly slots = 'batch';
-  readonly panels: Tensor;
+  readonly records: Tensor;
   readonly #plan: BatchFeedOptions['plan'];
   readonly #stream: ProblemStream;
   readonly #uploader: Uploader;
   #milliseconds = 0;
   #produced: number;
 
-  constructor({ source, plan, step, device, workers }: BatchFeedOptions) {
+  constructor({ source, record, plan, step, device, workers }: BatchFeedOptions) {
     const { count } = plan.part;
     this.#plan = plan;
     this.size = plan.pool;
     this.#produced = producedBefore(Math.max(0, step - 1), plan.pool, plan.refresh);
-    this.panels = emptyPool(count, device);
+    this.records = emptyPool(count, record.bytes, device);
     const chunkProblems = Math.min(CHUNK, count);
     const copies = STEPS_AHEAD * (Math.ceil(count / chunkProblems) + 2);
-    this.#uploader = uploaderFor(this.panels, chunkProblems, copies);
+    this.#uploader = uploaderFor(this.records, chunkProblems, copies);
     this.#stream = new ProblemStream({
       source,
+      record,
       plan,
       first: step * count,
       workers,
@@ -80,6 +82,6 @@ export class BatchFeed implements Feed {
   async close(): Promise<void> {
     await this.#stream.close();
     this.#uploader.close();
-    this.panels.dispose();
+    this.records.dispose();
   }
 }
