@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { storedPrior } from '../../src/models/index.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import {
   openRun,
@@ -92,9 +93,9 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
       [12, 5, 2],
       [40, 5, 2],
     ]);
-    const { model, prior, step } = await run.loadModel('latest');
+    const { model, extra, step } = await run.loadModel('latest');
     expect(step).toBe(STEPS);
-    expect(prior?.isFitted).toBe(true);
+    expect(storedPrior(extra)).toHaveLength(2);
     expect(model.training).toBe(false);
   });
 
