@@ -1,5 +1,5 @@
 /** How a request is refused: a status and one sentence for people. */
-import { faultSentence, systemCauseOf } from '../matrix/node.js';
+import { faultSentence, systemCauseOf } from '../base/node.js';
 import { UnsavedError } from '../training/index.js';
 
 export class HttpFault extends Error {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { impute } from '../../src/models/index.js';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
-import type { ExportedBundle, PanelsUpdate, RunSummary } from '../../src/server/train-api.js';
+import type { ExportedBundle, PanelsUpdate, RunSummary } from '../../src/protocol/index.js';
 import { Solver } from '../../src/solver/node.js';
 import { isTorchAvailable, scope, tensor } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
-import type { RunSummary } from '../../src/server/train-api.js';
+import type { RunSummary } from '../../src/protocol/index.js';
 import { claimRun } from '../../src/server/training/claim.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';

@@ -2,13 +2,8 @@
  * A person's own pictures: read from files of any kind a browser can show, from RAVEN's .npz, or from
  * one picture of a whole matrix; and packed into a text short enough for a link.
  */
-import {
-  ArgumentError,
-  decodeRavenNpz,
-  FormatError,
-  IMAGE_PIXELS,
-  SMALL_PIXELS,
-} from '../../matrix/index.js';
+import { ArgumentError, FormatError } from '../../base/index.js';
+import { decodeRavenNpz, IMAGE_PIXELS, SMALL_PIXELS } from '../../matrix/index.js';
 import { imageToPanel, readMatrixPicture, toPanel, type Panel } from '../../solver/index.js';
 import type { GivenFile } from './protocol.js';
 
