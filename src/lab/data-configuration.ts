@@ -6,9 +6,9 @@
  */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { ArgumentError } from '../base/index.js';
 import {
   ALL_LAYOUTS,
-  ArgumentError,
   CONFIGURATIONS,
   layoutName,
   layoutOf,
@@ -18,7 +18,7 @@ import {
   type LabelRule,
   type ProblemSource,
 } from '../matrix/index.js';
-import { readSmallFile } from '../matrix/node.js';
+import { readSmallFile } from '../base/node.js';
 
 /** Problems whose labels are looked at: enough that a rule of a grid is among them. */
 const LOOKED_AT = 32;

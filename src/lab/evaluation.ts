@@ -4,7 +4,8 @@
  * bootstrap over problems, of shares of exactly 0 or 1 by Wilson's formula. Concepts are numbered
  * 1..M, panels 1..9, candidates from 1.
  */
-import { FormatError, type Configuration, type Variant } from '../matrix/index.js';
+import { FormatError } from '../base/index.js';
+import { type Configuration, type Variant } from '../matrix/index.js';
 import type { BundleSizes, HistoryCurve } from '../solver/index.js';
 
 export const EVALUATION_FORMAT = 'crab-evaluation';

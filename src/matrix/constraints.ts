@@ -35,7 +35,7 @@ import {
   readSlots,
   readType,
 } from './constraint-values.js';
-import { ArgumentError } from './errors.js';
+import { ArgumentError } from '../base/index.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 import { CANDIDATE_ATTRIBUTES, type CandidateAttribute } from './problem.js';

@@ -9,7 +9,7 @@
  *       "rules": [ [ { "name": "Constant", "attribute": "Number/Position", "value": 0 }, … 4 ] ] }
  */
 import { ANGLES, COLORS, SIZES, TYPES, UNIFORMITIES } from './attributes.js';
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import {
   CANDIDATE_ATTRIBUTES,
   CONFIGURATIONS,

@@ -2,9 +2,9 @@
  * Typed reading of values from outside (parsed JSON). Every failure names the place, as in
  * `context[3].components[0]`, and what would be right there. The caller decides on the class of error.
  */
-import type { MatrixError } from './errors.js';
+import type { CrabError } from '../base/index.js';
 
-export type ErrorClass = new (message: string) => MatrixError;
+export type ErrorClass = new (message: string) => CrabError;
 
 /** A value from outside, with the place it stands at. */
 export class Reading {

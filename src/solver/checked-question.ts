@@ -1,5 +1,5 @@
 /** Questions with everything but pixels checked, and what the reasoner is fed of them. */
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import type { BundleManifest, BundleSizes } from './bundle.js';
 import type { NamedPanel, ReasonerInput } from './networks.js';
 import {

@@ -1,5 +1,5 @@
 /** What a solver can be asked, and what it answers. Panels and concepts are counted from 1. */
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import type { BundleManifest } from './bundle.js';
 import type { Panel, PanelInput } from './panels.js';
 

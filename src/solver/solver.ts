@@ -3,7 +3,8 @@
  * reads out concepts and rules, uses rules of one's own, chooses among candidates and says why.
  * `index.ts` and `node.ts` add the ways to load one.
  */
-import { ArgumentError, SMALL_PIXELS, SMALL_SIZE } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
+import { SMALL_PIXELS, SMALL_SIZE } from '../matrix/index.js';
 import { AnswerReader } from './answer-reader.js';
 import type { Backend } from './backend.js';
 import type { Bundle, BundleManifest } from './bundle.js';

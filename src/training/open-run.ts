@@ -3,7 +3,7 @@
  * and the weights of its newest or best checkpoint. Reading only; a run may be training meanwhile.
  */
 import path from 'node:path';
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import { CrabModel, mixturesOf, RulePrior, type MixtureData } from '../models/index.js';
 import { Generator, loadSafetensors, SafetensorsFile } from '../torch/index.js';
 import type { Device, Tensor } from '../torch/index.js';

@@ -1,6 +1,6 @@
 /** What a training is asked to do, and the defaults that make a complete run configuration of it. */
 import path from 'node:path';
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import type { CrabConfig, CrabModel } from '../models/index.js';
 import { requireBudget, type Budget } from './budget.js';
 import {

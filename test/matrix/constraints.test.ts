@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ArgumentError } from '../../src/base/index.js';
 import {
-  ArgumentError,
   candidatesConsistentWith,
   findLayout,
   layoutOf,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { FormatError } from '../../src/base/index.js';
 import {
-  FormatError,
   parseProblem,
   problemToJson,
   sampleProblem,

@@ -1,9 +1,9 @@
 /** Folders of pictures that `crab generate` made: `generate.json` tells how to make them again. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { FormatError } from '../../base/index.js';
 import {
   findLayout,
-  FormatError,
   itemName,
   layoutName,
   parseConstraints,
@@ -12,7 +12,7 @@ import {
   type ConfigurationLayout,
   type ProblemRequest,
 } from '../../matrix/index.js';
-import { readSmallFile } from '../../matrix/node.js';
+import { readSmallFile } from '../../base/node.js';
 import { drawnItem } from './drawn-item.js';
 import { itemKey, type ItemBank } from './items.js';
 

@@ -1,6 +1,7 @@
 /** A stored set as a feed: read once, checked against what the run was started with, kept as bytes. */
 import { createHash } from 'node:crypto';
-import { ArgumentError, batches, type Configuration } from '../../matrix/index.js';
+import { ArgumentError } from '../../base/index.js';
+import { batches, type Configuration } from '../../matrix/index.js';
 import { openProblems } from '../../matrix/node.js';
 import { keep, type Device, type Tensor } from '../../torch/index.js';
 import type { StoredData } from '../options.js';

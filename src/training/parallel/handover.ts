@@ -3,7 +3,7 @@
  * the whole checkpoint. Nothing but the training data is read from disk by other ranks, so that machines
  * need not share one. Should the first rank fail before that, it says why.
  */
-import { ArgumentError } from '../../matrix/index.js';
+import { ArgumentError } from '../../base/index.js';
 import type { MixtureData } from '../../models/index.js';
 import { keep, scope, zeros, type Device, type DType, type Tensor } from '../../torch/index.js';
 import { parseRunConfig } from '../config.js';

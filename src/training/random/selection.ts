@@ -4,7 +4,7 @@
  * continues with the same batches, and a process that holds only a part of the batch computes just
  * that part.
  */
-import { ArgumentError } from '../../matrix/index.js';
+import { ArgumentError } from '../../base/index.js';
 import type { TargetsConfig } from '../../models/index.js';
 import { CounterRandom, STREAM } from './philox.js';
 
