@@ -18,7 +18,7 @@ export type {
   RulePriorConfig,
   TargetsConfig,
 } from './crab/config.js';
-export { crabConfig, CRAB_ROWS, PAPER_ROWS, RELEASED_ROWS, SMALL_ROWS } from './crab/presets.js';
+export { crabConfig, PAPER_ROWS } from './crab/presets.js';
 export type { ConfigurationRow } from './crab/presets.js';
 export { overridesOf } from './crab/overrides.js';
 export { CrabModel, type CrabModelOptions } from './crab/model.js';
@@ -26,7 +26,6 @@ export {
   contextOf,
   gatesOf,
   hostTargets,
-  PANELS,
   targetTensors,
   type HostTargets,
   type TargetSets,

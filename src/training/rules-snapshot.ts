@@ -2,11 +2,10 @@
  * `rules-<step>.json`: the rules a model parses from fixed validation problems at one moment of
  * training, with the true rules beside them, from which the figures of rule distributions are made.
  */
-import { samplePanels, type ComponentRules } from '../matrix/index.js';
+import { MATRIX_PIXELS, samplePanels, type ComponentRules } from '../matrix/index.js';
 import { readOut, type CrabModel, type MixtureData, type RulePrior } from '../models/index.js';
 import { noGrad, scope, type Device } from '../torch/index.js';
 import { makeProblem, type ProblemSource } from './feed/problem-maker.js';
-import { PROBLEM_BYTES } from './feed/ring.js';
 import { deviceTensor, dtypeOf } from './tensors.js';
 
 export interface RulesSnapshot {
@@ -31,8 +30,8 @@ function parseRules(
   count: number,
   device: Device,
 ): number[][][] {
-  const bytes = new Uint8Array(count * PROBLEM_BYTES);
-  for (let n = 0; n < count; n++) makeProblem(source, first + n, bytes, n * PROBLEM_BYTES);
+  const bytes = new Uint8Array(count * MATRIX_PIXELS);
+  for (let n = 0; n < count; n++) makeProblem(source, first + n, bytes, n * MATRIX_PIXELS);
   return noGrad(() =>
     scope(() => {
       const panels = deviceTensor(bytes, [count, 9, 64, 64], device);

@@ -1,11 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { encodeSet, problemToBatch, sampleProblem, type SetBatch } from '../../src/matrix/index.js';
+import {
+  encodeSet,
+  MATRIX_PIXELS,
+  problemToBatch,
+  sampleProblem,
+  type SetBatch,
+} from '../../src/matrix/index.js';
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { makeProblem } from '../../src/training/feed/problem-maker.js';
-import { PROBLEM_BYTES } from '../../src/training/feed/ring.js';
 import {
   readStoredPanels,
   requireSameData,
@@ -28,9 +33,9 @@ const options: StreamFeedOptions = {
 
 /** The pool that holds problems first .. first + 9, problem i in slot i mod 10. */
 function poolOf(first: number): Uint8Array {
-  const bytes = new Uint8Array(10 * PROBLEM_BYTES);
+  const bytes = new Uint8Array(10 * MATRIX_PIXELS);
   for (let index = first; index < first + 10; index++) {
-    makeProblem(source, index, bytes, (index % 10) * PROBLEM_BYTES);
+    makeProblem(source, index, bytes, (index % 10) * MATRIX_PIXELS);
   }
   return bytes;
 }

@@ -1,12 +1,8 @@
+import { MATRIX_PIXELS } from '../../src/matrix/index.js';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeProblem } from '../../src/training/feed/problem-maker.js';
 import { ProblemStream } from '../../src/training/feed/problem-stream.js';
-import {
-  createRing,
-  PROBLEM_BYTES,
-  RingConsumer,
-  RingProducer,
-} from '../../src/training/feed/ring.js';
+import { createRing, RingConsumer, RingProducer } from '../../src/training/feed/ring.js';
 
 const source = { configuration: 'center', noisy: false, seed: 9 } as const;
 const open: ProblemStream[] = [];
@@ -26,7 +22,7 @@ async function collect(stream: ProblemStream, counts: number[]): Promise<[number
   for (const count of counts) {
     await stream.takeAll(count, (bytes, first, given) => {
       for (let n = 0; n < given; n++) {
-        problems.push([first + n, bytes.slice(n * PROBLEM_BYTES, (n + 1) * PROBLEM_BYTES)]);
+        problems.push([first + n, bytes.slice(n * MATRIX_PIXELS, (n + 1) * MATRIX_PIXELS)]);
       }
     });
   }
@@ -40,7 +36,7 @@ describe('the stream of problems', () => {
     expect(one.map(([index]) => index)).toEqual(Array.from({ length: 23 }, (_, n) => n + 5));
     expect(two).toEqual(one);
     for (const [index, bytes] of one.slice(0, 6)) {
-      const expected = new Uint8Array(PROBLEM_BYTES);
+      const expected = new Uint8Array(MATRIX_PIXELS);
       makeProblem(source, index, expected, 0);
       expect(bytes).toEqual(expected);
     }

@@ -1,6 +1,6 @@
+import { MATRIX_PIXELS, SMALL_PIXELS } from '../../src/matrix/index.js';
 import { describe, expect, test } from 'vitest';
 import { makeProblem } from '../../src/training/feed/problem-maker.js';
-import { PANEL_PIXELS, PROBLEM_BYTES } from '../../src/training/feed/ring.js';
 import {
   drawInBatchChoice,
   makeValidationProblems,
@@ -18,10 +18,10 @@ describe('validation problems', () => {
       await makeValidationProblems(source, 12),
     ];
     expect(once.panels).toEqual(again.panels);
-    const same = new Uint8Array(PROBLEM_BYTES);
+    const same = new Uint8Array(MATRIX_PIXELS);
     makeProblem(source, 7, same, 0);
-    expect(once.panels.subarray(7 * PROBLEM_BYTES, 8 * PROBLEM_BYTES)).toEqual(same);
-    const trained = new Uint8Array(PROBLEM_BYTES);
+    expect(once.panels.subarray(7 * MATRIX_PIXELS, 8 * MATRIX_PIXELS)).toEqual(same);
+    const trained = new Uint8Array(MATRIX_PIXELS);
     makeProblem(training, 7, trained, 0);
     expect(trained).not.toEqual(same);
   });
@@ -29,10 +29,10 @@ describe('validation problems', () => {
   test('the answer among the candidates is panel 9, in both variants', async () => {
     const problems = await makeValidationProblems(validationSource(training), 20);
     for (let n = 0; n < 20; n++) {
-      const last = problems.panels.subarray((n * 9 + 8) * PANEL_PIXELS, (n * 9 + 9) * PANEL_PIXELS);
+      const last = problems.panels.subarray((n * 9 + 8) * SMALL_PIXELS, (n * 9 + 9) * SMALL_PIXELS);
       for (const images of Object.values(problems.candidates)) {
-        const at = (n * 8 + problems.answers[n]) * PANEL_PIXELS;
-        expect(images.subarray(at, at + PANEL_PIXELS)).toEqual(last);
+        const at = (n * 8 + problems.answers[n]) * SMALL_PIXELS;
+        expect(images.subarray(at, at + SMALL_PIXELS)).toEqual(last);
       }
     }
     expect(problems.candidates.raven).not.toEqual(problems.candidates['i-raven']);

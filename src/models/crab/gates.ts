@@ -3,10 +3,9 @@
  * differently many targets, several sets of them for one encoded matrix, and a captured CUDA graph
  * sees new ones by an update in place.
  */
+import { MATRIX_PANELS } from '../../matrix/index.js';
 import { tensor, zeros, type Device, type Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
-
-export const PANELS = 9;
 
 /** S target sets for each of N problems, each of up to T panels. */
 export interface TargetSets {
@@ -49,10 +48,10 @@ export function hostTargets(sets: readonly (readonly (readonly number[])[])[]): 
 }
 
 function requireTargets(positions: readonly number[]): void {
-  const wrong = positions.find((at) => !Number.isInteger(at) || at < 0 || at >= PANELS);
+  const wrong = positions.find((at) => !Number.isInteger(at) || at < 0 || at >= MATRIX_PANELS);
   if (wrong !== undefined) throw new ModelError(`targets: position ${wrong} is not one of 0..8`);
   const distinct = new Set(positions).size;
-  if (distinct !== positions.length || distinct < 1 || distinct > PANELS - 1) {
+  if (distinct !== positions.length || distinct < 1 || distinct > MATRIX_PANELS - 1) {
     throw new ModelError(`targets: [${positions.join(', ')}] are not 1 to 8 different positions`);
   }
 }
@@ -69,7 +68,7 @@ export function targetTensors(targets: HostTargets, device: Device = 'cpu'): Tar
 /** 1 at context panels, 0 at targets: f32 [S, N, 9]. */
 export function contextOf({ index, weight }: TargetSets): Tensor {
   const [sets, problems] = index.shape;
-  const counts = zeros([sets, problems, PANELS], { device: index.device });
+  const counts = zeros([sets, problems, MATRIX_PANELS], { device: index.device });
   // A repeated index in an unused place adds 0.
   return counts.scatterAdd(2, index, weight).rsub(1);
 }

@@ -3,11 +3,12 @@
  * of one's own where wanted; read out concepts and rules; choose among candidates. The content of a
  * missing panel never enters. Positions are 0..8, row by row.
  */
+import { MATRIX_PANELS } from '../../matrix/index.js';
 import { cat, full, noGrad, randn, where } from '../../torch/index.js';
 import type { Generator, Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
 import { sampled } from './distributions.js';
-import { contextOf, gatesOf, hostTargets, PANELS, targetTensors } from './gates.js';
+import { contextOf, gatesOf, hostTargets, targetTensors } from './gates.js';
 import type { CrabModel } from './model.js';
 import type { Gaussian } from './rule-parser.js';
 
@@ -63,7 +64,7 @@ function requireUse(model: CrabModel, panels: Tensor, missing: Missing): void {
     throw new ModelError('a model in training mode depends on its whole batch: call eval() first');
   }
   const [n, count] = panels.shape;
-  if (count !== PANELS || n !== missing.length) {
+  if (count !== MATRIX_PANELS || n !== missing.length) {
     throw new ModelError(
       `panels [${panels.shape.join(', ')}]: expected [${missing.length}, 9, 64, 64], one for each list of missing positions`,
     );
@@ -161,7 +162,7 @@ export function readOut(
   if (model.training) throw new ModelError('readOut: call eval() first');
   return noGrad(() => {
     const concepts = model.encode(panels);
-    const open = full([1, panels.shape[0], PANELS], 1, { device: panels.device });
+    const open = full([1, panels.shape[0], MATRIX_PANELS], 1, { device: panels.device });
     const { mean, deviation } = model.ruleParser.forward(concepts, gatesOf(open));
     return { concepts, rules: { mean: mean.squeeze(1), deviation: deviation.squeeze(1) } };
   });
@@ -187,7 +188,7 @@ export function select(
   model: CrabModel,
   panels: Tensor,
   candidates: Tensor,
-  position = PANELS - 1,
+  position = MATRIX_PANELS - 1,
 ): Selection {
   const [n] = panels.shape;
   const missing = Array.from({ length: n }, () => [position]);

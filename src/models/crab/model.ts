@@ -3,11 +3,12 @@
  * (concept, problem, panel, value) so that each concept's networks read their own slice. Everything
  * random and every weighting is in objective.ts and generate.ts.
  */
+import { SMALL_SIZE } from '../../matrix/index.js';
 import { nn, type Device, type Generator, type Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
-import { Decoder, Encoder, IMAGE_SIZE } from './networks.js';
+import { Decoder, Encoder } from './networks.js';
 import { RuleParser } from './rule-parser.js';
 import { TargetPredictor } from './target-predictor.js';
 
@@ -37,13 +38,13 @@ export class CrabModel extends nn.Module {
   /** Means of concepts, f32 [M, N, P, d_z], of panels [N, P, 64, 64] (f32 in [0, 1]). */
   encode(panels: Tensor): Tensor {
     const [n, p, height, width] = panels.shape;
-    if (panels.ndim !== 4 || height !== IMAGE_SIZE || width !== IMAGE_SIZE) {
+    if (panels.ndim !== 4 || height !== SMALL_SIZE || width !== SMALL_SIZE) {
       throw new ModelError(
         `encode: panels [${panels.shape.join(', ')}]: expected [problems, panels, 64, 64]`,
       );
     }
     const { concepts, conceptSize } = this.config;
-    const images = panels.reshape([n * p, 1, IMAGE_SIZE, IMAGE_SIZE]);
+    const images = panels.reshape([n * p, 1, SMALL_SIZE, SMALL_SIZE]);
     return atLeastSingle(this.encoder.forward(images)) // [N * P, M * d_z]
       .reshape([n, p, concepts, conceptSize])
       .permute([2, 0, 1, 3]) // [M, N, P, d_z]
@@ -54,6 +55,6 @@ export class CrabModel extends nn.Module {
   decode(concepts: Tensor): Tensor {
     const [m, n, p, size] = concepts.shape;
     const rows = concepts.permute([1, 2, 0, 3]).reshape([n * p, m * size]); // [N * P, M * d_z]
-    return this.decoder.forward(rows).reshape([n, p, IMAGE_SIZE, IMAGE_SIZE]);
+    return this.decoder.forward(rows).reshape([n, p, SMALL_SIZE, SMALL_SIZE]);
   }
 }

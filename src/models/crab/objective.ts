@@ -7,12 +7,13 @@
  * nothing is read back from the device, so that a step can be captured in a CUDA graph, and logarithms
  * and divergences are in f32 whatever autocast does. Noise is an argument.
  */
+import { MATRIX_PANELS } from '../../matrix/index.js';
 import { cat, onesLike, randn, type Generator, type Tensor } from '../../torch/index.js';
 import { valueAt } from '../schedule.js';
 import type { NetworkConfig, ObjectiveConfig, RulePriorConfig } from './config.js';
 import { equalDeviationKl, fixedLogLikelihood, gaussianKl } from './distributions.js';
 import { minibatchWeightedEntropy, sampled } from './distributions.js';
-import { contextOf, gatesOf, PANELS, type TargetSets } from './gates.js';
+import { contextOf, gatesOf, type TargetSets } from './gates.js';
 import type { CrabModel } from './model.js';
 import { logRulePrior, type PriorTensors } from './rule-prior.js';
 import type { Gaussian } from './rule-parser.js';
@@ -32,7 +33,7 @@ export function drawNoise(
   generator: Generator,
 ): Noise {
   return {
-    concepts: randn([concepts, problems, PANELS, conceptSize], { generator }),
+    concepts: randn([concepts, problems, MATRIX_PANELS, conceptSize], { generator }),
     rules: randn([concepts, problems, ruleSize], { generator }),
   };
 }
@@ -85,7 +86,7 @@ export interface ObjectiveResult {
 export function evaluateObjective(
   model: CrabModel,
   batch: ProblemBatch,
-  { noise, sigmaX, sigmaZ, prior, decoded = PANELS }: ObjectiveInputs,
+  { noise, sigmaX, sigmaZ, prior, decoded = MATRIX_PANELS }: ObjectiveInputs,
 ): ObjectiveResult {
   const { panels, targets } = batch;
   const context = contextOf(targets); // [S, N, 9]

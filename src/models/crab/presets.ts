@@ -40,10 +40,6 @@ export const PAPER_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = {
   'grid-3x3': row(8, 8, 0.3, 10),
 };
 
-export const RELEASED_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = PAPER_ROWS;
-export const CRAB_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = PAPER_ROWS;
-export const SMALL_ROWS: Readonly<Record<Configuration, ConfigurationRow>> = PAPER_ROWS;
-
 type Settings = Omit<CrabConfig, 'preset' | 'configuration' | 'noisy'>;
 
 /** Steps of one epoch of the released code: 6,000 problems in batches of 512. */
@@ -176,21 +172,17 @@ const SMALL = {
 } satisfies DeepPartial<Settings>;
 
 function settings(preset: PresetName, configuration: Configuration, noisy: boolean): unknown[] {
+  const ofConfiguration = fromRow(PAPER_ROWS[configuration]);
   const released = releasedChanges(configuration);
   switch (preset) {
     case 'paper':
-      return [PAPER, fromRow(PAPER_ROWS[configuration])];
+      return [PAPER, ofConfiguration];
     case 'released':
-      return [PAPER, fromRow(RELEASED_ROWS[configuration]), released];
+      return [PAPER, ofConfiguration, released];
     case 'crab':
-      return [
-        PAPER,
-        fromRow(CRAB_ROWS[configuration]),
-        released,
-        ...crabChanges(configuration, noisy),
-      ];
+      return [PAPER, ofConfiguration, released, ...crabChanges(configuration, noisy)];
     case 'small':
-      return [PAPER, fromRow(SMALL_ROWS[configuration]), released, CRAB, SMALL];
+      return [PAPER, ofConfiguration, released, CRAB, SMALL];
   }
 }
 

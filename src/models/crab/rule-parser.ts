@@ -9,11 +9,11 @@
  * gated for q(r|z) (all gates open) and for every context of p(r|z_C); and the first layer of f_relation,
  * which has most of its weights, multiplies a pair by them once for all gates.
  */
+import { MATRIX_PANELS } from '../../matrix/index.js';
 import { nn, softplus, type Tensor } from '../../torch/index.js';
 import { ConceptLinear } from './concept-linear.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
-import { PANELS } from './gates.js';
 
 /** Independent Gaussians; both tensors have the same shape, f32. */
 export interface Gaussian {
@@ -21,7 +21,7 @@ export interface Gaussian {
   readonly deviation: Tensor;
 }
 
-const PAIRS = PANELS * PANELS;
+const PAIRS = MATRIX_PANELS * MATRIX_PANELS;
 
 export class RuleParser extends nn.Module {
   /** A of the first pair layer, with its bias. */
@@ -56,8 +56,8 @@ export class RuleParser extends nn.Module {
     const [m, n] = concepts.shape;
     const { pairHidden, pairFeatures } = this.#config;
     const panels = concepts.flatten(1, 2); // [M, N * 9, d_z]
-    const first = this.pairFirst.forward(panels).reshape([m, n, PANELS, 1, pairHidden[0]]);
-    const second = this.pairSecond.forward(panels).reshape([m, n, 1, PANELS, pairHidden[0]]);
+    const first = this.pairFirst.forward(panels).reshape([m, n, MATRIX_PANELS, 1, pairHidden[0]]);
+    const second = this.pairSecond.forward(panels).reshape([m, n, 1, MATRIX_PANELS, pairHidden[0]]);
     const hidden = first
       .add(second)
       .relu_()

@@ -1,6 +1,11 @@
 /** Makes the nine 64x64 panels of one problem, the only part of it that training uses. */
-import { layoutOf, render64Into, samplePanels, type Configuration } from '../../matrix/index.js';
-import { PANEL_PIXELS } from './ring.js';
+import {
+  layoutOf,
+  render64Into,
+  samplePanels,
+  SMALL_PIXELS,
+  type Configuration,
+} from '../../matrix/index.js';
 
 /** Where endless problems come from; problem i of it is the same wherever and whenever it is made. */
 export interface ProblemSource {
@@ -18,5 +23,5 @@ export function makeProblem(
 ): void {
   const layout = layoutOf(source.configuration, source.noisy);
   const { panels } = samplePanels({ ...source, index });
-  panels.forEach((panel, n) => render64Into(layout, panel, out, offset + n * PANEL_PIXELS));
+  panels.forEach((panel, n) => render64Into(layout, panel, out, offset + n * SMALL_PIXELS));
 }

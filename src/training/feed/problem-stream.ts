@@ -2,13 +2,14 @@
  * Problems first, first + 1, … of a source, made by worker threads ahead of time and taken in order.
  * Taking never blocks: it gives what is ready. Who must have a certain number waits for it.
  */
+import { MATRIX_PIXELS } from '../../matrix/index.js';
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import { startWorker } from '../../base/node.js';
 import { WorkerError } from '../errors.js';
 import type { ProblemPlan } from '../parallel/problem-plan.js';
 import type { ProblemSource } from './problem-maker.js';
-import { createRing, PROBLEM_BYTES, RingConsumer } from './ring.js';
+import { createRing, RingConsumer } from './ring.js';
 import type { StreamWorkerData } from './stream-worker.js';
 
 /** Receives consecutive problems: u8 [count, 9, 64, 64], valid only during the call. */
@@ -81,9 +82,9 @@ export class ProblemStream {
     let taken = 0;
     while (taken < most && this.#ring.isReady(this.#chunk)) {
       const count = Math.min(most - taken, this.#chunkProblems - this.#used);
-      const start = this.#used * PROBLEM_BYTES;
+      const start = this.#used * MATRIX_PIXELS;
       const bytes = this.#ring.bytesOf(this.#chunk);
-      sink(bytes.subarray(start, start + count * PROBLEM_BYTES), this.#next, count);
+      sink(bytes.subarray(start, start + count * MATRIX_PIXELS), this.#next, count);
       taken += count;
       this.#next += count;
       this.#used += count;

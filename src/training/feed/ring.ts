@@ -4,10 +4,7 @@
  * worker is free takes the next chunk number, so the content never depends on their speed. A worker
  * waits while its place still holds a chunk that has not been taken.
  */
-
-export const PANEL_PIXELS = 64 * 64;
-/** Bytes of a complete matrix: nine panels, row by row. */
-export const PROBLEM_BYTES = 9 * PANEL_PIXELS;
+import { MATRIX_PIXELS } from '../../matrix/index.js';
 
 /** What a worker needs to join a ring; every field can be sent to a thread. */
 export interface RingMemory {
@@ -27,7 +24,7 @@ const MARKS = 4;
 export function createRing(chunkProblems: number, places: number): RingMemory {
   return {
     control: new SharedArrayBuffer((MARKS + places) * Int32Array.BYTES_PER_ELEMENT),
-    data: new SharedArrayBuffer(places * chunkProblems * PROBLEM_BYTES),
+    data: new SharedArrayBuffer(places * chunkProblems * MATRIX_PIXELS),
     chunkProblems,
     places,
   };
@@ -43,7 +40,7 @@ class RingSide {
 
   /** The bytes of a chunk, in place. */
   bytesOf(chunk: number): Uint8Array {
-    const length = this.memory.chunkProblems * PROBLEM_BYTES;
+    const length = this.memory.chunkProblems * MATRIX_PIXELS;
     return new Uint8Array(this.memory.data, (chunk % this.memory.places) * length, length);
   }
 

@@ -1,13 +1,12 @@
 /** A stored set as a feed: read once, checked against what the run was started with, kept as bytes. */
 import { createHash } from 'node:crypto';
 import { ArgumentError } from '../../base/index.js';
-import { batches, type Configuration } from '../../matrix/index.js';
+import { batches, MATRIX_PIXELS, type Configuration } from '../../matrix/index.js';
 import { openProblems } from '../../matrix/node.js';
 import { keep, type Device, type Tensor } from '../../torch/index.js';
 import type { StoredData } from '../options.js';
 import { deviceTensor } from '../tensors.js';
 import type { Feed, FeedState } from './feed.js';
-import { PROBLEM_BYTES } from './ring.js';
 
 /** The panels of a stored set in memory. */
 export interface StoredPanels {
@@ -30,7 +29,7 @@ export async function readStoredPanels(
   const source = await openProblems(file, { configuration, noisy, part: 'train' });
   try {
     if (source.count === 0) throw new ArgumentError(`${file} holds no training problems`);
-    const panels = new Uint8Array(source.count * PROBLEM_BYTES);
+    const panels = new Uint8Array(source.count * MATRIX_PIXELS);
     let at = 0;
     for await (const batch of batches(source, BATCH)) {
       panels.set(batch.panel, at);

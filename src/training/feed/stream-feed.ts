@@ -7,12 +7,12 @@
  * the step waits should the threads lag behind. Otherwise a step takes what is ready, at most
  * `mostPerStep`, and never waits.
  */
+import { MATRIX_PIXELS } from '../../matrix/index.js';
 import type { Device, Tensor } from '../../torch/index.js';
 import type { ProblemPlan } from '../parallel/problem-plan.js';
 import type { Feed, FeedSlots, FeedState } from './feed.js';
 import type { ProblemSource } from './problem-maker.js';
 import { ProblemStream, type ProblemSink } from './problem-stream.js';
-import { PROBLEM_BYTES } from './ring.js';
 import { emptyPool, uploaderFor, type Uploader } from './upload.js';
 
 export interface StreamFeedOptions {
@@ -83,8 +83,8 @@ export class StreamFeed implements Feed {
   readonly #sink: ProblemSink = (bytes, first, count) => {
     const slot = first % this.#pool;
     const here = Math.min(count, this.#pool - slot);
-    this.#uploader.upload(bytes.subarray(0, here * PROBLEM_BYTES), slot, here);
-    if (here < count) this.#sink(bytes.subarray(here * PROBLEM_BYTES), first + here, count - here);
+    this.#uploader.upload(bytes.subarray(0, here * MATRIX_PIXELS), slot, here);
+    if (here < count) this.#sink(bytes.subarray(here * MATRIX_PIXELS), first + here, count - here);
   };
 
   async prepare(step: number): Promise<void> {

@@ -1,8 +1,9 @@
 /** A thread that makes problems for a stream, chunk after chunk, until the ring is stopped. */
+import { MATRIX_PIXELS } from '../../matrix/index.js';
 import { parentPort, workerData } from 'node:worker_threads';
 import { problemIndexer, type ProblemPlan } from '../parallel/problem-plan.js';
 import { makeProblem, type ProblemSource } from './problem-maker.js';
-import { PROBLEM_BYTES, RingProducer, type RingMemory } from './ring.js';
+import { RingProducer, type RingMemory } from './ring.js';
 
 export interface StreamWorkerData {
   readonly ring: RingMemory;
@@ -21,7 +22,7 @@ for (let chunk = producer.claim(); chunk !== null; chunk = producer.claim()) {
   const bytes = producer.bytesOf(chunk);
   for (let n = 0; n < ring.chunkProblems; n++) {
     const index = indexOf(first + chunk * ring.chunkProblems + n);
-    makeProblem(source, index, bytes, n * PROBLEM_BYTES);
+    makeProblem(source, index, bytes, n * MATRIX_PIXELS);
   }
   if (producer.publish(chunk)) parentPort?.postMessage(chunk);
 }

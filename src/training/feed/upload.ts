@@ -3,6 +3,7 @@
  * through pinned memory and the copy is left to the device's queue, behind the step that runs, so
  * that neither side waits.
  */
+import { MATRIX_PIXELS } from '../../matrix/index.js';
 import {
   copyLater,
   keep,
@@ -12,7 +13,6 @@ import {
   type Device,
   type Tensor,
 } from '../../torch/index.js';
-import { PROBLEM_BYTES } from './ring.js';
 
 export interface Uploader {
   /** Puts `count` problems into slots from `slot` on; `bytes` may be overwritten afterwards. */
@@ -54,7 +54,7 @@ class PinnedUploader implements Uploader {
   upload(bytes: Uint8Array, slot: number, count: number): void {
     for (let done = 0; done < count; done += this.mostProblems) {
       const part = Math.min(this.mostProblems, count - done);
-      const own = bytes.slice(done * PROBLEM_BYTES, (done + part) * PROBLEM_BYTES);
+      const own = bytes.slice(done * MATRIX_PIXELS, (done + part) * MATRIX_PIXELS);
       const buffer = this.#buffers[this.#next++ % this.#buffers.length];
       scope(() => {
         const staged = buffer.narrow(0, 0, part).copyFrom_(own);

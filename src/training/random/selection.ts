@@ -4,11 +4,10 @@
  * continues with the same batches, and a process that holds only a part of the batch computes just
  * that part.
  */
+import { MATRIX_PANELS } from '../../matrix/index.js';
 import { ArgumentError } from '../../base/index.js';
 import type { TargetsConfig } from '../../models/index.js';
 import { CounterRandom, STREAM } from './philox.js';
-
-export const PANELS = 9;
 
 /**
  * How target panels are chosen while training. A problem has `setsPerProblem` target sets, each of
@@ -80,7 +79,7 @@ export function fillTargets(
   for (let n = 0; n < part.count; n++) {
     const position = sharedByBatch ? step : step * batchSize + part.first + n;
     const random = new CounterRandom(seed, STREAM.targets, position);
-    const order = firstOfShuffle(random, Math.min(PANELS, setsPerProblem + max - 1));
+    const order = firstOfShuffle(random, Math.min(MATRIX_PANELS, setsPerProblem + max - 1));
     for (let s = 0; s < setsPerProblem; s++) {
       const isSmallest = s < smallestSets || min === max;
       const count = isSmallest ? min : min + random.below(max - min + 1);
@@ -98,7 +97,7 @@ export function fillTargets(
 function firstOfShuffle(random: CounterRandom, length: number): number[] {
   const panels = [0, 1, 2, 3, 4, 5, 6, 7, 8];
   for (let at = 0; at < length; at++) {
-    const other = at + random.below(PANELS - at);
+    const other = at + random.below(MATRIX_PANELS - at);
     const taken = panels[other];
     panels[other] = panels[at];
     panels[at] = taken;

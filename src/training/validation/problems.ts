@@ -3,19 +3,19 @@
  * ones at every validation. Both variants share contexts and answers and differ in the candidates.
  */
 import {
+  CANDIDATES,
   layoutOf,
+  MATRIX_PANELS,
+  MATRIX_PIXELS,
   render64Into,
   sampleProblem,
+  SMALL_PIXELS,
   VARIANTS,
   type ComponentRules,
   type Variant,
 } from '../../matrix/index.js';
 import type { ProblemSource } from '../feed/problem-maker.js';
-import { PANEL_PIXELS, PROBLEM_BYTES } from '../feed/ring.js';
 import { CounterRandom, derivedSeed, STREAM } from '../random/philox.js';
-import { PANELS } from '../random/selection.js';
-
-export const CANDIDATES = 8;
 
 export interface ValidationProblems {
   /** Where they come from: problem n is index n of this source. */
@@ -45,8 +45,8 @@ export async function makeValidationProblems(
   count: number,
 ): Promise<ValidationProblems> {
   const layout = layoutOf(source.configuration, source.noisy);
-  const panels = new Uint8Array(count * PROBLEM_BYTES);
-  const images = (): Uint8Array => new Uint8Array(count * CANDIDATES * PANEL_PIXELS);
+  const panels = new Uint8Array(count * MATRIX_PIXELS);
+  const images = (): Uint8Array => new Uint8Array(count * CANDIDATES * SMALL_PIXELS);
   const candidates = { raven: images(), 'i-raven': images() };
   const answers = new Int32Array(count);
   const rules: (readonly ComponentRules[])[] = [];
@@ -55,12 +55,12 @@ export async function makeValidationProblems(
     for (const variant of VARIANTS) {
       const problem = sampleProblem({ ...source, index, variant });
       problem.candidates.forEach(({ panel }, n) => {
-        render64Into(layout, panel, candidates[variant], (index * CANDIDATES + n) * PANEL_PIXELS);
+        render64Into(layout, panel, candidates[variant], (index * CANDIDATES + n) * SMALL_PIXELS);
       });
       if (variant !== 'raven') continue;
       const answer = problem.candidates[problem.target].panel;
       [...problem.context, answer].forEach((panel, n) => {
-        render64Into(layout, panel, panels, index * PROBLEM_BYTES + n * PANEL_PIXELS);
+        render64Into(layout, panel, panels, index * MATRIX_PIXELS + n * SMALL_PIXELS);
       });
       answers[index] = problem.target;
       rules.push(problem.rules);
@@ -89,7 +89,7 @@ export function drawInBatchChoice(seed: number, count: number): InBatchChoice {
   };
   for (let n = 0; n < count; n++) {
     const random = new CounterRandom(seed, STREAM.validationBatches, n);
-    choice.targets[n] = random.below(PANELS);
+    choice.targets[n] = random.below(MATRIX_PANELS);
     const answer = random.below(offeredPerProblem);
     choice.answers[n] = answer;
     const others = othersThan(random, n, count, offeredPerProblem - 1);

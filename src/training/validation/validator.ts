@@ -5,23 +5,17 @@
  * ranks share the work slice by slice and all come to the same numbers as one process.
  */
 import { conceptDistances, predictConcepts, type CrabModel } from '../../models/index.js';
-import { VARIANTS } from '../../matrix/index.js';
+import { CANDIDATES, MATRIX_PANELS, VARIANTS } from '../../matrix/index.js';
 import { cat, keep, noGrad, scope, tensor, zeros } from '../../torch/index.js';
 import type { Device, DType, Tensor } from '../../torch/index.js';
 import type { Judgement } from '../loop.js';
 import { SOLO, type Team } from '../parallel/team.js';
-import { PANELS } from '../random/selection.js';
 import { deviceTensor, dtypeOf } from '../tensors.js';
-import {
-  CANDIDATES,
-  drawInBatchChoice,
-  type InBatchChoice,
-  type ValidationProblems,
-} from './problems.js';
+import { drawInBatchChoice, type InBatchChoice, type ValidationProblems } from './problems.js';
 
 /** Problems judged at a time; bounds the memory. */
 const SLICE = 64;
-const LAST = PANELS - 1;
+const LAST = MATRIX_PANELS - 1;
 
 const toPixels = (bytes: Tensor, dtype: DType): Tensor => bytes.to({ dtype }).div_(255);
 
@@ -49,7 +43,7 @@ export class Validator {
     const { count } = problems;
     this.#problems = problems;
     this.#device = device;
-    this.#panels = keep(deviceTensor(problems.panels, [count, PANELS, 64, 64], device));
+    this.#panels = keep(deviceTensor(problems.panels, [count, MATRIX_PANELS, 64, 64], device));
     this.#candidates = VARIANTS.map((variant) =>
       keep(deviceTensor(problems.candidates[variant], [count, CANDIDATES, 64, 64], device)),
     );
@@ -95,7 +89,7 @@ export class Validator {
     const placed = { device: this.#device, dtype: dtypeOf(model) };
     for (const choices of chosen) choices.push(...new Array<number>(length).fill(0));
     return {
-      means: zeros([concepts, length, PANELS, conceptSize], placed),
+      means: zeros([concepts, length, MATRIX_PANELS, conceptSize], placed),
       predicted: zeros([concepts, length, conceptSize], placed),
     };
   }
@@ -118,12 +112,12 @@ export class Validator {
 
   /** Panel 9 missing, then the panel of the in-batch choice missing: f32 [2, n, 9], 0 where missing. */
   #contexts(first: number, length: number): Tensor {
-    const host = new Float32Array(2 * length * PANELS).fill(1);
+    const host = new Float32Array(2 * length * MATRIX_PANELS).fill(1);
     for (let n = 0; n < length; n++) {
-      host[n * PANELS + LAST] = 0;
-      host[(length + n) * PANELS + this.#choice.targets[first + n]] = 0;
+      host[n * MATRIX_PANELS + LAST] = 0;
+      host[(length + n) * MATRIX_PANELS + this.#choice.targets[first + n]] = 0;
     }
-    return deviceTensor(host, [2, length, PANELS], this.#device);
+    return deviceTensor(host, [2, length, MATRIX_PANELS], this.#device);
   }
 
   #indices(values: Int32Array): Tensor {
@@ -139,10 +133,10 @@ export class Validator {
     const { offered, targets } = this.#choice;
     const perProblem = offered.length / count;
     const rows = offered.map(
-      (problem, i) => problem * PANELS + targets[Math.floor(i / perProblem)],
+      (problem, i) => problem * MATRIX_PANELS + targets[Math.floor(i / perProblem)],
     );
     const candidates = means
-      .reshape([m, count * PANELS, size])
+      .reshape([m, count * MATRIX_PANELS, size])
       .indexSelect(1, this.#indices(rows))
       .reshape([m, count, perProblem, size]);
     return closest(predicted, candidates);
