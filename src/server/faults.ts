@@ -15,6 +15,13 @@ export class HttpFault extends Error {
   }
 }
 
+/** A request that asks for something that cannot be. */
+export class BadRequest extends HttpFault {
+  constructor(message: string) {
+    super(400, message);
+  }
+}
+
 /** One sentence of what went wrong. */
 export function sentenceOf(error: unknown): string {
   // What was lost is told in its own words, which have the reason.

@@ -227,7 +227,7 @@ describe('what is unknown or impossible is refused in one sentence', () => {
     [
       'grid-2x2',
       { start: [{ number: 5 }] },
-      'start[0].number: expected an integer from 1 to 4, found 5',
+      'start[0].number: expected a whole number from 1 to 4, found 5',
     ],
     [
       'center',

@@ -257,7 +257,7 @@ describe('categories of several components', () => {
   test.each([[[0, 1]], [[0, 0, 3]], [[0, 2, 2]], [[0, 1.5, 1]], ['two']])(
     'are refused: %j',
     (categories) => {
-      expect(() => read(categories)).toThrow(/rules\.json, prior.*categories/);
+      expect(() => read(categories)).toThrow(/rules\.json: prior.*categories/);
     },
   );
 });

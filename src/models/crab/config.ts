@@ -2,19 +2,21 @@
  * The whole configuration of a CRAB model and of what it minimises, as plain data. It is stored with
  * every run and read back by the same checks. `presets.ts` has the ready ones.
  */
-import { CONFIGURATIONS, hasGrid } from '../../matrix/index.js';
-import { ConfigurationError } from '../errors.js';
 import {
   boolean,
   integer,
   list,
+  nullable,
   number,
   object,
   oneOf,
-  nullable,
-  type Read,
+  read,
   withDefault,
-} from '../schema.js';
+  type Read,
+  type Reader,
+} from '../../base/index.js';
+import { CONFIGURATIONS, hasGrid } from '../../matrix/index.js';
+import { ConfigurationError } from '../errors.js';
 import { schedule } from '../schedule.js';
 
 export const PRESETS = ['paper', 'released', 'crab', 'small'] as const;
@@ -103,7 +105,7 @@ const optimizer = object({
   batchSize: integer({ min: 2, max: 65536 }),
 });
 
-const reader = object({
+const fields = object({
   preset: oneOf(PRESETS),
   configuration: oneOf(CONFIGURATIONS),
   noisy: boolean,
@@ -113,31 +115,34 @@ const reader = object({
   targets,
   optimizer,
 });
-export type CrabConfig = Read<typeof reader>;
+export type CrabConfig = Read<typeof fields>;
 
-/** Reads a configuration from an unknown value, e.g. parsed JSON. */
-export function parseCrabConfig(value: unknown): CrabConfig {
-  const config = reader(value, 'config');
-  if (config.targets.min > config.targets.max) {
-    throw new ConfigurationError(
-      `config.targets: min ${config.targets.min} is above max ${config.targets.max}`,
-    );
-  }
-  if (config.targets.smallestSets > config.targets.setsPerProblem) {
-    throw new ConfigurationError(
-      `config.targets: smallestSets ${config.targets.smallestSets} is above setsPerProblem ${config.targets.setsPerProblem}: change both`,
-    );
+/** A configuration whose parts fit each other. */
+export const crabConfigReader: Reader<CrabConfig> = (given) => {
+  const config = fields(given);
+  const { min, max, smallestSets, setsPerProblem } = config.targets;
+  if (min > max) given.member('targets').fail(`min ${min} is above max ${max}`);
+  if (smallestSets > setsPerProblem) {
+    given
+      .member('targets')
+      .fail(`smallestSets ${smallestSets} is above setsPerProblem ${setsPerProblem}: change both`);
   }
   const { components } = config.rulePrior;
   const { batchSize } = config.optimizer;
   const fitsPrior = config.objective.priorWeight.points.some(([, weight]) => weight > 0);
   if (fitsPrior && batchSize < components) {
-    throw new ConfigurationError(
-      `config.optimizer: batchSize ${batchSize} is below the ${components} of rulePrior.components, which are fitted to one batch`,
-    );
+    given
+      .member('optimizer')
+      .fail(
+        `batchSize ${batchSize} is below the ${components} of rulePrior.components, which are fitted to one batch`,
+      );
   }
   if (config.noisy && !hasGrid(config.configuration)) {
-    throw new ConfigurationError(`config.noisy: ${config.configuration} has no noisy form`);
+    given.member('noisy').fail(`${config.configuration} has no noisy form`);
   }
   return config;
-}
+};
+
+/** Reads a configuration from an unknown value, e.g. parsed JSON. */
+export const parseCrabConfig = (value: unknown): CrabConfig =>
+  read(crabConfigReader, value, ConfigurationError, 'config');

@@ -4,6 +4,7 @@
  * and the rule prior in full precision. The random numbers of a step are functions of seed and step,
  * so the two are their whole state. Best weights are stored the same way without the optimiser.
  */
+import { byKind, integer, parseJson, read, type Reader } from '../../base/index.js';
 import { mixturesOf, type MixtureData } from '../../models/index.js';
 import {
   keep,
@@ -70,24 +71,16 @@ export interface LoadedCheckpoint extends CheckpointContent {
   dispose(): void;
 }
 
-function parseJson(text: string | undefined, what: string, file: string): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    throw new RunFormatError(`${file}: ${what} is missing or not JSON`);
-  }
-}
+const feedState: Reader<FeedState> = byKind({ set: {}, stream: { produced: integer() } });
 
-function parseFeed(text: string | undefined, file: string): FeedState {
-  const feed = parseJson(text, 'the feed', file) as Partial<FeedState> | null;
-  if (feed?.kind === 'set') return { kind: 'set' };
-  if (feed?.kind === 'stream' && Number.isSafeInteger(feed.produced)) return feed as FeedState;
-  throw new RunFormatError(`${file}: the state of the feed is damaged`);
+function parseFeed(text: string, file: string): FeedState {
+  const name = `${file}: the state of the feed`;
+  return read(feedState, parseJson(text, RunFormatError, name), RunFormatError, name);
 }
 
 /** The stored rule prior, checked; null where it was not fitted yet. */
 export function parsePrior(text: string | undefined, file: string): readonly MixtureData[] | null {
-  const data = parseJson(text, 'the rule prior', file);
+  const data = parseJson(text ?? '', RunFormatError, `${file}: the rule prior`);
   if (data === null) return null;
   try {
     mixturesOf(data as MixtureData[]);
@@ -115,7 +108,7 @@ export function loadCheckpoint(file: string, device: Device): LoadedCheckpoint {
   }
   return {
     state: decodeState(metadata.state ?? '', file),
-    feed: parseFeed(metadata.feed, file),
+    feed: parseFeed(metadata.feed ?? '', file),
     prior: parsePrior(metadata.prior, file),
     model: withPrefix(tensors, MODEL_PREFIX),
     optimizer: withPrefix(tensors, OPTIMIZER_PREFIX),
