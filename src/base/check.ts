@@ -105,7 +105,8 @@ export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (isRecord(value)) return 'an object';
-  return typeof value === 'string' ? JSON.stringify(shortened(value)) : String(value as number | boolean | null);
+  if (typeof value === 'number') return String(value); // NaN is no JSON
+  return JSON.stringify(typeof value === 'string' ? shortened(value) : value);
 }
 
 export interface Range {

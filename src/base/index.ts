@@ -23,6 +23,22 @@ export {
   type Read,
   type Reader,
 } from './check.js';
+export { choleskyInverse, invertPositive } from './linear-algebra.js';
+export {
+  encodeHeader,
+  headerLength,
+  lengthBytes,
+  maximumHeaderBytes,
+  parseHeader,
+  SafetensorsError,
+  tensorBytes,
+  writingOrder,
+  type SafetensorsHeader,
+  type SafetensorsProblem,
+  type StoredDType,
+  type StoredTensor,
+  type TensorDescription,
+} from './safetensors.js';
 export {
   blobSource,
   memorySource,

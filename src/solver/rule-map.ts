@@ -4,6 +4,7 @@
  */
 import {
   boolean,
+  choleskyInverse,
   integer,
   list,
   nullable,
@@ -19,7 +20,6 @@ import {
 } from '../base/index.js';
 import { CONFIGURATIONS, parseLabel, type Configuration, type Label } from '../matrix/index.js';
 import { BundleError } from './errors.js';
-import { cholesky, invertLower } from './linear-algebra.js';
 
 /** A mixture as plain data; components by falling weight, those of one category together. */
 export interface RuleMixture {
@@ -141,7 +141,7 @@ export class RuleClassifier {
     this.categories = 1 + Math.max(...this.#categoryOf);
     const size = mixture.means[0].length;
     this.#factors = mixture.covariances.map((covariance) =>
-      invertLower(cholesky(Float64Array.from(covariance.flat()), size), size),
+      choleskyInverse(Float64Array.from(covariance.flat()), size),
     );
     this.#offsets = mixture.weights.map((weight, k) => {
       let logDeterminant = 0;

@@ -4,9 +4,17 @@
  * problems not trained on, d' C^-1 d. The share of concept m is d_m . (C^-1 d)_m; shares add up to the
  * distance, and one may be negative. C is stored with its shrinkage applied, in one of four forms.
  */
-import { dictionary, number, objectWith, oneOf, parseJson, read, shown } from '../base/index.js';
+import {
+  dictionary,
+  invertPositive,
+  number,
+  objectWith,
+  oneOf,
+  parseJson,
+  read,
+  shown,
+} from '../base/index.js';
 import { BundleError } from './errors.js';
-import { invertPositive } from './linear-algebra.js';
 import { formatSafetensors, parseSafetensors, type StoredArray } from './safetensors.js';
 
 /** From none to all of the relations between values that are taken into account. */
@@ -209,7 +217,7 @@ export function parseSelection(
   concepts: number,
   conceptSize: number,
 ): SelectionStatistics {
-  const { tensors, metadata } = parseSafetensors(bytes);
+  const { tensors, metadata } = parseSafetensors(bytes, FILE);
   const json = parseJson(metadata[METADATA_KEY] ?? '', BundleError, FILE);
   const statistics = new Map<StatisticsKey, ResidualStatistics>();
   for (const [key, fact] of Object.entries(read(facts, json, BundleError, FILE))) {
