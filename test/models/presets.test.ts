@@ -172,7 +172,7 @@ describe('presets', () => {
     expect(parseCrabConfig(older)).toEqual(crabConfig('released', 'center'));
     const overrides = { targets: { smallestSets: 5 } };
     expect(() => crabConfig('crab', 'center', { overrides })).toThrow(
-      /config\.targets: smallestSets 5 is above setsPerProblem 4/,
+      /config: targets: smallestSets 5 is above setsPerProblem 4/,
     );
   });
 
