@@ -1,6 +1,6 @@
 /** Parsers for option values. Each throws an error that names the value and what would be right. */
 import { InvalidArgumentError } from 'commander';
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import { parseDuration } from '../training/index.js';
 
 /** A whole number within bounds; separators such as 10_000 are accepted. */

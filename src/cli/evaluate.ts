@@ -24,12 +24,8 @@ import type {
   Subject,
 } from '../lab/index.js';
 import { PARTS, type Part } from '../matrix/index.js';
-import {
-  checkConfiguration,
-  makeFolderOf,
-  openProblems,
-  writeFileAtomically,
-} from '../matrix/node.js';
+import { makeFolderOf, writeFileAtomically } from '../base/node.js';
+import { checkConfiguration, openProblems } from '../matrix/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';

@@ -3,8 +3,8 @@
  * such as the statistics of selection. Runs on ONNX Runtime alone.
  */
 import path from 'node:path';
-import { ArgumentError } from '../matrix/index.js';
-import { isFile } from '../matrix/node.js';
+import { ArgumentError } from '../base/index.js';
+import { isFile } from '../base/node.js';
 import { MANIFEST_FILE, openBundle, parseSelection } from '../solver/index.js';
 import type {
   Bundle,

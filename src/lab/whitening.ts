@@ -2,8 +2,8 @@
  * Concepts in coordinates in which a calibrated distance is plain Euclidean: y = L^-1 x for C = L L'.
  * One pass over the panels then serves any number of candidates.
  */
+import { choleskyInverse } from '../base/index.js';
 import type { CovarianceForm } from '../solver/index.js';
-import { choleskyInverse } from '../solver/index.js';
 import type { Targets } from './calibration-choice.js';
 
 /** [problem][panel or target] vectors. */

@@ -3,7 +3,7 @@
  * once, time after a warm-up measurement. The number of steps is then stored with the run, so that
  * schedules that depend on it are defined and a resumed run has the same length.
  */
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 
 export type Budget =
   | { readonly kind: 'steps'; readonly steps: number }

@@ -1,10 +1,11 @@
 /**
- * The errors of this layer. Wrong use (a flag, a path, two that do not go together) is matrix's
+ * The errors of this layer. Wrong use (a flag, a path, two that do not go together) is base's
  * `ArgumentError`; the classes here are what can go wrong while a correct request is carried out.
  */
+import { CrabError } from '../base/index.js';
 
 /** Base class: `instanceof TrainingError` tells a foreseen failure from a defect of ours. */
-export class TrainingError extends Error {
+export class TrainingError extends CrabError {
   override name = 'TrainingError';
 }
 

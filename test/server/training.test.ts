@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { impute, type CrabModel } from '../../src/models/index.js';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
-import type { ExportedBundle, PanelsUpdate, RunSummary } from '../../src/server/train-api.js';
+import type { ExportedBundle, PanelsUpdate, RunSummary } from '../../src/protocol/index.js';
 import { Solver } from '../../src/solver/node.js';
 import { isTorchAvailable, scope, tensor } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
@@ -67,12 +67,12 @@ describe.skipIf(!isTorchAvailable())('a run from its start to a model', () => {
     [{ configuration: 7 }, /configuration: expected/],
     [{ noisy: true }, /has no noisy form/],
     [{ noisy: 'yes' }, /noisy: expected true or false/],
-    [{ preset: 'paper' }, /preset: expected small or crab/],
+    [{ preset: 'paper' }, /preset: expected one of small, crab/],
     [{ device: 'cuda:77' }, /device: expected one of cpu/],
     [{ minutes: 0 }, /minutes: expected a number/],
     [{ minutes: '5' }, /minutes: expected a number/],
     [{ seed: 1.5 }, /seed: expected a whole number/],
-    [{ out: '/etc' }, /out: expected only configuration, noisy/],
+    [{ out: '/etc' }, /unknown key "out": expected configuration, noisy/],
   ])('%j is refused', async (changes, error) => {
     const reply = await start(port, changes);
     expect(reply.status).toBe(400);

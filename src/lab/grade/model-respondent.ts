@@ -1,5 +1,6 @@
 /** The model as one more respondent: it sees the same items and chooses by itself. */
-import { ArgumentError, layoutName } from '../../matrix/index.js';
+import { ArgumentError } from '../../base/index.js';
+import { layoutName } from '../../matrix/index.js';
 import { listZoo, Solver } from '../../solver/node.js';
 import type { TestItem } from './items.js';
 

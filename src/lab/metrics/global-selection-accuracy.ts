@@ -13,7 +13,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { MATRIX_PANELS } from '../../matrix/index.js';
-import { runPool } from '../../matrix/node.js';
+import { runPool } from '../../base/node.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { GsaPoint, GsaResult } from '../evaluation.js';
 import type { Subject } from '../subject.js';

@@ -3,7 +3,8 @@
  * predicted, choices credited. What a problem is asked depends on its number and the seed alone, so
  * problems can be shared out over threads in any way and give the same credits.
  */
-import { ArgumentError, MATRIX_PANELS, Random } from '../../matrix/index.js';
+import { ArgumentError } from '../../base/index.js';
+import { MATRIX_PANELS, Random } from '../../matrix/index.js';
 import type { ConceptMeans, SelectionStatistics } from '../../solver/index.js';
 import type { Thinker } from '../subject.js';
 import { flat, ownSpace, PLAIN_SPACE, squaredDistance, statisticsFor } from './distance.js';

@@ -1,6 +1,6 @@
 /** A thread that judges GSA with a solver of its own: `global-selection-accuracy.ts` shares tasks out. */
 import { workerData } from 'node:worker_threads';
-import { serveTasks } from '../../matrix/node.js';
+import { serveTasks } from '../../base/node.js';
 import type { Bundle } from '../../solver/index.js';
 import { subjectOf } from '../subject.js';
 import { GsaJudge, type GsaProblems, type GsaSettings, type GsaTask } from './gsa-judge.js';

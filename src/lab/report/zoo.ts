@@ -1,14 +1,15 @@
 /** Evaluates all bundles of a zoo and writes their pages, figures and numbers into one folder. */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { ArgumentError } from '../../base/index.js';
 import {
-  ArgumentError,
   CONFIGURATIONS,
   layoutName,
   layoutOf,
   type ConfigurationLayout,
 } from '../../matrix/index.js';
-import { isFile, openProblems, openSet } from '../../matrix/node.js';
+import { isFile } from '../../base/node.js';
+import { openProblems, openSet } from '../../matrix/node.js';
 import { listZoo, zooFolder, type BundleManifest } from '../../solver/node.js';
 import { writeZooCards } from '../card/index.js';
 import { conditionsOf, describeData, isMadeUnder } from '../conditions.js';

@@ -3,11 +3,11 @@
  * of RAVEN (Zhang et al., "RAVEN: A Dataset for Relational and Analogical Visual REasoNing", CVPR 2019).
  * Nothing in it knows of rows or of exchangeable candidates.
  */
+import { object, type Read } from '../../base/index.js';
 import { cat, nn, type Tensor } from '../../torch/index.js';
 import { Conv4 } from '../parts/conv4.js';
 import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
 import { Dropout } from '../parts/step-random.js';
-import { object, type Read } from '../schema.js';
 import type { CreateOptions } from '../system.js';
 
 const network = object({

@@ -6,12 +6,12 @@
  * Presets: `paper` trains on 6,000 problems with RAVEN's candidates, as CRAB's authors trained the selective
  * systems of their Table 1; `endless` on fresh problems for as long as it trains.
  */
+import { integer, nullable, number, object, oneOf, read, withDefault } from '../../base/index.js';
+import type { Read, Reader } from '../../base/index.js';
 import { crossEntropy, noGrad, type Tensor } from '../../torch/index.js';
 import { VARIANTS, type Variant } from '../../matrix/index.js';
-import { ModelError } from '../errors.js';
+import { ConfigurationError, ModelError } from '../errors.js';
 import { constant } from '../schedule.js';
-import { integer, nullable, number, object, oneOf, withDefault } from '../schema.js';
-import type { DeepPartial, Read, Reader } from '../schema.js';
 import { SystemModel } from '../system.js';
 import type {
   CreateOptions,
@@ -85,6 +85,19 @@ const optimizer = object({
   weightDecay: withDefault(number({ min: 0 }), 0),
 });
 
+const sharedFields = object({
+  preset: oneOf(PRESETS),
+  ...problemFields,
+  data,
+  optimizer,
+  network: (given) => given,
+});
+
+/** Settings of a selective system. */
+export interface SelectiveConfig<N> extends Omit<Read<typeof sharedFields>, 'network'> {
+  readonly network: N;
+}
+
 /** A selective system, without what they all share. */
 export interface SelectiveDefinition<N extends object> {
   readonly name: string;
@@ -102,13 +115,14 @@ export interface SelectiveDefinition<N extends object> {
 }
 
 /** The system of a definition. */
-export function selectiveSystem<N extends object>(definition: SelectiveDefinition<N>) {
+export function selectiveSystem<N extends object>(
+  definition: SelectiveDefinition<N>,
+): System<SelectiveConfig<N>> {
   const { name, title, imageSize, network, defaults, rules = false } = definition;
-  const reader = object({ preset: oneOf(PRESETS), ...problemFields, data, optimizer, network });
-  type Config = Read<typeof reader>;
-  const parse = (value: unknown): Config => {
-    const config = reader(value, 'config');
-    requireNoisyForm(config);
+  const reader: Reader<SelectiveConfig<N>> = (given) => {
+    // Every key is known here; the type of N is not, so the network is read by itself.
+    const config = { ...sharedFields(given), network: network(given.member('network')) };
+    requireNoisyForm(given, config);
     return config;
   };
   const adam = { algorithm: 'adam', learningRate: constant(PAPER_RATE), batchSize: PAPER_BATCH };
@@ -117,26 +131,29 @@ export function selectiveSystem<N extends object>(definition: SelectiveDefinitio
     optimizer: { ...adam, ...definition.optimizer },
     network: defaults,
   };
-  const changes: Record<string, DeepPartial<Config>[]> = {
+  const changes: Record<string, object[]> = {
     endless: [{ data: { problems: null } }],
   };
-  const system: System<Config> = {
+  return {
     name,
     title,
     presets: PRESETS,
     positions: 'last',
     can: [],
-    config: (preset, configuration, options) =>
-      parse(
-        presetSettings({ preset, configuration }, [paper, ...(changes[preset] ?? [])], options),
-      ),
-    parse,
+    config: (preset, configuration, options) => {
+      const chosen = presetSettings(
+        { preset, configuration },
+        [paper, ...(changes[preset] ?? [])],
+        options,
+      );
+      return read(reader, chosen, ConfigurationError, 'config');
+    },
+    reader,
     needs: (config) => ({ imageSize, rules, ...config.data }),
     criterion: () => 'selection-accuracy',
     create: (config, options) => definition.create(config.network, options),
     learner: (model) => new ChoiceLearner(model as SelectiveModel, definition.loss),
   };
-  return system;
 }
 
 /** Fields that several networks have. */

@@ -4,6 +4,7 @@
  * and the rule prior in full precision. The random numbers of a step are functions of seed and step,
  * so the two are their whole state. Best weights are stored the same way without the optimiser.
  */
+import { byKind, integer, parseJson, read, type Reader } from '../../base/index.js';
 import {
   keep,
   loadSafetensors,
@@ -66,24 +67,16 @@ export interface LoadedCheckpoint extends CheckpointContent {
   dispose(): void;
 }
 
-function parseJson(text: string | undefined, what: string, file: string): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    throw new RunFormatError(`${file}: ${what} is missing or not JSON`);
-  }
-}
+const feedState: Reader<FeedState> = byKind({ set: {}, stream: { produced: integer() } });
 
-function parseFeed(text: string | undefined, file: string): FeedState {
-  const feed = parseJson(text, 'the feed', file) as Partial<FeedState> | null;
-  if (feed?.kind === 'set') return { kind: 'set' };
-  if (feed?.kind === 'stream' && Number.isSafeInteger(feed.produced)) return feed as FeedState;
-  throw new RunFormatError(`${file}: the state of the feed is damaged`);
+function parseFeed(text: string, file: string): FeedState {
+  const name = `${file}: the state of the feed`;
+  return read(feedState, parseJson(text, RunFormatError, name), RunFormatError, name);
 }
 
 /** A system's extra state, as it was stored. */
 export const parseExtra = (text: string | undefined, file: string): unknown =>
-  parseJson(text, "the system's state", file);
+  parseJson(text ?? '', RunFormatError, `${file}: the system's state`);
 
 /** Tensors whose names begin with a prefix, without it. */
 function withPrefix(tensors: ReadonlyMap<string, Tensor>, prefix: string): Map<string, Tensor> {
@@ -103,7 +96,7 @@ export function loadCheckpoint(file: string, device: Device): LoadedCheckpoint {
   }
   return {
     state: decodeState(metadata.state ?? '', file),
-    feed: parseFeed(metadata.feed, file),
+    feed: parseFeed(metadata.feed ?? '', file),
     extra: parseExtra(metadata.extra, file),
     model: withPrefix(tensors, MODEL_PREFIX),
     optimizer: withPrefix(tensors, OPTIMIZER_PREFIX),

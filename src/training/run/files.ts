@@ -5,7 +5,7 @@
  */
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder } from '../../matrix/node.js';
+import { makeFolder } from '../../base/node.js';
 import type { PendingTensors } from './tensor-writer.js';
 
 export interface RunFiles {

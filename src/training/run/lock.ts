@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { ArgumentError } from '../../matrix/index.js';
+import { ArgumentError } from '../../base/index.js';
 import { TrainingError } from '../errors.js';
 import { isMissing, withPath, type RunFiles } from './files.js';
 import { LOCK_FILE } from './folder.js';

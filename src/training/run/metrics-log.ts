@@ -4,6 +4,7 @@
  * drops the lines after s, since it will write them again. What can differ between two otherwise
  * identical runs (seconds, rates) is under `wall`, and nowhere else.
  */
+import { integer, objectWith, oneOf, parseJson, read } from '../../base/index.js';
 import { RunFormatError } from '../errors.js';
 import { AppendFile } from './append-file.js';
 import type { RunFiles } from './files.js';
@@ -46,22 +47,12 @@ export type MetricsLine = TrainMetrics | ValidationMetrics;
 export const METRICS_FILE = 'metrics.jsonl';
 const NEWLINE = 10;
 
+const head = objectWith({ kind: oneOf(['train', 'validation']), step: integer() });
+
 function parseLine(text: string, number: number, path: string): MetricsLine {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new RunFormatError(`${path}: line ${number} is not JSON`);
-  }
-  const line = value as Partial<MetricsLine> | null;
-  if (
-    typeof line !== 'object' ||
-    line === null ||
-    (line.kind !== 'train' && line.kind !== 'validation') ||
-    !Number.isSafeInteger(line.step)
-  ) {
-    throw new RunFormatError(`${path}: line ${number} is not an entry of a metrics log`);
-  }
+  const name = `${path}: line ${number}`;
+  const line = parseJson(text, RunFormatError, name);
+  read(head, line, RunFormatError, name);
   return line as MetricsLine;
 }
 

@@ -6,7 +6,7 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { faultSentence, systemCauseOf } from '../../matrix/node.js';
+import { faultSentence, systemCauseOf } from '../../base/node.js';
 import { TrainingError } from '../errors.js';
 import type { NoteEvent } from '../observer.js';
 import type { RunFiles } from './files.js';

@@ -2,7 +2,7 @@
  * Writes checkpoints. Small ones at once; large ones (hundreds of megabytes with many concepts) in a
  * thread of their own, so that training goes on meanwhile.
  */
-import { startWorker } from '../../matrix/node.js';
+import { startWorker } from '../../base/node.js';
 import { writeSafetensorsFile } from '../../torch/index.js';
 import { TrainingError } from '../errors.js';
 import type { HostTensor } from './checkpoint.js';
