@@ -26,6 +26,9 @@ const number =
 export const numberFromZero = number('from 0', (value) => value >= 0);
 export const numberAboveZero = number('above 0', (value) => value > 0);
 
+/** What a duration looks like, for help texts and errors. */
+export const DURATION = 'a duration such as 90s, 20m or 1h30m; a plain number is minutes';
+
 /** Seconds of a duration such as 90s, 20m or 1h30m; a plain number is minutes. */
 export function duration(most = Infinity, inWords = '') {
   return (text: string): number => {
@@ -40,7 +43,7 @@ function secondsOf(text: string): number {
     return parseDuration(text);
   } catch (error) {
     if (!(error instanceof ArgumentError)) throw error;
-    throw new InvalidArgumentError('expected a duration such as 90s, 20m or 1h30m.');
+    throw new InvalidArgumentError(`expected ${DURATION}.`);
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import { layoutName, VARIANTS } from '../matrix/index.js';
 import { compactNetworks, networkFiles, readNetworks } from '../models/index.js';
-import { readWeightState, type WeightFormat } from '../models/index.js';
+import { readWeightState, type MixtureData, type WeightFormat } from '../models/index.js';
 import { formatSelection } from '../solver/index.js';
 import type {
   BundleAccuracy,
@@ -185,7 +185,7 @@ function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions)
     const snapshots = await run.rules();
     const rules = await bundleRules(
       subject,
-      { ...weights, snapshots },
+      { step: weights.step, prior: weights.extra as MixtureData[] | null, snapshots },
       { signal, fitted: options.problems },
     );
     return { statistics, rules, conceptNames: bundleNames(decline.names) };

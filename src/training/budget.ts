@@ -19,7 +19,9 @@ export function parseDuration(text: string): number {
   const parts = [...withUnit.matchAll(/(\d+(?:\.\d+)?)(min|s|m|h)/g)];
   const seconds = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * UNITS[unit], 0);
   if (parts.map(([part]) => part).join('') !== withUnit || !(seconds > 0)) {
-    throw new ArgumentError(`time "${text}": expected a duration such as 90s, 20m or 1h30m`);
+    throw new ArgumentError(
+      `time "${text}": expected a duration such as 90s, 20m or 1h30m; a plain number is minutes`,
+    );
   }
   return seconds;
 }

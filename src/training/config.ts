@@ -6,9 +6,8 @@ import { parseCrabConfig, type CrabConfig } from '../models/index.js';
 import type { Budget } from './budget.js';
 import { RunFormatError } from './errors.js';
 
-export const CONFIG_FILE = 'config.json';
 export const RUN_FORMAT = 'crab-run';
-export const RUN_VERSION = 1;
+export const RUN_VERSION = 2;
 
 /** Where training problems come from. */
 export type DataConfig =
@@ -156,6 +155,13 @@ function runChecks(value: unknown, checks: Readonly<Record<string, Check>>, file
   }
 }
 
+function requireVersion({ format, version }: Partial<RunConfig>, file: string): void {
+  if (format !== RUN_FORMAT || !isCount(version) || version === RUN_VERSION) return;
+  throw new RunFormatError(
+    `${file}: the run has format ${version}, this version of crab reads format ${RUN_VERSION}: train it again, or use the version it was made with`,
+  );
+}
+
 /** Reads a stored configuration; `file` is named in errors. */
 export function parseRunConfig(text: string, file: string): RunConfig {
   let value: unknown;
@@ -165,6 +171,7 @@ export function parseRunConfig(text: string, file: string): RunConfig {
     throw new RunFormatError(`${file}: not JSON`);
   }
   if (!isObject(value)) throw new RunFormatError(`${file}: not the configuration of a run`);
+  requireVersion(value as Partial<RunConfig>, file);
   runChecks(value, CHECKS, file);
   const config = value as RunConfig;
   runChecks(value, DATA_CHECKS[config.data.kind], file);

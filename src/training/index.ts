@@ -22,7 +22,7 @@ export type {
 } from './observer.js';
 export { openRun } from './open-run.js';
 export type { OpenedRun, StoredWeights, TrainedModel, WhichWeights } from './open-run.js';
-export { DEFAULT_POOL, DEFAULT_VALIDATE_EVERY } from './options.js';
+export { DEFAULT_GIVE_UP_SECONDS, DEFAULT_POOL, DEFAULT_VALIDATE_EVERY } from './options.js';
 export type {
   FollowOptions,
   NewRunOptions,
@@ -31,8 +31,8 @@ export type {
   TrainOptions,
 } from './options.js';
 export type { RulesSnapshot } from './rules-snapshot.js';
-export type { MetricsLine, TrainMetrics, ValidationMetrics } from './run/metrics-log.js';
-export { diskFiles, type RunFiles } from './run/files.js';
+export type { MetricsLine, TrainMetrics, ValidationMetrics } from './run/logs.js';
+export { diskFiles, type RunFiles } from './run/folder.js';
 export { joinTeam, type JoinedTeam } from './parallel/join.js';
 export { shareFailure as refuseTeam } from './parallel/handover.js';
 export { HAVE_MET, LAUNCHED, launchRanks, type LaunchOptions } from './parallel/launch.js';

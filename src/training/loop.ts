@@ -13,7 +13,7 @@ import type { RunConfig } from './config.js';
 import { DivergedError } from './errors.js';
 import type { LoopState } from './loop-state.js';
 import type { FeedReport, TrainingObserver } from './observer.js';
-import type { TrainMetrics, ValidationMetrics } from './run/metrics-log.js';
+import type { TrainMetrics, ValidationMetrics } from './run/logs.js';
 
 /** Loss terms of steps, [steps, terms]. */
 export type TermValues = Float32Array | Float64Array;

@@ -2,27 +2,18 @@
  * A run on disk, for who exports, evaluates or shows it: its configuration, metrics, rule snapshots
  * and the weights of its newest or best checkpoint. Reading only; a run may be training meanwhile.
  */
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
 import { CrabModel, mixturesOf, RulePrior, type MixtureData } from '../models/index.js';
-import { Generator, loadSafetensors, SafetensorsFile } from '../torch/index.js';
-import type { Device, Tensor } from '../torch/index.js';
-import { CONFIG_FILE, parseRunConfig, type RunConfig } from './config.js';
+import { Generator, type Device } from '../torch/index.js';
+import { parseRunConfig, type RunConfig } from './config.js';
 import { RunFormatError } from './errors.js';
 import { absolute } from './options.js';
 import type { RulesSnapshot } from './rules-snapshot.js';
-import { MODEL_PREFIX, parsePrior } from './run/checkpoint.js';
-import { requireIntact } from './run/checksum.js';
-import { diskFiles } from './run/files.js';
-import {
-  bestName,
-  bestSteps,
-  checkpointName,
-  checkpointSteps,
-  rulesName,
-  rulesSteps,
-} from './run/folder.js';
-import { METRICS_FILE, parseMetrics, type MetricsLine } from './run/metrics-log.js';
+import { loadWeights, MODEL_PREFIX, readExtra } from './run/checkpoint.js';
+import { BEST, CHECKPOINTS, CONFIG_FILE, RULES, sizeOf } from './run/folder.js';
+import { readMetrics, type MetricsLine } from './run/logs.js';
 
 export type WhichWeights = 'best' | 'latest';
 
@@ -43,8 +34,8 @@ export interface StoredWeights {
   readonly step: number;
   /** What the names of the model's tensors begin with in that file. */
   readonly prefix: string;
-  /** The rule prior stored beside them; null where it was never fitted. */
-  readonly prior: readonly MixtureData[] | null;
+  /** What the system stored beside them; CRAB: the mixtures of the rule prior, or null. */
+  readonly extra: unknown;
 }
 
 export interface OpenedRun {
@@ -65,53 +56,38 @@ export interface OpenedRun {
 
 async function readRules(folder: string): Promise<RulesSnapshot[]> {
   const snapshots: RulesSnapshot[] = [];
-  for (const step of await rulesSteps(diskFiles, folder)) {
-    const file = path.join(folder, rulesName(step));
-    const text = Buffer.from(await diskFiles.read(file)).toString('utf8');
+  for (const step of (await RULES.steps(folder)).reverse()) {
+    const file = path.join(folder, RULES.name(step));
     try {
-      snapshots.push(JSON.parse(text) as RulesSnapshot);
-    } catch {
-      throw new RunFormatError(`${file}: not JSON`);
+      snapshots.push(JSON.parse(await readFile(file, 'utf8')) as RulesSnapshot);
+    } catch (cause) {
+      throw new RunFormatError(`${file}: not JSON`, { cause });
     }
   }
   return snapshots;
 }
 
-/** File and step of the weights asked for, which are those that were written. */
+/** File and step of the weights asked for. */
 async function weightsFile(
   folder: string,
   which: WhichWeights,
 ): Promise<{ file: string; step: number }> {
-  const [best] = which === 'best' ? await bestSteps(diskFiles, folder) : [];
-  const step = best ?? (await checkpointSteps(diskFiles, folder)).at(0);
+  const [best] = which === 'best' ? await BEST.steps(folder) : [];
+  const step = best ?? (await CHECKPOINTS.steps(folder)).at(0);
   if (step === undefined) throw new ArgumentError(`${folder} has no checkpoint yet`);
-  const file = path.join(folder, best === undefined ? checkpointName(step) : bestName(step));
-  requireIntact(file);
-  return { file, step };
-}
-
-/** The rule prior in the metadata of a checkpoint. */
-function storedPrior(file: string): readonly MixtureData[] | null {
-  const opened = SafetensorsFile.open(file);
-  try {
-    return parsePrior(opened.metadata.prior, file);
-  } finally {
-    opened.close();
-  }
+  const name = best === undefined ? CHECKPOINTS.name(step) : BEST.name(step);
+  return { file: path.join(folder, name), step };
 }
 
 function modelFrom(config: RunConfig, file: string, step: number, device: Device): TrainedModel {
-  const { tensors, metadata } = loadSafetensors(file, device);
+  const weights = loadWeights(file, device);
   const { network, rulePrior } = config.model;
   const model = new CrabModel(network, { generator: new Generator('cpu', 0) });
-  const data = parsePrior(metadata.prior, file);
-  const prior = data === null ? null : priorFrom(data, network, rulePrior, device);
-  const state = [...tensors].filter(([name]) => name.startsWith(MODEL_PREFIX));
-  const weights = new Map<string, Tensor>(
-    state.map(([name, tensor]) => [name.slice(MODEL_PREFIX.length), tensor]),
-  );
-  model.to({ device }).loadStateDict(weights);
-  for (const tensor of tensors.values()) tensor.dispose();
+  const mixtures = weights.extra as MixtureData[] | null;
+  const prior = mixtures && new RulePrior(network.concepts, network.ruleSize, rulePrior, device);
+  prior?.load(mixturesOf(mixtures ?? []));
+  model.to({ device }).loadStateDict(weights.model);
+  weights.dispose();
   model.eval();
   const dispose = (): void => {
     model.dispose();
@@ -120,39 +96,26 @@ function modelFrom(config: RunConfig, file: string, step: number, device: Device
   return { model, prior, step, dispose };
 }
 
-function priorFrom(
-  data: readonly MixtureData[],
-  { concepts, ruleSize }: RunConfig['model']['network'],
-  config: RunConfig['model']['rulePrior'],
-  device: Device,
-): RulePrior {
-  const prior = new RulePrior(concepts, ruleSize, config, device);
-  prior.load(mixturesOf(data));
-  return prior;
-}
-
 /** Opens a run; nothing but its configuration is read until asked for. */
 export async function openRun(run: string): Promise<OpenedRun> {
   const folder = absolute(run);
   const file = path.join(folder, CONFIG_FILE);
-  if ((await diskFiles.size(file)) === null) {
+  if ((await sizeOf(file)) === null) {
     throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
   }
-  const config = parseRunConfig(Buffer.from(await diskFiles.read(file)).toString('utf8'), file);
-  const log = path.join(folder, METRICS_FILE);
+  const config = parseRunConfig(await readFile(file, 'utf8'), file);
   return {
     folder,
     config,
-    metrics: async () =>
-      (await diskFiles.size(log)) === null ? [] : parseMetrics(await diskFiles.read(log), log),
+    metrics: () => readMetrics(folder),
     steps: async () => ({
-      latest: (await checkpointSteps(diskFiles, folder)).at(0) ?? null,
-      best: (await bestSteps(diskFiles, folder)).at(0) ?? null,
+      latest: (await CHECKPOINTS.steps(folder)).at(0) ?? null,
+      best: (await BEST.steps(folder)).at(0) ?? null,
     }),
     rules: () => readRules(folder),
     weights: async (which) => {
       const { file, step } = await weightsFile(folder, which);
-      return { file, step, prefix: MODEL_PREFIX, prior: storedPrior(file) };
+      return { file, step, prefix: MODEL_PREFIX, extra: readExtra(file) };
     },
     loadModel: async (which, device = 'cpu') => {
       const weights = await weightsFile(folder, which);

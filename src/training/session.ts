@@ -2,7 +2,8 @@
  * A training in memory: model, optimiser, rule prior, feed, validator, and how they are put together
  * for the loop. Everything is made from the run's configuration, and continued from a checkpoint.
  */
-import { CrabModel, mixturesOf, RulePrior, type MixtureData } from '../models/index.js';
+import { CrabModel, mixturesOf, RulePrior } from '../models/index.js';
+import type { GaussianMixture, MixtureData } from '../models/index.js';
 import { Generator, keep, optim, scope, type Device, type Tensor } from '../torch/index.js';
 import type { RunConfig } from './config.js';
 import { RunFormatError } from './errors.js';
@@ -68,6 +69,10 @@ function makeOptimizer(config: RunConfig, model: CrabModel): optim.Optimizer {
   }
 }
 
+/** The rule prior in what a checkpoint keeps beside the weights; null before the first fit. */
+const priorIn = (extra: unknown): GaussianMixture[] | null =>
+  extra === null ? null : mixturesOf(extra as MixtureData[]);
+
 /** Refuses a checkpoint of another model or optimiser than the run's. */
 export function requireFitting(
   config: RunConfig,
@@ -80,6 +85,7 @@ export function requireFitting(
   try {
     model.loadStateDict(checkpoint.model);
     optimizer.loadStateTensors(checkpoint.optimizer);
+    priorIn(checkpoint.extra);
   } catch (cause) {
     throw new RunFormatError(`${file}: it is of another model`, { cause });
   } finally {
@@ -143,7 +149,7 @@ const cloneState = (model: CrabModel): Map<string, Tensor> =>
 interface BestWeights {
   readonly step: number;
   readonly tensors: Map<string, Tensor>;
-  readonly prior: readonly MixtureData[] | null;
+  readonly extra: unknown;
 }
 
 export class TrainingSession {
@@ -208,7 +214,8 @@ export class TrainingSession {
     if (checkpoint) {
       model.loadStateDict(checkpoint.model);
       optimizer.loadStateTensors(checkpoint.optimizer);
-      if (checkpoint.prior) prior.load(mixturesOf(checkpoint.prior));
+      const fitted = priorIn(checkpoint.extra);
+      if (fitted !== null) prior.load(fitted);
     }
     const team = runtime.team ?? SOLO;
     const feed = await makeFeed(config, runtime, checkpoint, stored, team, signal);
@@ -232,22 +239,23 @@ export class TrainingSession {
     return snapshotRules(step, model, prior, source, config.snapshots.problems, device);
   }
 
-  priorData(): readonly MixtureData[] | null {
+  /** What a checkpoint keeps beside the weights: the rule prior, null before the first fit. */
+  extra(): unknown {
     return this.prior.isFitted ? this.prior.toJSON() : null;
   }
 
   keepBest(step: number): void {
     this.#dropBest();
-    this.#best = { step, tensors: cloneState(this.model), prior: this.priorData() };
+    this.#best = { step, tensors: cloneState(this.model), extra: this.extra() };
   }
 
   /** Hands over the best weights, once, on the host. */
-  takeBest(): { step: number; tensors: HostTensor[]; prior: readonly MixtureData[] | null } | null {
+  takeBest(): { step: number; tensors: HostTensor[]; extra: unknown } | null {
     if (this.#best === null) return null;
-    const { step, tensors, prior } = this.#best;
+    const { step, tensors, extra } = this.#best;
     const host = hostTensors(MODEL_PREFIX, tensors);
     this.#dropBest();
-    return { step, tensors: host, prior };
+    return { step, tensors: host, extra };
   }
 
   #dropBest(): void {

@@ -7,7 +7,6 @@ import { crabConfig } from '../../src/models/index.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
 import { runConfigOf, type StoredData } from '../../src/training/options.js';
-import { encodeConfig } from '../../src/training/run/store.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { failureOf } from '../cli/crab-in-process.js';
 import { crabFromSource, type Outcome } from '../cli/run-crab.js';
@@ -43,7 +42,13 @@ describe('crab train, wrong use', () => {
     [/--config is needed, or --resume/],
     [/unknown configuration "moon"/, '--config', 'moon'],
     [/--steps and --time do not go together/, '--config', 'center', '--steps', '5', '--time', '1m'],
-    [/'--time <duration>' .* expected a duration/, '--config', 'center', '--time', 'soon'],
+    [
+      /'--time <duration>' .* expected a duration .* a plain number is minutes/,
+      '--config',
+      'center',
+      '--time',
+      'soon',
+    ],
     [/--overrides: .*unknown key "depth"/, '--config', 'center', '--overrides', '{"depth": 3}'],
     [/--overrides: the text is not JSON/, '--config', 'center', '--overrides', '{"depth": '],
     [/the text must be a JSON object/, '--config', 'center', '--overrides', '[]'],
@@ -96,7 +101,7 @@ describe('crab train --continue', () => {
       data,
     );
     await mkdir(run);
-    await writeFile(path.join(run, 'config.json'), encodeConfig(config));
+    await writeFile(path.join(run, 'config.json'), JSON.stringify(config));
     return run;
   }
   const settings = ['--config', 'center', '--preset', 'small', '--continue', '--out'];

@@ -4,7 +4,6 @@
  * need not share one. Should the first rank fail before that, it says why.
  */
 import { ArgumentError } from '../../matrix/index.js';
-import type { MixtureData } from '../../models/index.js';
 import { keep, scope, zeros, type Device, type DType, type Tensor } from '../../torch/index.js';
 import { parseRunConfig } from '../config.js';
 import { TrainingError } from '../errors.js';
@@ -30,7 +29,7 @@ type Header =
       readonly checkpoint: null | {
         readonly state: string;
         readonly feed: FeedState;
-        readonly prior: readonly MixtureData[] | null;
+        readonly extra: unknown;
         readonly tensors: readonly Announced[];
       };
     };
@@ -57,7 +56,7 @@ export function shareRun(team: Team, { folder, config, checkpoint }: Opened): vo
     checkpoint: checkpoint && {
       state: encodeState(checkpoint.state),
       feed: checkpoint.feed,
-      prior: checkpoint.prior,
+      extra: checkpoint.extra,
       tensors: tensors.map(([announced]) => announced),
     },
   };
@@ -102,14 +101,14 @@ export function followRun(team: Team, cuda: string): Opened {
   }
   const { folder, checkpoint } = header;
   const config = parseRunConfig(header.config, 'the configuration of the first rank');
-  if (checkpoint === null) return { folder, config, checkpoint, stored: null, isNew: true };
+  if (checkpoint === null) return { folder, config, checkpoint, stored: null };
   const device = (config.device === 'cuda' ? cuda : config.device) as Device;
   const tensors = receiveTensors(team, device, checkpoint.tensors);
-  const { feed, prior } = checkpoint;
+  const { feed, extra } = checkpoint;
   const state = decodeState(checkpoint.state, 'the state of the first rank');
   const dispose = (): void => {
     for (const map of Object.values(tensors)) for (const tensor of map.values()) tensor.dispose();
   };
-  const loaded: LoadedCheckpoint = { state, feed, prior, ...tensors, dispose };
-  return { folder, config, checkpoint: loaded, stored: null, isNew: false };
+  const loaded: LoadedCheckpoint = { state, feed, extra, ...tensors, dispose };
+  return { folder, config, checkpoint: loaded, stored: null };
 }
