@@ -1,7 +1,7 @@
 /** Parsers for option values. Each throws an error that names the value and what would be right. */
 import { InvalidArgumentError } from 'commander';
 import { ArgumentError } from '../matrix/index.js';
-import { parseDuration } from '../training/index.js';
+import { DURATION, parseDuration } from '../training/index.js';
 
 /** A whole number within bounds; separators such as 10_000 are accepted. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
@@ -25,9 +25,6 @@ const number =
   };
 export const numberFromZero = number('from 0', (value) => value >= 0);
 export const numberAboveZero = number('above 0', (value) => value > 0);
-
-/** What a duration looks like, for help texts and errors. */
-export const DURATION = 'a duration such as 90s, 20m or 1h30m; a plain number is minutes';
 
 /** Seconds of a duration such as 90s, 20m or 1h30m; a plain number is minutes. */
 export function duration(most = Infinity, inWords = '') {

@@ -11,6 +11,7 @@ import {
   DEFAULT_GIVE_UP_SECONDS,
   DEFAULT_POOL,
   DEFAULT_VALIDATE_EVERY,
+  DURATION,
   openRun,
   train,
 } from '../training/index.js';
@@ -100,7 +101,7 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option('--epochs <n>', 'how often to use every problem', numberAboveZero)
     .option(
       '--time <duration>',
-      `how long, such as 90s, 20m or 1h30m (a plain number is minutes), start-up included, but at least the steps that measure the speed (default: ${DEFAULT_TIME_SECONDS / 60}m)`,
+      `how long, start-up included, but at least the steps that measure the speed: ${DURATION} (default: ${DEFAULT_TIME_SECONDS / 60}m)`,
       duration(),
     )
     .option('--out <run>', 'folder of the run (default: runs/<config>-<preset>-<seed>)')

@@ -1,5 +1,5 @@
 /** Training of models: data feeds, the loop, checkpoints and logs of a run. Node only. */
-export { parseDuration, type Budget } from './budget.js';
+export { DURATION, parseDuration, type Budget } from './budget.js';
 export type { Criterion, DataConfig, Precision, RunConfig } from './config.js';
 export {
   DivergedError,

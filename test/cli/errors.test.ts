@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sentenceAfterStop, sentenceOf } from '../../src/cli/errors.js';
+import { exitCodeOf, sentenceAfterStop, sentenceOf } from '../../src/cli/errors.js';
 import { UnsavedError } from '../../src/training/errors.js';
 
 const refusal = (code: string, path: string): Error =>
@@ -23,4 +23,5 @@ test('after Ctrl-C only what was lost is worth a word', () => {
   expect(sentenceAfterStop(unsaved)).toBe(
     'runs/a: steps 5 to 9 could not be saved (no space left on the device) and are lost; make room and go on from step 4 with: crab train --resume runs/a',
   );
+  expect(exitCodeOf(unsaved)).toBe(1);
 });

@@ -10,7 +10,7 @@
  * on that, TensorBoard drops what earlier processes wrote at that step or later. An event file is a
  * sequence of TFRecords (length, masked CRC-32C, bytes, masked CRC-32C) of `Event` messages.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import protobuf from 'protobufjs';
 import { RunFormatError } from '../errors.js';
@@ -86,8 +86,6 @@ export class GrowingFile {
     this.#flushed = all.length;
   }
 }
-
-const encodeLine = (line: MetricsLine): string => `${JSON.stringify(line)}\n`;
 
 function parseLine(text: string, number: number, file: string): MetricsLine {
   try {
@@ -192,9 +190,11 @@ export class RunLogs {
     now = () => Date.now() / 1000,
   ): Promise<RunLogs> {
     const file = path.join(folder, METRICS_FILE);
-    const lines = (await readMetrics(folder)).filter((line) => line.step <= step);
-    const kept = Buffer.from(lines.map(encodeLine).join(''));
-    if (((await sizeOf(file)) ?? 0) !== kept.length) await files.write(file, kept);
+    const count = (await readMetrics(folder)).filter((line) => line.step <= step).length;
+    const text = count === 0 ? '' : await readFile(file, 'utf8');
+    const kept = Buffer.from(text.split('\n').slice(0, count).concat('').join('\n'));
+    // Cutting a file works on a full disk too.
+    if (((await sizeOf(file)) ?? 0) > kept.length) await truncate(file, kept.length);
     // A name that TensorBoard recognises ("tfevents" in it) and sorts by time.
     const second = Math.floor(now()).toString().padStart(10, '0');
     const name = `events.out.tfevents.${second}.${process.pid}`;
@@ -207,7 +207,7 @@ export class RunLogs {
   }
 
   add(line: MetricsLine): void {
-    this.metrics.add(Buffer.from(encodeLine(line)));
+    this.metrics.add(Buffer.from(`${JSON.stringify(line)}\n`));
     const value = scalarsOf(line)
       .filter(([, scalar]) => scalar !== undefined)
       .map(([tag, simpleValue]) => ({ tag, simpleValue }));
