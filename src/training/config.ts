@@ -6,6 +6,7 @@ import {
   boolean,
   byKind,
   dictionary,
+  isRecord,
   integer,
   list,
   nullable,
@@ -23,9 +24,8 @@ import { SYSTEM_NAMES, systemNamed, type SystemConfig } from '../models/index.js
 import type { Budget } from './budget.js';
 import { RunFormatError } from './errors.js';
 
-export const CONFIG_FILE = 'config.json';
 export const RUN_FORMAT = 'crab-run' as const;
-export const RUN_VERSION = 1 as const;
+export const RUN_VERSION = 2 as const;
 
 const count = integer({ min: 1 });
 const positive = number({ above: 0 });
@@ -111,6 +111,19 @@ const runConfig: Reader<RunConfig> = (given) => {
   return { ...config, model: systemNamed(config.system).reader(given.member('model')) };
 };
 
+/** Refuses a run of another format by its number; whatever else is wrong is told by the checks. */
+function requireVersion(value: unknown, file: string): void {
+  if (!isRecord(value) || value.format !== RUN_FORMAT) return;
+  const { version } = value;
+  if (typeof version !== 'number' || version === RUN_VERSION) return;
+  throw new RunFormatError(
+    `${file}: the run has format ${version}, this version of crab reads format ${RUN_VERSION}: train it again, or use the version it was made with`,
+  );
+}
+
 /** Reads a stored configuration; `file` is named in errors. */
-export const parseRunConfig = (text: string, file: string): RunConfig =>
-  read(runConfig, parseJson(text, RunFormatError, file), RunFormatError, file);
+export function parseRunConfig(text: string, file: string): RunConfig {
+  const value = parseJson(text, RunFormatError, file);
+  requireVersion(value, file);
+  return read(runConfig, value, RunFormatError, file);
+}

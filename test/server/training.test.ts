@@ -170,7 +170,7 @@ describe.skipIf(!isTorchAvailable())('a run from its start to a model', () => {
     const from = listener.heard.length;
     expect((await act(port, 'resume', NAME)).status).toBe(200);
     const refused = runOf(await state(listener, NAME, 'failed', from), NAME);
-    expect(refused?.fault).toMatch(/another process trains this run/);
+    expect(refused?.fault).toMatch(/is being trained by process \d+/);
     await other.close();
     ear.close();
     const kept = (await (await openRun(path.join(site.runs, NAME))).steps()).latest;

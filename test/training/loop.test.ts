@@ -5,7 +5,7 @@ import { DivergedError } from '../../src/training/errors.js';
 import { initialState, type LoopState } from '../../src/training/loop-state.js';
 import { TrainingLoop, type Training } from '../../src/training/loop.js';
 import { runConfigOf, type NewRunOptions } from '../../src/training/options.js';
-import type { MetricsLine } from '../../src/training/run/metrics-log.js';
+import type { MetricsLine } from '../../src/training/run/logs.js';
 
 const BATCH = 4;
 
