@@ -42,6 +42,8 @@ export {
   type ProblemImages,
   type RendererOptions,
 } from './render-panel.js';
+export { ProblemReader } from './problem-reader.js';
+export { PanelReader, type ReadComponent, type ReadPanel } from './panel-reader.js';
 export * from './symbolic.js';
 export * from './json.js';
 export * from './validation.js';
