@@ -9,7 +9,13 @@ import {
   IMAGE_PIXELS,
   SMALL_PIXELS,
 } from '../../matrix/index.js';
-import { imageToPanel, readMatrixPicture, toPanel, type Panel } from '../../solver/index.js';
+import {
+  drawnPanel,
+  imageToPanel,
+  readMatrixPicture,
+  toPanel,
+  type Panel,
+} from '../../solver/index.js';
 import type { GivenFile } from './protocol.js';
 
 /** What pictures show. */
@@ -76,7 +82,12 @@ async function readWholeMatrix(file: GivenFile): Promise<Pictures> {
 async function readSinglePanels(files: readonly GivenFile[]): Promise<Pictures> {
   const sorted = [...files].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
   const panels: (Panel | null)[] = [];
-  for (const file of sorted) panels.push(toPanel(await decodePicture(file), file.name));
+  for (const file of sorted) {
+    panels.push(drawnPanel(toPanel(await decodePicture(file), file.name)));
+  }
+  if (panels.every((panel) => panel === null)) {
+    throw new FormatError('nothing is drawn on any of these pictures');
+  }
   if (panels.length === PANELS - 1) panels.push(null);
   return { panels, candidates: [], target: null };
 }
