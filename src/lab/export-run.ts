@@ -14,7 +14,7 @@ import type {
   BundleManifest,
   ConceptName,
 } from '../solver/index.js';
-import { memoryBundle, writeBundle } from '../solver/node.js';
+import { memoryBundle, requireBundlePlace, writeBundle } from '../solver/node.js';
 import {
   openRun,
   trainingFacts,
@@ -195,6 +195,7 @@ function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions)
 /** Exports a run; nothing is written before everything is there. */
 export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   const { signal, onProgress } = options;
+  await requireBundlePlace(options.out);
   const run = await openRun(options.run);
   const weights = await run.weights(options.which ?? 'best');
   onProgress?.('networks', 0);
