@@ -16,9 +16,15 @@ const EXAMPLES = `
 PATH is a RAVEN folder (or a root that holds several), a set file (.npz), or an HDF5 cache of the
 authors' code (.hdf5). Without --format, an --out that ends in .npz is a set file, else a RAVEN folder.
 
+A set becomes a RAVEN folder by reading its pictures back, which must be drawn exactly as RAVEN's are.
+Rules are those of its labels, or those that hold where it has none. Problems are numbered from 0 in the
+order of the set and drawn again at 160x160. Pictures do not show everything: a figure that looks the same
+turned is written upright unless its row tells more, and equal entities with Uniformity 3.
+
 Examples:
   crab convert RAVEN-10000/center_single --out center.npz
   crab convert RAVEN-10000 --out sets --format npz           one set for each configuration
+  crab convert center.npz --out data                         back to RAVEN's files, with XML
   crab convert center.npz --out sheets --format png`;
 
 export function addConvertCommand(program: Command, signal: AbortSignal): void {

@@ -123,15 +123,20 @@ export async function requireOwnPage(
   );
 }
 
-/** Refuses a folder that cannot be made or written to. */
-export async function requireOutputFolder(argument: string, location: string): Promise<void> {
+/** Refuses what is no folder and cannot become one; gives the folder that is there, or the one above it. */
+export async function requireFolder(argument: string, location: string): Promise<string> {
   const named = { argument, location };
   if (location === '') throw new UsageError(`${argument} is empty: name a folder`);
   const kind = await kindOf(named);
   if (kind === 'file') {
     throw new UsageError(`${argument} ${location}: this is a file, a folder was expected`);
   }
-  await requireWritable(kind === 'folder' ? location : await nearestFolder(named), named);
+  return kind === 'folder' ? location : nearestFolder(named);
+}
+
+/** Refuses a folder that cannot be made or written to. */
+export async function requireOutputFolder(argument: string, location: string): Promise<void> {
+  await requireWritable(await requireFolder(argument, location), { argument, location });
 }
 
 /** Whether a folder holds a run of training. */

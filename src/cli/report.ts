@@ -10,9 +10,9 @@ import {
 } from '../lab/index.js';
 import { wholeNumber } from './arguments.js';
 import { sentenceOf, UsageError } from './errors.js';
-import { StageProgress } from './export.js';
 import { problemsOption, readMetrics, repeatsOption } from './measuring.js';
 import { requireInput, requireOutputFolder } from './paths.js';
+import { startProgress } from './progress.js';
 
 interface Options {
   zoo?: string | true;
@@ -91,14 +91,14 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   if (options.cards) return writeCards(options, signal);
   for (const folder of options.data ?? []) await requireInput('--data', folder);
   await requireOutputFolder('--out', options.out);
-  const progress = new StageProgress(options.quiet ?? false);
+  const progress = startProgress(100, '% of the report', options.quiet);
   try {
     const { page, evaluations, broken } = await reportZoo({
       ...options,
       zoo: options.zoo === true ? undefined : options.zoo,
       metrics,
       signal,
-      onProgress: (stage, share) => progress.update(stage, share),
+      onProgress: (stage, _, whole) => progress.update(Math.round(1000 * whole) / 10, stage),
     });
     progress.stop();
     const failed = broken.map(({ location, error }) => ({ location, reason: sentenceOf(error) }));

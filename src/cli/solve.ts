@@ -18,8 +18,14 @@ interface Options {
 }
 
 const EXAMPLES = `
-INPUT is a RAVEN problem (.npz), a picture of a 3x3 matrix with a blank cell (.png; candidates beside it
-are found as well), or a folder of eight or nine images in the order of their names.
+INPUT is a RAVEN problem (.npz), a picture of a 3x3 matrix with a blank cell (.png, .jpg; candidates
+beside it are found as well), or a folder of eight or nine images in the order of their names. An image of
+one shade (white, grey or black) is a blank.
+
+JSON: {"unknown": [panels the model does not know], "missing": [panels], "rules": [...],
+"choice": {"index", "number", "confidence", "distance", "identical": [[candidates]], "candidates": [...]},
+"answer"}. Panels are counted from 1 to 9, concepts and candidates from 1: choice.index and choice.number
+are the same, and candidate n is the n-th of choice.candidates. What does not apply is null.
 
 Examples:
   crab solve RAVEN_8_test.npz --model center
@@ -39,7 +45,7 @@ export function addSolveCommand(program: Command, signal: AbortSignal): void {
   program
     .command('solve')
     .description('imagine the missing panels of a matrix and choose a candidate')
-    .argument('<input>', 'a problem: .npz, .png or a folder of images')
+    .argument('<input>', 'a problem: .npz, .png, .jpg or a folder of images')
     .requiredOption('--model <model>', 'name or folder of a bundle')
     .option('--missing <list>', 'missing positions, 1 to 9 (default: the blank one)', positions)
     .option('--out <file.png>', 'write the completed matrix')
@@ -143,6 +149,16 @@ async function writeCompleted(file: string, input: ProblemInput, answer: Answer)
   await writeFileAtomically(file, encodePng(picture));
 }
 
+const fromOne = (indices: readonly number[]): number[] => indices.map((index) => index + 1);
+
+/** Says which candidates cannot be told apart. */
+const identicalNote = (choice: UncertainChoice | null): string =>
+  (choice?.identical ?? [])
+    .map((group) => `candidates ${AND.format(fromOne(group).map(String))} are the same picture\n`)
+    .join('');
+
+const AND = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+
 function report(
   { answer, choice }: Finding,
   input: ProblemInput,
@@ -152,7 +168,12 @@ function report(
     unknown,
     missing: answer.missing,
     rules: answer.rules,
-    choice: choice === null ? null : { ...choice, number: choice.index + 1 },
+    choice: choice && {
+      ...choice,
+      index: choice.index + 1,
+      number: choice.index + 1,
+      identical: choice.identical.map(fromOne),
+    },
     answer: input.answer === null ? null : input.answer + 1,
   };
 }
@@ -210,7 +231,8 @@ function describe(
     choice === null
       ? ''
       : `candidate ${choice.index + 1} (${choice.confidence === null ? 'a guess' : percent(choice.confidence)})${known}\n`;
-  if (!explain) return imagined + chosen;
+  const same = identicalNote(choice);
+  if (!explain) return imagined + chosen + same;
   const distances = choice === null ? '' : `\n${distanceTable(answer, choice)}`;
-  return `${imagined}${chosen}\n${ruleTable(answer)}${distances}`;
+  return `${imagined}${chosen}${same}\n${ruleTable(answer)}${distances}`;
 }

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { isLoopback, pageFolder, startStudio, type StudioServer } from '../server/index.js';
 import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
+import { requireFolder } from './paths.js';
 
 interface Options {
   port?: number;
@@ -114,8 +115,10 @@ async function runStudio(options: Options, signal: AbortSignal): Promise<void> {
   if (!existsSync(path.join(pageFolder(), 'index.html'))) {
     throw new UsageError('the page is not built: run `npm run build`');
   }
-  if (options.zoo !== undefined && !existsSync(options.zoo)) {
-    throw new UsageError(`--zoo ${options.zoo}: no such folder`);
+  await requireFolder('--runs', options.runs);
+  if (options.zoo !== undefined) {
+    await requireFolder('--zoo', options.zoo);
+    if (!existsSync(options.zoo)) throw new UsageError(`--zoo ${options.zoo}: no such folder`);
   }
   const studio = await start(options);
   announce(studio, options);

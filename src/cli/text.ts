@@ -4,7 +4,9 @@ export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 
 /** Columns padded to the widest entry: words in the first, figures in the others. */
 export function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const widths = rows[0].map((_, column) =>
+    rows.reduce((widest, row) => Math.max(widest, row[column].length), 0),
+  );
   const line = (row: readonly string[]): string =>
     row
       .map((entry, i) => (i === 0 ? entry.padEnd(widths[i]) : entry.padStart(widths[i])))

@@ -22,7 +22,7 @@ import type {
   BundleManifest,
   ConceptName,
 } from '../solver/index.js';
-import { memoryBundle, writeBundle } from '../solver/node.js';
+import { memoryBundle, requireBundlePlace, writeBundle } from '../solver/node.js';
 import {
   openRun,
   trainingFacts,
@@ -211,6 +211,7 @@ function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions)
 /** Exports a run; nothing is written before everything is there. */
 export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   const { signal, onProgress } = options;
+  await requireBundlePlace(options.out);
   const run = await openRun(options.run);
   const weights = await run.weights(options.which ?? 'best');
   onProgress?.('networks', 0);

@@ -25,3 +25,7 @@ export interface LevelRange {
 }
 
 export const levels = (min: number, max: number): LevelRange => ({ min, max });
+
+/** Every level of a range. */
+export const levelsOf = ({ min, max }: LevelRange): number[] =>
+  Array.from({ length: max - min + 1 }, (_, i) => min + i);

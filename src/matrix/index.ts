@@ -53,6 +53,8 @@ export {
   type ProblemImages,
   type RendererOptions,
 } from './render-panel.js';
+export { ProblemReader } from './problem-reader.js';
+export { PanelReader, type ReadComponent, type ReadPanel } from './panel-reader.js';
 export * from './symbolic.js';
 export * from './json.js';
 export * from './validation.js';
@@ -67,7 +69,9 @@ export {
   type NpyHeader,
 } from './npy.js';
 export { NpzFile, readNpz, writeNpz, type NpzArray } from './npz.js';
-export { decodePng, encodePng, type GreyImage, type Picture, type PngLimits } from './png.js';
+export { decodePng, encodePng, type GreyImage, type Picture, type PictureLimits } from './png.js';
+export { decodeJpeg } from './jpeg.js';
+export { decodePicture, isPicture, PICTURE_FILE } from './picture.js';
 export {
   decodeRavenNpz,
   encodeRavenNpz,

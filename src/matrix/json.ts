@@ -1,5 +1,6 @@
 /**
- * Problems as JSON. The form is the Problem itself, with a version beside it:
+ * Problems as JSON. The form is the Problem itself, with a version beside it; `target`, slots and
+ * components are indices and count from 0, as there:
  *
  *     { "version": 1, "configuration": "grid-2x2", "noisy": false, "variant": "i-raven",
  *       "context": [ { "components": [ { "uniformity": 3, "entities":

@@ -24,13 +24,14 @@ export interface GreyImage {
   readonly data: Float32Array;
 }
 
-export interface PngLimits {
+/** What reading a picture may take. */
+export interface PictureLimits {
   /** Most pixels accepted. */
   readonly maxPixels?: number;
 }
 
-const DEFAULT_MAX_PIXELS = 16 << 20;
-const MAX_SIDE = 1 << 15;
+export const DEFAULT_MAX_PIXELS = 16 << 20;
+export const MAX_SIDE = 1 << 15;
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
 export function encodePng(picture: Picture): Uint8Array {
@@ -44,7 +45,7 @@ export function encodePng(picture: Picture): Uint8Array {
 }
 
 /** Reads any PNG; FormatError where it is damaged or larger than allowed. */
-export function decodePng(bytes: Uint8Array, limits: PngLimits = {}): GreyImage {
+export function decodePng(bytes: Uint8Array, limits: PictureLimits = {}): GreyImage {
   const chunks = readChunks(bytes);
   const header = parseHeader(chunks.header, limits.maxPixels ?? DEFAULT_MAX_PIXELS);
   const lines = unfilterPasses(header, (expected) => inflate(chunks.data, expected));
@@ -55,6 +56,10 @@ export function decodePng(bytes: Uint8Array, limits: PngLimits = {}): GreyImage 
   };
 }
 
+/** Whether bytes begin as a PNG does. */
+export const isPng = (bytes: Uint8Array): boolean =>
+  SIGNATURE.every((byte, i) => bytes[i] === byte);
+
 interface Chunks {
   header: Uint8Array;
   palette: Uint8Array | undefined;
@@ -63,7 +68,7 @@ interface Chunks {
 }
 
 function readChunks(bytes: Uint8Array): Chunks {
-  if (SIGNATURE.some((byte, i) => bytes[i] !== byte)) throw new FormatError('not a PNG image');
+  if (!isPng(bytes)) throw new FormatError('not a PNG image');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const chunks: Partial<Chunks> & { data: Uint8Array[] } = { data: [] };
   for (let at = SIGNATURE.length; at + 12 <= bytes.length;) {
@@ -177,7 +182,7 @@ function parsePalette(header: PngHeader, chunks: Chunks): Float32Array | undefin
 }
 
 /** Rec. 601, as image libraries turn colours to grey. */
-const luma = (red: number, green: number, blue: number): number =>
+export const luma = (red: number, green: number, blue: number): number =>
   0.299 * red + 0.587 * green + 0.114 * blue;
 
 const overPaper = (grey: number, alpha: number): number => 1 - alpha * (1 - grey);

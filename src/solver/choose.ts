@@ -1,7 +1,7 @@
 /** The choice among candidates from their residuals: distances, shares of concepts, probabilities. */
 import { ArgumentError } from '../base/index.js';
 import type { NamedPanel } from './networks.js';
-import type { PanelInput } from './panels.js';
+import { toPanel, type PanelInput } from './panels.js';
 import type {
   Answer,
   CandidateInput,
@@ -57,6 +57,20 @@ export function residualsOf(
   );
 }
 
+/** Groups of candidates with the same panels, by their indices. */
+export function identicalCandidates(offer: readonly (readonly NamedPanel[])[]): number[][] {
+  const panels = offer.map((each) => each.map(({ input, what }) => toPanel(input, what)));
+  const isSame = (a: number, b: number): boolean =>
+    panels[a].every((panel, t) => panel.every((value, i) => value === panels[b][t][i]));
+  const groups: number[][] = [];
+  for (const candidate of panels.keys()) {
+    const group = groups.find(([first]) => isSame(first, candidate));
+    if (group === undefined) groups.push([candidate]);
+    else group.push(candidate);
+  }
+  return groups.filter(({ length }) => length > 1);
+}
+
 const sum = (values: Iterable<number>): number => {
   let total = 0;
   for (const value of values) total += value;
@@ -72,9 +86,13 @@ function addedShares(
   return Array.from(each[0], (_, m) => sum(each.map((shares) => shares[m])));
 }
 
+/** Of as many values as there are: arguments of a call are not. */
+const smallest = (values: readonly number[]): number =>
+  values.reduce((least, value) => Math.min(least, value), Infinity);
+
 /** Probabilities proportional to exp(-distance / scale). */
 export function softmax(distances: readonly number[], scale: number): number[] {
-  const least = Math.min(...distances);
+  const least = smallest(distances);
   const weights = distances.map((distance) => Math.exp((least - distance) / scale));
   const total = sum(weights);
   return weights.map((weight) => weight / total);
@@ -84,7 +102,7 @@ export function softmax(distances: readonly number[], scale: number): number[] {
 export function chooseCandidate(
   residuals: readonly (readonly Float32Array[])[],
   { concepts, conceptSize, sigmaZ, metric, distance: wanted }: ChoiceContext,
-): Choice {
+): Omit<Choice, 'identical'> {
   const distance = wanted ?? (metric === null ? 'l2' : 'calibrated');
   if (distance === 'calibrated' && metric === null) {
     throw new ArgumentError('this bundle has no statistics for calibrated distances: use l2');
@@ -110,6 +128,6 @@ export function chooseCandidate(
     ...report,
     probability: probabilities[i],
   }));
-  const index = distances.indexOf(Math.min(...distances));
+  const index = distances.indexOf(smallest(distances));
   return { index, confidence: probabilities[index], distance, candidates };
 }

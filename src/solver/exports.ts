@@ -22,6 +22,7 @@ export { softmax } from './choose.js';
 export { completedPicture, type CompletedOptions } from './completed-picture.js';
 export * from './errors.js';
 export {
+  drawnPanel,
   Familiarity,
   isEmptyPanel,
   redrawingError,

@@ -51,6 +51,9 @@ export function isEmptyPanel(panel: Panel): boolean {
   return most - least < LEAST_CONTRAST;
 }
 
+/** A panel, or null if nothing is drawn on it: white, grey or black all over, it stands for a blank. */
+export const drawnPanel = (panel: Panel): Panel | null => (isEmptyPanel(panel) ? null : panel);
+
 /** Which of some pictures a model does not know, by their errors and those on panels of its own. */
 export function unknownPictures(errors: readonly number[], own: readonly number[]): boolean[] {
   const most = Math.max(SMALL_ERROR, TIMES_OWN * Math.max(...own));

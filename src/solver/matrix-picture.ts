@@ -2,7 +2,8 @@
  * One picture of a whole 3x3 matrix, and of its candidates if it shows them: finds the cells and the
  * blank one by itself. Cells are found as rectangles that stand out from the page by their frames or
  * their paper; a grid of lines is cut at its lines; a square without either is cut into nine equal
- * parts if nothing but paper lies where it is cut. Any other picture shows no matrix. A cell that is empty, or holds nothing but a question mark's worth of ink, is the blank.
+ * parts if nothing but paper lies where it is cut. Any other picture shows no matrix. A cell of one shade, be
+ * it white, grey or black, or with nothing but a question mark's worth of ink, is the blank.
  */
 import { FormatError } from '../base/index.js';
 import { type GreyImage } from '../matrix/index.js';
@@ -27,8 +28,11 @@ interface Box {
 }
 
 const SMALLEST_CELL = 16;
-/** How much a pixel differs from the page to stand out. */
-const CONTRAST = 0.05;
+/**
+ * How much a pixel differs from the page to stand out. Faint frames need little; in the blocks of a JPEG
+ * paper itself differs that much around lines, so more is tried if no matrix is found.
+ */
+const CONTRASTS = [0.05, 0.12, 0.25] as const;
 /** Share of a rectangle's outline that must stand out. */
 const OUTLINE = 0.93;
 const INK = 0.15;
@@ -48,12 +52,14 @@ export function readMatrixPicture(picture: GreyImage): MatrixPicture {
   const page = pageShade(picture);
   const image = page < 0.5 ? onWhitePaper(picture, page) : picture;
   const shade = page < 0.5 ? 1 : page;
-  const { cells, others } = findCells(image, shade);
-  const panels = cells.map((cell) => (cell === null ? null : cellPanel(image, cell)));
+  const { cells, others, contrast } = findCells(image, shade);
+  const panels = cells.map((cell) => cellPanel(image, cell, contrast));
   const marked = withoutBlanks(panels);
   const missing = marked.flatMap((panel, i) => (panel === null ? [i + 1] : []));
   if (missing.length === 9) throw new FormatError('all cells of the picture are blank');
-  const candidates = others.map((cell) => cellPanel(image, cell)).filter((p) => p !== null);
+  const candidates = others
+    .map((cell) => cellPanel(image, cell, contrast))
+    .filter((p) => p !== null);
   return { panels: marked, missing, candidates };
 }
 
@@ -67,9 +73,9 @@ function pageShade(picture: GreyImage): number {
 }
 
 /** Rectangles of the page, as components of what stands out from it. */
-function outlinedBoxes(image: GreyImage, page: number): Box[] {
+function outlinedBoxes(image: GreyImage, page: number, contrast: number): Box[] {
   const { width, height, data } = image;
-  const stands = Uint8Array.from(data, (value) => (Math.abs(value - page) > CONTRAST ? 1 : 0));
+  const stands = Uint8Array.from(data, (value) => (Math.abs(value - page) > contrast ? 1 : 0));
   const boxes: Box[] = [];
   const stack: number[] = [];
   for (let start = 0; start < stands.length; start++) {
@@ -114,24 +120,30 @@ function outlineShare(stands: Uint8Array, width: number, box: Box): number {
 }
 
 interface Cells {
-  /** Nine, row by row; null where nothing stands on the page. */
-  readonly cells: readonly (Box | null)[];
+  /** Nine, row by row. */
+  readonly cells: readonly Box[];
   readonly others: readonly Box[];
 }
 
-function findCells(image: GreyImage, page: number): Cells {
-  const boxes = outlinedBoxes(image, page);
+/** The cells, and the contrast they were found with. */
+function findCells(image: GreyImage, page: number): Cells & { readonly contrast: number } {
+  for (const contrast of CONTRASTS) {
+    const found = cellsAt(image, page, contrast);
+    if (found !== null) return { ...found, contrast };
+  }
+  throw new FormatError('no matrix of 3 x 3 panels was found in the picture');
+}
+
+function cellsAt(image: GreyImage, page: number, contrast: number): Cells | null {
+  const boxes = outlinedBoxes(image, page, contrast);
   const grid = gridOf(boxes);
   if (grid !== null) return grid;
   const largest = boxes.sort((a, b) => widthOf(b) - widthOf(a)).at(0);
   const whole: Box = { left: 0, top: 0, right: image.width, bottom: image.height };
   const isFrame =
     largest !== undefined && widthOf(largest) > 0.5 * image.width && nearlySquare(largest);
-  const cells = cutAtLines(image, page, isFrame ? largest : whole);
-  if (cells === null) {
-    throw new FormatError('no matrix of 3 x 3 panels was found in the picture');
-  }
-  return { cells, others: [] };
+  const cells = cutAtLines({ image, page, contrast }, isFrame ? largest : whole);
+  return cells === null ? null : { cells, others: [] };
 }
 
 const nearlySquare = (box: Box): boolean =>
@@ -173,10 +185,22 @@ function gridOfSize(cells: readonly Box[], tolerance: number): Cells | null {
       const found = ys.flatMap((y) => xs.map((x) => find(x, y)));
       if (found.filter((box) => box !== null).length < 8) continue;
       const others = cells.filter((box) => !found.includes(box)).sort(readingOrder(tolerance));
-      return { cells: found, others };
+      // The ninth has no frame, or noise hides it: its place is known from the others.
+      const placed = found.map((box, i) => box ?? crossing(found, i));
+      return { cells: placed, others };
     }
   }
   return null;
+}
+
+/** The place of the one cell that was not found, in the column and the row of its neighbours. */
+function crossing(cells: readonly (Box | null)[], missing: number): Box {
+  const [{ left, right }] = cells
+    .filter((_, i) => i % 3 === missing % 3)
+    .filter((box) => box !== null);
+  const row = 3 * Math.floor(missing / 3);
+  const [{ top, bottom }] = cells.slice(row, row + 3).filter((box) => box !== null);
+  return { left, right, top, bottom };
 }
 
 const readingOrder =
@@ -205,10 +229,17 @@ function triples(values: readonly number[], tolerance: number): number[][] {
   return found;
 }
 
+/** A picture, the shade of its page, and how much stands out from it. */
+interface Sheet {
+  readonly image: GreyImage;
+  readonly page: number;
+  readonly contrast: number;
+}
+
 /** A region cut into nine at its lines, or into equal parts with paper between; null where neither is. */
-function cutAtLines(image: GreyImage, page: number, region: Box): Box[] | null {
-  const across = linesOf(image, page, region, true);
-  const down = linesOf(image, page, region, false);
+function cutAtLines(sheet: Sheet, region: Box): Box[] | null {
+  const across = linesOf(sheet, region, true);
+  const down = linesOf(sheet, region, false);
   if (across === null || down === null) return null;
   return down.flatMap(([top, bottom]) =>
     across.map(([left, right]) => ({ left, top, right, bottom })),
@@ -216,12 +247,8 @@ function cutAtLines(image: GreyImage, page: number, region: Box): Box[] | null {
 }
 
 /** Three spans of a region along one axis: between dark lines near the thirds, else the thirds. */
-function linesOf(
-  image: GreyImage,
-  page: number,
-  region: Box,
-  across: boolean,
-): [number, number][] | null {
+function linesOf(sheet: Sheet, region: Box, across: boolean): [number, number][] | null {
+  const { image } = sheet;
   const [from, to] = across ? [region.left, region.right] : [region.top, region.bottom];
   const third = (to - from) / 3;
   const reach = Math.ceil(0.2 * third);
@@ -237,8 +264,7 @@ function linesOf(
     const hasLine = near.length > 0 && (!isInner || Math.min(...shares) < 0.5);
     if (!hasLine) {
       const at = Math.round(ideal);
-      const clear =
-        !isInner || (nearlySquare(region) && isClearCut(image, page, region, at, across));
+      const clear = !isInner || (nearlySquare(region) && isClearCut(sheet, region, at, across));
       return clear ? { low: at, high: at } : null;
     }
     // Outer edges keep the run of lines that touches the region's end only.
@@ -251,22 +277,28 @@ function linesOf(
   return [0, 1, 2].map((i) => [found[i].high, found[i + 1].low]);
 }
 
-/** Whether hardly anything but paper lies on both sides of a cut. */
+/** Whether hardly anything but paper, or a cell of one shade, lies on both sides of a cut. */
 function isClearCut(
-  { width, data }: GreyImage,
-  page: number,
+  { image: { width, data }, page, contrast }: Sheet,
   region: Box,
   at: number,
   across: boolean,
 ): boolean {
   const [from, to] = across ? [region.top, region.bottom] : [region.left, region.right];
+  const third = (to - from) / 3;
   return [at - 1, at].every((line) => {
-    let paper = 0;
-    for (let i = from; i < to; i++) {
-      const value = data[across ? i * width + line : line * width + i];
-      paper += Number(Math.abs(value - page) <= CONTRAST);
+    let clear = 0;
+    for (let cell = 0; cell < 3; cell++) {
+      const first = Math.round(from + cell * third);
+      const values = Array.from(
+        { length: Math.round(from + (cell + 1) * third) - first },
+        (_, i) => data[across ? (first + i) * width + line : line * width + first + i],
+      );
+      const paper = values.filter((value) => Math.abs(value - page) <= contrast).length;
+      const isShaded = values.every((value) => Math.abs(value - values[0]) <= contrast);
+      clear += isShaded ? values.length : paper;
     }
-    return paper >= CLEAR_CUT * (to - from);
+    return clear >= CLEAR_CUT * (to - from);
   });
 }
 
@@ -294,7 +326,7 @@ function withoutFrame(image: GreyImage, box: Box): Box {
 }
 
 /** A cell as a panel, or null where it is of one shade. */
-function cellPanel(image: GreyImage, box: Box): Panel | null {
+function cellPanel(image: GreyImage, box: Box, contrast: number): Panel | null {
   const { left, top, right, bottom } = withoutFrame(image, box);
   const [width, height] = [right - left, bottom - top];
   if (Math.min(width, height) < SMALLEST_CELL / 2) return null;
@@ -305,7 +337,7 @@ function cellPanel(image: GreyImage, box: Box): Panel | null {
   }
   let [least, most] = [1, 0];
   for (const value of data) [least, most] = [Math.min(least, value), Math.max(most, value)];
-  return most - least < CONTRAST ? null : greyToPanel({ width, height, data });
+  return most - least < contrast ? null : greyToPanel({ width, height, data });
 }
 
 /** Where no cell is empty: the cell that shows a question mark, if there is just one. */

@@ -13,6 +13,7 @@ export {
   folderSource,
   listZoo,
   memoryBundle,
+  requireBundlePlace,
   writeBundle,
   zooFolder,
 } from './node/files.js';

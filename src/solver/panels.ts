@@ -5,10 +5,11 @@
  */
 import { ArgumentError } from '../base/index.js';
 import {
-  decodePng,
+  decodePicture,
   downscale,
   IMAGE_PIXELS,
   IMAGE_SIZE,
+  isPicture,
   SMALL_PIXELS,
   SMALL_SIZE,
   type GreyImage,
@@ -25,17 +26,14 @@ export interface PixelImage {
 }
 
 /**
- * 4096 values in [0, 1]; 4096 bytes (255 = white); the bytes of a PNG; an `ImageData`; or a grey
- * picture of any size.
+ * 4096 values in [0, 1]; 4096 bytes (255 = white); the bytes of a PNG or JPEG; an `ImageData`; or a
+ * grey picture of any size.
  */
 export type PanelInput = Float32Array | readonly number[] | Uint8Array | PixelImage | GreyImage;
 
-const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47];
 const LARGEST_SIDE = 1 << 14;
 /** A paper this close to white is white. */
 const PAPER_TOLERANCE = 0.004;
-
-const isPng = (bytes: Uint8Array): boolean => PNG_SIGNATURE.every((byte, i) => bytes[i] === byte);
 
 function requireUnitRange(values: Float32Array, what: string): Float32Array {
   for (let i = 0; i < values.length; i++) {
@@ -63,9 +61,13 @@ function writeValues(values: ArrayLike<number>, out: Panel, what: string): void 
 }
 
 function writeBytes(bytes: Uint8Array, out: Panel, what: string): void {
-  if (isPng(bytes)) out.set(greyToPanel(decodePng(bytes)));
+  if (isPicture(bytes)) out.set(greyToPanel(decodePicture(bytes)));
   else if (bytes.length === SMALL_PIXELS) unitValues(bytes, out);
-  else throw new ArgumentError(`${what}: ${bytes.length} bytes are neither a PNG nor 64x64 values`);
+  else {
+    throw new ArgumentError(
+      `${what}: ${bytes.length} bytes are neither a PNG or JPEG nor 64x64 values`,
+    );
+  }
 }
 
 /** Grey of an `ImageData` over white paper. */
@@ -194,7 +196,9 @@ export function writePanel(input: PanelInput, out: Panel, what: string): void {
   else if (typeof input === 'object' && input !== null && 'width' in input) {
     out.set(greyToPanel(greyOf(input, what)));
   } else {
-    throw new ArgumentError(`${what}: expected 64x64 values, a PNG, or a picture with its size`);
+    throw new ArgumentError(
+      `${what}: expected 64x64 values, a PNG or JPEG, or a picture with its size`,
+    );
   }
 }
 

@@ -1,6 +1,10 @@
-/** What a solver can be asked, and what it answers. Panels and concepts are counted from 1. */
-import { MATRIX_PANELS } from '../matrix/index.js';
+/**
+ * What a solver can be asked, and what it answers. Panels and concepts are counted from 1. Candidates are
+ * given as an array and told by their index in it, which counts from 0; commands and files count all of
+ * them from 1.
+ */
 import { ArgumentError } from '../base/index.js';
+import { MATRIX_PANELS } from '../matrix/index.js';
 import type { BundleManifest } from './bundle.js';
 import type { Panel, PanelInput } from './panels.js';
 
@@ -81,12 +85,17 @@ export interface CandidateReport {
 }
 
 export interface Choice {
-  /** The chosen candidate, counted from 0. */
+  /** The chosen candidate: its index in what was offered, counted from 0. */
   readonly index: number;
   /** Its probability among the candidates. */
   readonly confidence: number;
   readonly distance: 'l2' | 'calibrated';
   readonly candidates: readonly CandidateReport[];
+  /**
+   * Groups of candidates that are the same picture, by their indices counted from 0; empty if all differ.
+   * No model can tell these apart: they share their probability.
+   */
+  readonly identical: readonly (readonly number[])[];
 }
 
 /** A missing set in rising order; anything but 1 to 8 different positions of 1..9 is an error. */

@@ -10,7 +10,7 @@ import type { Backend } from './backend.js';
 import type { Bundle, BundleManifest } from './bundle.js';
 import { checkQuestion, presentPanels, reasonerInput } from './checked-question.js';
 import type { CheckedQuestion } from './checked-question.js';
-import { candidatePanels, chooseCandidate, residualsOf } from './choose.js';
+import { candidatePanels, chooseCandidate, identicalCandidates, residualsOf } from './choose.js';
 import { ConceptLayout } from './concept-layout.js';
 import { BundleError, SolverError } from './errors.js';
 import { parseHistory, type HistoryCurve } from './history.js';
@@ -226,13 +226,14 @@ export class SolverCore {
       );
       const residuals = residualsOf(rows.subarray(first * width), predicted, offers[n].length);
       first += offers[n].length * predicted.length;
-      return chooseCandidate(residuals, {
+      const choice = chooseCandidate(residuals, {
         concepts,
         conceptSize,
         sigmaZ: this.manifest.sigmaZ,
         metric: this.#metrics?.for(answer.missing) ?? null,
         distance: options.distance,
       });
+      return { ...choice, identical: identicalCandidates(offers[n]) };
     });
   }
 

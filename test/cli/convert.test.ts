@@ -63,7 +63,6 @@ describe('crab convert', () => {
   });
 
   test.each<[string, string[], RegExp]>([
-    ['descriptions a set does not have', ['made.npz', '--format', 'raven'], /needs a RAVEN folder/],
     ['redrawing a set', ['made.npz', '--format', 'npz', '--redraw'], /needs a RAVEN folder/],
     ['a folder without problems', ['sheets', '--format', 'npz'], /no RAVEN problems/],
   ])('refuses %s', async (_, [input, ...rest], sentence) => {

@@ -1,5 +1,5 @@
 import { type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -82,6 +82,19 @@ describe.skipIf(!isBuilt)('crab studio', () => {
     ]);
     const nowhere = await studio(['--zoo', path.join(folder, 'no-zoo')]);
     expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringMatching(/no such folder/)]);
+    const file = path.join(folder, 'a-file');
+    writeFileSync(file, '');
+    for (const [option, location] of [
+      ['--runs', file],
+      ['--runs', path.join(file, 'runs')],
+      ['--zoo', file],
+    ]) {
+      const refused = await studio(['--port', '0', option, location]);
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
+        expect.stringMatching(`${option} .*is a file, a folder was expected`),
+      ]);
+    }
   });
 
   test('beyond this machine it says what that means', async () => {

@@ -1,10 +1,9 @@
 /** Panels read back from pictures, and errors in pixels. */
 import { describe, expect, test } from 'vitest';
-import { leastLook } from '../../src/lab/metrics/look-templates.js';
+import { leastLook } from '../../src/matrix/look-templates.js';
 import {
   PanelEncoder,
   panelError,
-  PanelReader,
   pixelErrors,
   readback,
   ReadbackJudge,
@@ -14,6 +13,7 @@ import {
   ALL_LAYOUTS,
   answerOf,
   layoutOf,
+  PanelReader,
   Random,
   renderPanel64,
   sampleProblem,

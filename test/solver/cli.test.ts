@@ -1,5 +1,6 @@
 /** `crab solve`, `crab evaluate` and `crab export` as commands: results, pictures, refusals. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { encode } from 'jpeg-js';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -14,8 +15,9 @@ import {
   renderPanel,
   renderProblem,
   sampleProblem,
+  type GreyImage,
 } from '../../src/matrix/index.js';
-import { Solver, writeBundle } from '../../src/solver/node.js';
+import { readProblem, Solver, writeBundle } from '../../src/solver/node.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crabInProcess as crab } from '../cli/crab-in-process.js';
 import { randomBundle, tinyConfig } from './random-model.js';
@@ -45,9 +47,21 @@ beforeAll(async () => {
   writeFileSync(file('set.npz'), encodeSet(problemToBatch(problem)));
 });
 
+/** A picture as a camera would store it. */
+function jpegOf({ width, height, data }: GreyImage): Uint8Array {
+  const rgba = new Uint8Array(4 * width * height);
+  data.forEach((value, i) => rgba.fill(Math.round(255 * value), 4 * i, 4 * i + 4));
+  return encode({ width, height, data: rgba }, 85).data;
+}
+
 interface SolveReport {
   readonly missing: number[];
-  readonly choice: { readonly number: number; readonly candidates: unknown[] } | null;
+  readonly choice: {
+    readonly index: number;
+    readonly number: number;
+    readonly candidates: readonly { readonly probability: number }[];
+    readonly identical: number[][];
+  } | null;
   readonly answer: number | null;
 }
 
@@ -66,6 +80,73 @@ describe('crab solve', () => {
     const images = await solveJson(file('panels'), '--missing', '9,2');
     expect(images.missing).toEqual([2, 9]);
     expect(images.choice).toBeNull();
+  });
+
+  test('counts candidates from 1, whatever it tells of them', async () => {
+    const { choice } = await solveJson(file('RAVEN_1_train.npz'));
+    const shares = choice?.candidates.map(({ probability }) => probability) ?? [];
+    expect(choice?.index).toBe(shares.indexOf(Math.max(...shares)) + 1);
+    expect(choice?.number).toBe(choice?.index);
+    expect(choice?.identical).toEqual([]);
+  });
+
+  test('says which candidates are the same picture', async () => {
+    const images = renderProblem(problem).images.slice();
+    const [size, second, fifth] = [160 * 160, 9, 12];
+    images.copyWithin(fifth * size, second * size, (second + 1) * size);
+    writeFileSync(file('twins.npz'), encodeRavenNpz(problem, images));
+    const { choice } = await solveJson(file('twins.npz'));
+    expect(choice?.identical).toEqual([[2, 5]]);
+    const text = await crab('solve', file('twins.npz'), '--model', file('bundle'));
+    expect(text).toContain('candidates 2 and 5 are the same picture\n');
+    const solver = await Solver.load(file('bundle'));
+    const { panels, candidates } = await readProblem(file('twins.npz'));
+    const chosen = await solver.choose(await solver.solve(panels), candidates);
+    expect(chosen.identical).toEqual([[1, 4]]);
+    expect(chosen.candidates[1].probability).toBe(chosen.candidates[4].probability);
+    await solver.dispose();
+  });
+
+  test.each([255, 128, 0])('a ninth image of the shade %i is a blank', async (shade) => {
+    const data = new Uint8Array(160 * 160).fill(shade);
+    const blank = file(`blank-${shade}`);
+    cpSync(file('panels'), blank, { recursive: true });
+    writeFileSync(
+      path.join(blank, '9.png'),
+      encodePng({ width: 160, height: 160, channels: 1, data }),
+    );
+    expect((await solveJson(blank)).missing).toEqual([9]);
+    for (let i = 1; i < 9; i++) cpSync(path.join(blank, '9.png'), path.join(blank, `${i}.png`));
+    await expect(solveJson(blank)).rejects.toThrow(/nothing is drawn on any of its images/);
+  });
+
+  test('JPEG pictures, of a matrix and of panels', async () => {
+    const sheet = decodePng(readFileSync(file('sheet.png')));
+    for (const name of ['sheet.jpg', 'sheet.JPEG']) {
+      writeFileSync(file(name), jpegOf(sheet));
+      const found = await solveJson(file(name));
+      expect(found.missing).toEqual([9]);
+      expect(found.choice?.candidates).toHaveLength(8);
+    }
+    mkdirSync(file('photos'));
+    for (let i = 1; i <= 9; i++) {
+      const panel = decodePng(readFileSync(file(`panels/${i}.png`)));
+      writeFileSync(file(`photos/${i}.jpg`), jpegOf(panel));
+    }
+    const [own, exact] = [await readProblem(file('photos')), await readProblem(file('panels'))];
+    own.panels.forEach((panel, i) => {
+      const off = panel?.map((value, at) => Math.abs(value - (exact.panels[i]?.[at] ?? 9))) ?? [];
+      expect(off.reduce((sum, each) => sum + each, 0) / 4096).toBeLessThan(0.02);
+    });
+  });
+
+  test('a run is to be exported first', async () => {
+    const run = file('trained');
+    mkdirSync(run);
+    writeFileSync(path.join(run, 'config.json'), '{}');
+    await expect(crab('solve', file('sheet.png'), '--model', run)).rejects.toThrow(
+      `${run} is a run of training, not a bundle: export it first, crab export ${run} --out FOLDER, and name that folder`,
+    );
   });
 
   test('writes the completed matrix with the answer framed', async () => {
@@ -97,7 +178,7 @@ describe('crab solve', () => {
     await expect(crab('solve', file('text.txt'), ...model)).rejects.toThrow(/expected a RAVEN/);
     writeFileSync(file('broken.png'), 'hello');
     await expect(crab('solve', file('broken.png'), ...model)).rejects.toThrow(
-      /broken.png: not a PNG/,
+      /broken.png: not a PNG or JPEG/,
     );
     writeFileSync(file('broken.npz'), 'hello');
     await expect(crab('solve', file('broken.npz'), ...model)).rejects.toThrow(/broken.npz/);
@@ -217,6 +298,14 @@ describe('crab export', () => {
     ]);
     expect(choice.distance).toBe('calibrated');
     await solver.dispose();
+  });
+
+  test('refuses a bad --out before it looks at the run', async () => {
+    const noRun = file('panels');
+    await expect(crab('export', noRun, '--out', noRun, '--quiet')).rejects.toThrow(
+      `${noRun} holds other things than a bundle: name another folder`,
+    );
+    await expect(crab('export', noRun, '--out', file('set.npz'))).rejects.toThrow(/is a file/);
   });
 
   test('refuses what is no run, and a run without weights', async () => {

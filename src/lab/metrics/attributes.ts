@@ -8,10 +8,6 @@ import type { AttributeColumn, AttributeGroup } from '../evaluation.js';
 
 const varies = ({ min, max }: LevelRange): boolean => max > min;
 
-/** Every level of a range. */
-export const levelsOf = ({ min, max }: LevelRange): number[] =>
-  Array.from({ length: max - min + 1 }, (_, i) => min + i);
-
 /** The name of an attribute; the component is told where there are two. */
 export function attributeName(
   layout: ConfigurationLayout,

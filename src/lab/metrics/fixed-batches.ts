@@ -4,6 +4,7 @@
  * so that nothing but the fixed attribute differs between a free panel and a fixed one.
  */
 import {
+  levelsOf,
   MATRIX_PANELS,
   Random,
   render64Into,
@@ -16,7 +17,6 @@ import {
   type Panel,
 } from '../../matrix/index.js';
 import type { AttributeColumn } from '../evaluation.js';
-import { levelsOf } from './attributes.js';
 
 /** Most slot sets that Num/Pos is fixed to; nine slots have 511. */
 const MOST_SLOT_SETS = 32;

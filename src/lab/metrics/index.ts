@@ -23,6 +23,5 @@ export { chooseBatch, selectionAccuracy, type AccuracyOptions } from './selectio
 export { studyProblems, type StudiedProblems, type StudyOptions } from './studied-problems.js';
 export { nameConcepts, varianceDecline, type VarianceOptions } from './variance-decline.js';
 export { panelError, pixelErrors, type PixelOptions } from './pixel-error.js';
-export { PanelReader, type ReadComponent, type ReadPanel } from './panel-reader.js';
 export { possiblePanels, readback, ReadbackJudge, type ReadbackOptions } from './readback.js';
 export { Chooser, type Chosen, type ConfidentChoice } from './chooser.js';

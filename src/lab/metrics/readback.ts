@@ -1,6 +1,6 @@
 /**
  * Does the imagined panel itself obey the rules? The paper judges generated answers by the candidate
- * they are nearest to; here the generated picture is read back as attributes (panel-reader.ts) and
+ * they are nearest to; here the generated picture is read back as attributes (`PanelReader`) and
  * checked: against the problem's rules, against what the symbolic solver infers from the eight context
  * panels without being told the rules, and attribute by attribute against the answer. An unreadable
  * picture obeys nothing. The same for true answers drawn from their own concepts tells how much of a
@@ -10,6 +10,7 @@ import {
   answerOf,
   layoutOf,
   MATRIX_PIXELS,
+  PanelReader,
   renderMatrix64Into,
   rulesHold,
   sampleProblem,
@@ -18,6 +19,7 @@ import {
   type ConfigurationLayout,
   type Panel,
   type Problem,
+  type ReadPanel,
 } from '../../matrix/index.js';
 import type { ConceptMeans, Panel as Picture } from '../../solver/index.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
@@ -26,7 +28,6 @@ import type { Thinker } from '../subject.js';
 import { attributeColumns } from './attributes.js';
 import { Bootstrap } from './bootstrap.js';
 import { PanelEncoder } from './panel-encoder.js';
-import { PanelReader, type ReadPanel } from './panel-reader.js';
 
 export interface ReadbackOptions {
   readonly problems?: number;

@@ -25,6 +25,7 @@ import { modelPage } from './model-page.js';
 import { ReportFolder } from './report-folder.js';
 import { drawModel, writeFigures } from './report.js';
 import { zooPage } from './zoo-page.js';
+import { ZooProgress } from './zoo-progress.js';
 
 export interface ZooOptions {
   /** Folder of the bundles; that of this package unless told. */
@@ -45,7 +46,8 @@ export interface ZooOptions {
    */
   readonly docs?: string;
   readonly signal?: AbortSignal;
-  readonly onProgress?: (stage: string, share: number) => void;
+  /** What is done now (`center: sa`), how far it is, and how far the whole report is, 0..1. */
+  readonly onProgress?: (stage: string, share: number, whole: number) => void;
 }
 
 export interface ZooReport {
@@ -196,9 +198,11 @@ async function reportOne(
   { location, name, saved }: Planned,
   folder: ReportFolder,
   options: ZooOptions,
+  progress: ZooProgress,
 ): Promise<ModelEvaluation> {
   const { signal, onProgress, metrics, problems, repeats } = options;
-  const tell = (stage: string, share: number): void => onProgress?.(`${name}: ${stage}`, share);
+  const tell = (stage: string, share: number): void =>
+    onProgress?.(`${name}: ${stage}`, share, progress.at(stage, share));
   const subject = await openSubject(location, { signal });
   return withData(subject, options, async (data) => {
     const evaluation =
@@ -216,6 +220,7 @@ async function reportOne(
     const figures = await drawModel(evaluation, { model: subject.solver, signal });
     await folder.writeModel(evaluation, modelPage(evaluation, figures));
     await writeFigures(allFigures(figures), folder.figuresOf(name), signal);
+    onProgress?.(`${name}: report`, 1, progress.next());
     return evaluation;
   });
 }
@@ -246,9 +251,13 @@ export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
   );
   await folder.keepOnly(models.flatMap(({ name, saved }) => (saved === null ? [] : [name])));
   const evaluations: ModelEvaluation[] = [];
+  const progress = new ZooProgress(
+    models.map(({ saved }) => saved === null),
+    options.metrics,
+  );
   for (const one of models) {
     options.signal?.throwIfAborted();
-    evaluations.push(await reportOne(one, folder, options));
+    evaluations.push(await reportOne(one, folder, options, progress));
   }
   evaluations.sort((a, b) => order(a) - order(b));
   const page = await folder.writeIndex(zooPage(evaluations));

@@ -1,7 +1,7 @@
 /**
  * Moves problems between the formats: RAVEN's folders, set files, the authors' HDF5 caches (in only)
  * and contact sheets (out only). Pixels are copied as they are; with `redraw` every panel is drawn
- * again from its XML description instead. Problems pass through one at a time, so that size does not
+ * again from its XML description instead. A set becomes a RAVEN folder by reading its panels back. Problems pass through one at a time, so that size does not
  * matter.
  */
 import { stat } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import path from 'node:path';
 import { describeRule, describeRules } from '../describe.js';
 import { ArgumentError } from '../../base/index.js';
 import { encodePng } from '../png.js';
+import { ProblemReader } from '../problem-reader.js';
 import { ravenFileName } from '../raven-file.js';
 import { contactSheet, contactSheetOfImages } from '../render-sheet.js';
 import {
@@ -21,8 +22,8 @@ import {
   type SetBatch,
 } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
-import { writeFileAtomically } from '../../base/node.js';
-import { makeFolder, makeFolderOf } from '../../base/node.js';
+import { naming } from '../../base/index.js';
+import { makeFolder, makeFolderOf, writeFileAtomically } from '../../base/node.js';
 import { openProblems } from './open.js';
 import {
   configurationFolders,
@@ -69,10 +70,9 @@ interface Sink {
 export async function convert(options: ConvertOptions): Promise<ConvertReport> {
   if (options.out === '') throw new ArgumentError('--out is empty: name a folder or a file');
   const folders = await ravenFolders(options.input);
-  if (folders === undefined && (options.redraw || options.format === 'raven')) {
-    const wish = options.redraw ? '--redraw' : '--format raven';
+  if (folders === undefined && options.redraw && options.format !== 'raven') {
     throw new ArgumentError(
-      `${wish} needs a RAVEN folder: ${options.input} holds images without descriptions`,
+      `--redraw needs a RAVEN folder: ${options.input} holds images without descriptions`,
     );
   }
   const progress = await startCounting(options, folders);
@@ -201,6 +201,7 @@ async function openSetSink(options: ConvertOptions, output: string): Promise<Sin
 /** `folder` is what must not be there yet; problems go under `out` by their configuration. */
 async function openRavenSink(options: ConvertOptions, folder: string): Promise<Sink> {
   await refuseExisting(folder);
+  let reader: ProblemReader | undefined;
   return {
     output: options.out,
     async raven({ problem, arrays, index, part, file }) {
@@ -210,7 +211,15 @@ async function openRavenSink(options: ConvertOptions, folder: string): Promise<S
       const images = options.redraw ? undefined : arrays.images;
       await writeRavenProblem(options.out, index, problem, { images, part });
     },
-    batch: () => Promise.reject(new ArgumentError('--format raven needs a RAVEN folder')),
+    async batch(batch, first) {
+      const problems = await naming(options.input, () => {
+        reader ??= ProblemReader.of(batch);
+        return reader.read(batch, first);
+      });
+      for (const [i, problem] of problems.entries()) {
+        await writeRavenProblem(options.out, first + i, problem);
+      }
+    },
     finish: () => Promise.resolve(),
     abandon: () => Promise.resolve(),
   };

@@ -1,6 +1,6 @@
 /** Bundles on disk: found by name or path, read with their sizes checked first, written whole or not. */
 import { createHash, randomBytes } from 'node:crypto';
-import { open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -84,18 +84,27 @@ export async function memoryBundle(
   };
 }
 
+/** Where a bundle named so goes; refuses a file, and a folder that holds other things than a bundle. */
+export async function requireBundlePlace(folder: string): Promise<string> {
+  // A link to a folder stays: what it points to is replaced.
+  const named = path.resolve(folder);
+  if (!(await exists(named))) return named;
+  if (!(await stat(named)).isDirectory()) {
+    throw new ArgumentError(`${folder} is a file: name a folder for the bundle`);
+  }
+  if (!(await isReplaceable(named))) {
+    throw new ArgumentError(`${folder} holds other things than a bundle: name another folder`);
+  }
+  return realpath(named);
+}
+
 /** Writes a bundle: into a new folder beside the place, then renamed, so that it is whole or absent. */
 export async function writeBundle(
   folder: string,
   manifest: Omit<BundleManifest, 'format' | 'version' | 'files'>,
   files: ReadonlyMap<BundleFileName, Uint8Array>,
 ): Promise<void> {
-  // A link to a folder stays: what it points to is replaced.
-  const named = path.resolve(folder);
-  const target = (await exists(named)) ? await realpath(named) : named;
-  if ((await exists(target)) && !(await isReplaceable(target))) {
-    throw new ArgumentError(`${folder} holds other things than a bundle: name another folder`);
-  }
+  const target = await requireBundlePlace(folder);
   const temporary = `${target}.partial-${randomBytes(4).toString('hex')}`;
   await makeFolder(temporary);
   try {
@@ -108,6 +117,9 @@ export async function writeBundle(
     throw error;
   }
 }
+
+/** What the folder of a training's run holds, and that of a bundle does not. */
+const RUN_FILE = 'config.json';
 
 /** What people read about a bundle, beside it. */
 export const CARD_FILE = 'README.md';
@@ -153,6 +165,11 @@ export async function locateBundle(location: string, options: LoadOptions): Prom
   if (isBundleName(location)) {
     const folder = path.join(zoo, location);
     if (await exists(path.join(folder, MANIFEST_FILE))) return folderSource(folder);
+  }
+  if (await exists(path.join(location, RUN_FILE))) {
+    throw new ArgumentError(
+      `${location} is a run of training, not a bundle: export it first, crab export ${location} --out FOLDER, and name that folder`,
+    );
   }
   const names = await listZoo(zoo);
   const known = names.length > 0 ? names.join(', ') : 'none yet';

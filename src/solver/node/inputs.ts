@@ -2,9 +2,16 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError, FormatError } from '../../base/index.js';
-import { decodePng, decodeRavenNpz, IMAGE_PIXELS, type Configuration } from '../../matrix/index.js';
 import { readSmallFile } from '../../base/node.js';
+import {
+  decodePicture,
+  decodeRavenNpz,
+  IMAGE_PIXELS,
+  PICTURE_FILE,
+  type Configuration,
+} from '../../matrix/index.js';
 import { readMatrixPicture } from '../matrix-picture.js';
+import { drawnPanel } from '../familiarity.js';
 import { greyToPanel, imageToPanel, type Panel } from '../panels.js';
 
 export interface ProblemInput {
@@ -13,7 +20,7 @@ export interface ProblemInput {
   /** Positions 1..9 without a panel. */
   readonly missing: readonly number[];
   readonly candidates: readonly Panel[];
-  /** The right candidate, counted from 0, where the file says it. */
+  /** Index of the right candidate, counted from 0, where the file says it. */
   readonly answer: number | null;
   /** The configurations it can be of by its structure; null where pictures are all there is. */
   readonly configurations: readonly Configuration[] | null;
@@ -48,7 +55,7 @@ async function naming<T>(file: string, read: () => T | Promise<T>): Promise<T> {
 
 function readPicture(file: string): Promise<ProblemInput> {
   return naming(file, async () => {
-    const picture = decodePng(await readSmallFile(file, LARGEST_FILE));
+    const picture = decodePicture(await readSmallFile(file, LARGEST_FILE));
     return { ...readMatrixPicture(picture), answer: null, configurations: null };
   });
 }
@@ -56,25 +63,28 @@ function readPicture(file: string): Promise<ProblemInput> {
 /** Images in the order of their names, numbers in them counted as numbers. */
 async function readFolder(folder: string): Promise<ProblemInput> {
   const names = (await readdir(folder))
-    .filter((name) => /\.png$/i.test(name))
+    .filter((name) => PICTURE_FILE.test(name))
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   if (names.length < 8 || names.length > 9) {
     throw new ArgumentError(
-      `${folder} holds ${names.length} PNG images: expected nine, or eight without the last panel`,
+      `${folder} holds ${names.length} PNG or JPEG images: expected nine, or eight without the last panel`,
     );
   }
   const panels: (Panel | null)[] = await Promise.all(
     names.map((name) => {
       const file = path.join(folder, name);
       return naming(file, async () =>
-        greyToPanel(decodePng(await readSmallFile(file, LARGEST_FILE))),
+        drawnPanel(greyToPanel(decodePicture(await readSmallFile(file, LARGEST_FILE)))),
       );
     }),
   );
+  if (panels.every((panel) => panel === null)) {
+    throw new FormatError(`${folder}: nothing is drawn on any of its images`);
+  }
   if (panels.length === 8) panels.push(null);
   return {
     panels,
-    missing: names.length === 8 ? [9] : [],
+    missing: panels.flatMap((panel, i) => (panel === null ? [i + 1] : [])),
     candidates: [],
     answer: null,
     configurations: null,
@@ -85,8 +95,8 @@ async function readFolder(folder: string): Promise<ProblemInput> {
 export async function readProblem(location: string): Promise<ProblemInput> {
   if ((await stat(location)).isDirectory()) return readFolder(location);
   if (/\.npz$/i.test(location)) return readRaven(location);
-  if (/\.png$/i.test(location)) return readPicture(location);
+  if (PICTURE_FILE.test(location)) return readPicture(location);
   throw new ArgumentError(
-    `${location}: expected a RAVEN problem (.npz), a picture of a matrix (.png) or a folder of images`,
+    `${location}: expected a RAVEN problem (.npz), a picture of a matrix (.png, .jpg) or a folder of images`,
   );
 }

@@ -4,7 +4,13 @@
  */
 import { ArgumentError, FormatError } from '../../base/index.js';
 import { decodeRavenNpz, IMAGE_PIXELS, MATRIX_PANELS, SMALL_PIXELS } from '../../matrix/index.js';
-import { imageToPanel, readMatrixPicture, toPanel, type Panel } from '../../solver/index.js';
+import {
+  drawnPanel,
+  imageToPanel,
+  readMatrixPicture,
+  toPanel,
+  type Panel,
+} from '../../solver/index.js';
 import type { GivenFile } from './protocol.js';
 
 /** What pictures show. */
@@ -70,7 +76,12 @@ async function readWholeMatrix(file: GivenFile): Promise<Pictures> {
 async function readSinglePanels(files: readonly GivenFile[]): Promise<Pictures> {
   const sorted = [...files].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
   const panels: (Panel | null)[] = [];
-  for (const file of sorted) panels.push(toPanel(await decodePicture(file), file.name));
+  for (const file of sorted) {
+    panels.push(drawnPanel(toPanel(await decodePicture(file), file.name)));
+  }
+  if (panels.every((panel) => panel === null)) {
+    throw new FormatError('nothing is drawn on any of these pictures');
+  }
   if (panels.length === MATRIX_PANELS - 1) panels.push(null);
   return { panels, candidates: [], target: null };
 }

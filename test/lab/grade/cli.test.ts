@@ -4,6 +4,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseCsv } from '../../../src/lab/grade/csv.js';
 import { grade, type GradeResult } from '../../../src/lab/index.js';
+import { crabInProcess } from '../../cli/crab-in-process.js';
 import { crab } from '../../cli/run-crab.js';
 import { lookAt } from '../report/browser.js';
 import { CHROMIUM, launch } from '../../chromium.js';
@@ -40,6 +41,23 @@ beforeAll(async () => {
 });
 
 describe('crab grade', () => {
+  test('more respondents than a call can have arguments', async () => {
+    const key = parseCsv(readFileSync(at('key.csv'), 'utf8'), 'key.csv');
+    const [first, second] = [key[1].fields, key[2].fields];
+    const people = Array.from({ length: 130_000 }, (_, p) => `p${p},${first[5]},${1 + (p % 8)}`);
+    writeFileSync(
+      at('many.csv'),
+      ['respondent,' + first[0] + ',' + second[0], ...people].join('\n'),
+    );
+    const page = at('many.html');
+    const text = await crabInProcess(
+      ...['grade', at('many.csv'), '--items', at('key.csv'), '--out', page, '--quiet'],
+    );
+    expect(text).toMatch(/^130000 respondents, 2 items, 1\.1\d right on average/);
+    expect(text).toMatch(/^p129999 +1 +2 +50\.0%$/m);
+    expect(existsSync(page)).toBe(true);
+  });
+
   test('scores, item statistics and attributes as JSON', async () => {
     const { code, stdout } = await crab([
       'grade',

@@ -9,18 +9,16 @@
  * them are given, except in noisy grids, where the first stands for all. A component is unreadable where
  * the nearest drawing explains less than half of what its pixels differ from empty paper by, or is
  * further off than a mean squared difference of 0.02: blurs and overlays are like no panel.
+ *
+ * `readExactly` is for pictures of our own or of the data sets: it accepts only drawings that agree in
+ * every pixel, and finds them without any search.
  */
-import {
-  render64Into,
-  SMALL_PIXELS,
-  SMALL_SIZE,
-  type ComponentLayout,
-  type ComponentPanel,
-  type ConfigurationLayout,
-  type Entity,
-} from '../../matrix/index.js';
 import { levelsOf } from './attributes.js';
+import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import { leastLook, LookTemplates } from './look-templates.js';
+import type { ComponentPanel, Entity } from './problem.js';
+import { SMALL_PIXELS, SMALL_SIZE } from './render.js';
+import { render64Into } from './render-panel.js';
 
 /** The look of an entity, without its place. */
 export type Look = Omit<Entity, 'slot'>;
@@ -32,6 +30,19 @@ export interface ReadComponent {
   /** How much of what is not empty paper the nearest drawing explains, at most 1. */
   readonly explained: number;
 }
+
+/** A figure as a picture shows it. Figures that are drawn alike differ only in Size and Angle. */
+export interface SeenEntity {
+  readonly slot: number;
+  readonly type: number;
+  readonly color: number;
+  /** Levels that any may be meant of; rarely more than one. */
+  readonly sizes: readonly number[];
+  readonly angles: readonly number[];
+}
+
+/** Figures of each component, in the order of their slots. */
+export type SeenPanel = readonly (readonly SeenEntity[])[];
 
 export interface ReadPanel {
   readonly components: readonly ReadComponent[];
@@ -88,8 +99,8 @@ function slotPixels(layout: ConfigurationLayout, index: number): Int32Array[] {
   );
 }
 
-/** Sets of templates with something behind them that are kept; more are drawn again. */
-const MOST_KEPT = 24;
+/** Slots, with what is behind them, whose templates are kept; more are drawn again. */
+const MOST_KEPT = 96;
 
 /** What was read of a component, what is left unexplained and what empty paper would leave. */
 interface Found {
@@ -118,7 +129,7 @@ export class PanelReader {
   readonly #layout: ConfigurationLayout;
   readonly #looks: readonly (readonly Look[])[];
   readonly #pixels: readonly (readonly Int32Array[])[];
-  readonly #kept = new Map<string, readonly LookTemplates[]>();
+  readonly #kept = new Map<string, LookTemplates>();
   readonly #image = new Uint8Array(SMALL_PIXELS);
 
   constructor(layout: ConfigurationLayout) {
@@ -138,24 +149,22 @@ export class PanelReader {
     return this.#image;
   }
 
-  #makeTemplates(component: number, behind: Look | null): LookTemplates[] {
+  /** The templates of each slot, made as they are asked for: most other pictures fail in the first. */
+  *#templates(component: number, behind: Look | null): Generator<LookTemplates> {
     const looks = this.#looks[component];
-    return this.#pixels[component].map(
-      (pixels, slot) =>
-        new LookTemplates(pixels, looks.length, (look) =>
+    const seen = this.#reaches(component, behind) ? behind : null;
+    for (const [slot, pixels] of this.#pixels[component].entries()) {
+      const key = JSON.stringify([component, slot, seen]);
+      let templates = this.#kept.get(key);
+      if (templates === undefined) {
+        if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
+        templates = new LookTemplates(pixels, looks.length, (look) =>
           this.#draw(component, look === null ? null : { ...looks[look], slot }, behind),
-        ),
-    );
-  }
-
-  #templates(component: number, behind: Look | null): readonly LookTemplates[] {
-    const key = JSON.stringify([component, this.#reaches(component, behind) ? behind : null]);
-    const known = this.#kept.get(key);
-    if (known !== undefined) return known;
-    if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
-    const made = this.#makeTemplates(component, behind);
-    this.#kept.set(key, made);
-    return made;
+        );
+        this.#kept.set(key, templates);
+      }
+      yield templates;
+    }
   }
 
   /** Whether the outer figure shows in the pixels of a component. */
@@ -221,7 +230,7 @@ export class PanelReader {
   read(picture: Float32Array): ReadPanel {
     let behind: Look | null = null;
     const components = this.#layout.components.map(({ name, uniformity, slots }, index) => {
-      const templates = this.#templates(index, behind);
+      const templates = [...this.#templates(index, behind)];
       const alike = uniformity.min === UNIFORM || slots.length === 1;
       const read = alike ? this.#readUniform.bind(this) : this.#readApart.bind(this);
       const { descriptions, left, paper } = read(index, templates, picture);
@@ -235,5 +244,43 @@ export class PanelReader {
       components,
       readable: components.every(({ descriptions }) => descriptions.length > 0),
     };
+  }
+
+  /** The figures of one component that a picture shows, pixel for pixel; null if it shows others. */
+  #seen(component: number, behind: Look | null, picture: Uint8Array): SeenEntity[] | null {
+    const entities: SeenEntity[] = [];
+    let slot = -1;
+    for (const templates of this.#templates(component, behind)) {
+      slot++;
+      const found = templates.exactly(picture);
+      if (found === null) continue;
+      if (found.length === 0) return null;
+      const looks = found.map((look) => this.#looks[component][look]);
+      const { type, color } = looks[0];
+      entities.push({
+        slot,
+        type,
+        color,
+        sizes: [...new Set(looks.map(({ size }) => size))],
+        angles: [...new Set(looks.map(({ angle }) => angle))],
+      });
+    }
+    return entities.length === 0 ? null : entities;
+  }
+
+  /** Reads a picture u8 [64, 64]; null unless a panel of the configuration is drawn exactly so. */
+  readExactly(picture: Uint8Array): SeenPanel | null {
+    let behind: Look | null = null;
+    const panel: SeenEntity[][] = [];
+    for (const [component, { name }] of this.#layout.components.entries()) {
+      const seen = this.#seen(component, behind, picture);
+      if (seen === null) return null;
+      if (name === 'Out') {
+        const [{ type, color, sizes, angles }] = seen;
+        behind = { type, color, size: sizes[0], angle: angles[0] };
+      }
+      panel.push(seen);
+    }
+    return panel;
   }
 }

@@ -4,7 +4,7 @@
  * grouped into blocks, and a sum of squared differences is never less than that of the blocks' means,
  * so most drawings are ruled out by their blocks alone.
  */
-import { SMALL_SIZE } from '../../matrix/index.js';
+import { SMALL_SIZE } from './render.js';
 
 /** Side of a block. */
 const BLOCK = 4;
@@ -44,6 +44,8 @@ export class LookTemplates {
   readonly #empty: Float32Array;
   /** Sums of values [looks]: looks drawn alike have the same. */
   readonly #sums: Float64Array;
+  /** Looks by their sum. */
+  readonly #bySum = new Map<number, number[]>();
 
   /** `draw` gives a picture u8 [64, 64] of a look, or of none; it may be the same buffer each time. */
   constructor(
@@ -61,7 +63,11 @@ export class LookTemplates {
       const values = this.#cut(draw(look), 255);
       this.#values.set(values, look * pixels.length);
       this.#means.set(this.#blockMeans(values), look * sizes.length);
-      this.#sums[look] = values.reduce((sum, value) => sum + value, 0);
+      const sum = sumOf(values);
+      this.#sums[look] = sum;
+      const others = this.#bySum.get(sum);
+      if (others === undefined) this.#bySum.set(sum, [look]);
+      else others.push(look);
     }
     this.#empty = this.#cut(draw(null), 255);
   }
@@ -110,15 +116,27 @@ export class LookTemplates {
   /** Looks drawn exactly like one of them. */
   alike(look: number): number[] {
     const size = this.pixels.length;
-    const own = this.#values.subarray(look * size, (look + 1) * size);
-    return Array.from({ length: this.count }, (_, other) => other).filter((other) => {
-      if (this.#sums[other] !== this.#sums[look]) return false;
-      const from = other * size;
+    return this.#drawnAs(this.#values.subarray(look * size, (look + 1) * size), this.#sums[look]);
+  }
+
+  /** The looks whose drawing a picture u8 [64, 64] shows exactly; null if it shows the slot empty. */
+  exactly(picture: Uint8Array): number[] | null {
+    const own = this.#cut(picture, 255);
+    if (own.every((value, i) => value === this.#empty[i])) return null;
+    return this.#drawnAs(own, sumOf(own));
+  }
+
+  #drawnAs(own: Float32Array, sum: number): number[] {
+    const size = own.length;
+    return (this.#bySum.get(sum) ?? []).filter((look) => {
+      const from = look * size;
       for (let i = 0; i < size; i++) if (own[i] !== this.#values[from + i]) return false;
       return true;
     });
   }
 }
+
+const sumOf = (values: Float32Array): number => values.reduce((sum, value) => sum + value, 0);
 
 /** Where single precision might put a bound above the distance it bounds. */
 const ROUNDING = 1e-4;

@@ -1,0 +1,200 @@
+/** Sets read back to RAVEN's files: panels, entities and rules come back as they were. */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  ALL_LAYOUTS,
+  batches,
+  encodeSet,
+  panelKey,
+  ProblemReader,
+  problemIntoBatch,
+  sampleProblem,
+  VARIANTS,
+  type ConfigurationLayout,
+  type Entity,
+  type Panel,
+  type Problem,
+  type SetBatch,
+  type Variant,
+} from '../../src/matrix/index.js';
+import { convert, openSet, readRavenFolder, writeRavenProblem } from '../../src/matrix/node.js';
+import { writeFileAtomically } from '../../src/base/node.js';
+import { MATRIX_PIXELS, SELECTION_PIXELS } from '../../src/matrix/set.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { REFERENCE } from './reference-files.js';
+import { hasReferenceSets } from './reference-sets.js';
+
+const COUNT = process.env.CRAB_TEST_LONG ? 100 : 8;
+
+const sampled = (layout: ConfigurationLayout, variant: Variant, count = COUNT): Problem[] =>
+  Array.from({ length: count }, (_, index) => {
+    const { configuration, noisy } = layout;
+    return sampleProblem({ configuration, noisy, variant, seed: 21, index });
+  });
+
+function setOf(problems: readonly Problem[]): SetBatch {
+  const count = problems.length;
+  const panel = new Uint8Array(count * MATRIX_PIXELS);
+  const selection = new Uint8Array(count * SELECTION_PIXELS);
+  problems.forEach((problem, i) => problemIntoBatch(problem, { panel, selection }, i));
+  const answer = problems.map(({ target }) => target);
+  return { count, panel, selection, answer, label: problems.map(({ rules }) => rules) };
+}
+
+const panelsOf = ({ context, candidates }: Problem): Panel[] => [
+  ...context,
+  ...candidates.map(({ panel }) => panel),
+];
+
+/** Figures by place, each without what pictures cannot always show. */
+function shown(panel: Panel, layout: ConfigurationLayout): object {
+  return panel.components.map(({ entities }, c) =>
+    [...entities]
+      .sort((a, b) => a.slot - b.slot)
+      .map(({ slot, type, size, color }: Entity) => {
+        // Squares of these two levels are drawn alike in the small slots of an inner grid.
+        const open = layout.components[c].layout === 'In_Distribute_Four' && type === 2;
+        return { slot, type, size: open && size === 3 ? 2 : size, color };
+      }),
+  );
+}
+
+/** Changes as text; Position beside Number is not to be seen. */
+const changesOf = ({ candidates }: Problem): string[][] =>
+  candidates.map(({ changes }) =>
+    changes
+      .filter(
+        ({ component, attribute }) =>
+          attribute !== 'Position' ||
+          !changes.some((other) => other.component === component && other.attribute === 'Number'),
+      )
+      .map(({ component, attribute }) => `${component} ${attribute}`)
+      .sort(),
+  );
+
+describe.each(VARIANTS)('%s', (variant) => {
+  test.each(ALL_LAYOUTS.map((layout) => [layout.folder, layout] as const))(
+    '%s: a folder made a set and read back is the same folder',
+    async (name, layout) => {
+      const root = scratchFolder();
+      const at = (file: string): string => path.join(root, file);
+      const problems = sampled(layout, variant);
+      for (const [i, problem] of problems.entries()) {
+        await writeRavenProblem(at('made'), i, problem);
+      }
+      await convert({ input: at(`made/${name}`), out: at('set.npz'), format: 'npz' });
+      await convert({ input: at('set.npz'), out: at('back'), format: 'raven' });
+      const back: Problem[] = [];
+      for await (const { index, part, problem } of readRavenFolder(at(`back/${name}`))) {
+        expect(existsSync(at(`made/${name}/RAVEN_${index}_${part}.xml`))).toBe(true);
+        if (problem) back.push(problem);
+      }
+      expect(back).toHaveLength(COUNT);
+      back.forEach((found, i) => {
+        const problem = problems[i];
+        expect(found.rules).toEqual(problem.rules);
+        expect(found).toMatchObject({ noisy: layout.noisy, target: problem.target });
+        const [own, made] = [panelsOf(found), panelsOf(problem)];
+        expect(own.map((panel) => shown(panel, layout))).toEqual(
+          made.map((panel) => shown(panel, layout)),
+        );
+        // Nothing is turned and no small square is there: all of it comes back.
+        if (layout.folder.startsWith('distribute') && !layout.noisy) {
+          expect(own.map(panelKey)).toEqual(made.map(panelKey));
+        }
+      });
+      if (variant === 'i-raven' || !layout.folder.startsWith('in_distribute')) {
+        expect(back.map(({ variant: found }) => found)).toEqual(back.map(() => variant));
+        expect(back.map(changesOf)).toEqual(problems.map(changesOf));
+      }
+      // Pictures, answers and labels of the set itself, byte for byte.
+      await convert({ input: at(`back/${name}`), out: at('again.npz'), format: 'npz' });
+      expect(readFileSync(at('again.npz')).equals(readFileSync(at('set.npz')))).toBe(true);
+    },
+  );
+});
+
+describe('what a set does not tell', () => {
+  test('rules come from the panels if there are no labels', () => {
+    for (const layout of ALL_LAYOUTS.filter(({ noisy }) => !noisy)) {
+      const problems = sampled(layout, 'raven', 4);
+      const batch = { ...setOf(problems), label: problems.map(() => []) };
+      const found = ProblemReader.of(batch).read(batch, 0);
+      expect(found.map(({ rules }) => rules)).toEqual(problems.map(({ rules }) => rules));
+    }
+  });
+
+  test('an angle that a round figure hides is that of its row', () => {
+    const layout = ALL_LAYOUTS[0];
+    const problems = sampled(layout, 'raven', 60);
+    const batch = setOf(problems);
+    let turned = 0;
+    ProblemReader.of(batch)
+      .read(batch, 0)
+      .forEach((found, i) => {
+        for (const row of [0, 3]) {
+          const [own, made] = [found, problems[i]].map(({ context }) =>
+            context.slice(row, row + 3).map(({ components }) => components[0].entities[0]),
+          );
+          // A triangle looks different in each of the eight angles.
+          if (!made.some(({ type }) => type === 1)) continue;
+          expect(own.map(({ angle }) => angle)).toEqual(made.map(({ angle }) => angle));
+          turned += made.filter(({ type, angle }) => type === 5 && angle !== 3).length;
+        }
+      });
+    expect(turned).toBeGreaterThan(0);
+  });
+});
+
+describe('refuses, with the number of the problem', () => {
+  const center = ALL_LAYOUTS[0];
+  const refusal = async (change: (batch: SetBatch) => SetBatch): Promise<string> => {
+    const root = scratchFolder();
+    const input = path.join(root, 'set.npz');
+    await writeFileAtomically(input, encodeSet(change(setOf(sampled(center, 'raven', 3)))));
+    const out = path.join(root, 'back');
+    const error = await convert({ input, out, format: 'raven' }).catch((fault: unknown) => fault);
+    expect(existsSync(out)).toBe(false);
+    expect(error).toMatchObject({ name: 'FormatError' });
+    return String((error as Error).message).replace(root, '');
+  };
+
+  test('a picture with one pixel that no drawing has', async () => {
+    const message = await refusal((batch) => {
+      batch.panel[MATRIX_PIXELS + 3 * 4096 + 5] ^= 1;
+      return batch;
+    });
+    expect(message).toBe(
+      '/set.npz: problem 1 (counted from 0) cannot be read back: its panel 4 is not drawn as center is, pixel for pixel',
+    );
+  });
+
+  test('a label that the panels do not follow', async () => {
+    const message = await refusal((batch) => ({
+      ...batch,
+      label: batch.label.map((label, i) => (i === 2 ? batch.label[0] : label)),
+    }));
+    expect(message).toMatch(/problem 2 .*its label tells .* do not all hold in its rows/);
+  });
+
+  test('a last panel that is not the answer', async () => {
+    const message = await refusal((batch) => ({
+      ...batch,
+      answer: batch.answer.map((target, i) => (i === 1 ? (target + 1) % 8 : target)),
+    }));
+    expect(message).toMatch(/problem 1 .*its panel 9 is not its candidate \d, the answer/);
+  });
+});
+
+test.skipIf(!hasReferenceSets)('published problems are read back with their rules', async () => {
+  for (const name of ['raven_distribute_nine', 'iraven_in_distribute_four_out_center_single']) {
+    const source = await openSet(path.join(REFERENCE, 'sets', `${name}.npz`));
+    for await (const batch of batches(source, 20)) {
+      const problems = ProblemReader.of(batch).read(batch, 0);
+      expect(problems.map(({ rules }) => rules)).toEqual(batch.label);
+      break;
+    }
+    await source.close();
+  }
+});
