@@ -367,7 +367,8 @@ async function build(libtorch, steps) {
 
 /** Loads the addon in a fresh process and does a small computation with a gradient. */
 function check() {
-  if (!existsSync(ADDON)) throw new SetupError('the addon is not built; run npm run setup:torch');
+  if (!existsSync(ADDON))
+    throw new SetupError('the addon is not built: run this again without --check');
   const script = `
     const torch = require(${JSON.stringify(ADDON)});
     const op = (name, overload) => torch.findOperator('aten::' + name, overload);

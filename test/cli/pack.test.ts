@@ -34,9 +34,9 @@ interface Packed {
   readonly files: readonly { readonly path: string; readonly size: number }[];
 }
 
-/** Megabytes of everything but the published models. */
-/** Models, and the engines that the page runs them with. */
-const LARGE = ['zoo/', 'dist/studio/runtime/'];
+/** Models, and ONNX Runtime, once for the solver and once for the page. */
+const LARGE = ['zoo/', 'dist/runtime/', 'dist/studio/runtime/'];
+/** Megabytes of everything else. */
 const MOST_MEGABYTES = 10;
 const TOP_LEVEL = ['CITATION.cff', 'LICENSE', 'README.md', 'dist', 'docs', 'native', 'zoo'];
 
