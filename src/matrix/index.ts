@@ -42,6 +42,7 @@ export {
   type ProblemImages,
   type RendererOptions,
 } from './render-panel.js';
+export { panelsOf, type ProblemPanels } from './problem-panels.js';
 export * from './symbolic.js';
 export * from './json.js';
 export * from './validation.js';

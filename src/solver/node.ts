@@ -7,7 +7,7 @@ import type { LoadOptions } from './web.js';
 
 export * from './exports.js';
 export { nodeBackend, nodeRuntime, RUNTIME_VARIABLE, type NodeRuntime } from './node/backend.js';
-export { readProblem, type ProblemInput } from './node/inputs.js';
+export { readProblem } from './node/inputs.js';
 export {
   CARD_FILE,
   folderSource,

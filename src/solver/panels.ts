@@ -35,7 +35,8 @@ const LARGEST_SIDE = 1 << 14;
 /** A paper this close to white is white. */
 const PAPER_TOLERANCE = 0.004;
 
-const isPng = (bytes: Uint8Array): boolean => PNG_SIGNATURE.every((byte, i) => bytes[i] === byte);
+export const isPng = (bytes: Uint8Array): boolean =>
+  PNG_SIGNATURE.every((byte, i) => bytes[i] === byte);
 
 function requireUnitRange(values: Float32Array, what: string): Float32Array {
   for (let i = 0; i < values.length; i++) {

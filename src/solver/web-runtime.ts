@@ -15,11 +15,16 @@ interface RuntimeModule {
   readonly compressed: Uint8Array<ArrayBuffer>;
 }
 
-/** The distance to dist/ is the same from src/ and from dist/. There are no types to be found before it is built. */
+/**
+ * The distance to dist/ is the same from src/ and from dist/. `as string` keeps the compiler from looking
+ * for types, which are not there; bundlers see the plain text.
+ */
+/* eslint-disable @typescript-eslint/no-unnecessary-type-assertion */
 const MODULES = {
   wasm: () => import('../../dist/runtime/wasm.js' as string) as Promise<RuntimeModule>,
   webgpu: () => import('../../dist/runtime/webgpu.js' as string) as Promise<RuntimeModule>,
 };
+/* eslint-enable @typescript-eslint/no-unnecessary-type-assertion */
 export type WebRuntime = keyof typeof MODULES;
 
 export interface WebRuntimeOptions {

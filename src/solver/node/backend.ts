@@ -29,6 +29,14 @@ async function wasmRuntime(nativeFault: string | null): Promise<NodeRuntime> {
   return { kind: 'wasm', version: ort.env.versions.common, ort, nativeFault };
 }
 
+/** Why the native one cannot be had, in a few words. */
+function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND')
+    return 'it is not installed';
+  return error.message.split('\n', 1)[0];
+}
+
 async function chooseRuntime(): Promise<NodeRuntime> {
   const asked = process.env[RUNTIME_VARIABLE] || undefined;
   if (asked === 'wasm') return wasmRuntime(null);
@@ -39,8 +47,7 @@ async function chooseRuntime(): Promise<NodeRuntime> {
     return await nativeRuntime();
   } catch (error) {
     if (asked === 'native') throw error;
-    const fault = error instanceof Error ? error.message : String(error);
-    return wasmRuntime(fault.split('\n', 1)[0]);
+    return wasmRuntime(faultOf(error));
   }
 }
 

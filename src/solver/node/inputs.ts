@@ -1,63 +1,18 @@
-/** Problems as people have them on disk: a RAVEN .npz, a picture of a matrix, a folder of images. */
+/** Problems in Node: a RAVEN .npz, a picture of a matrix or a folder of images on disk, or a file in memory. */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  ArgumentError,
-  decodePng,
-  decodeRavenNpz,
-  FormatError,
-  IMAGE_PIXELS,
-  type Configuration,
-} from '../../matrix/index.js';
+import { ArgumentError, decodePng, FormatError } from '../../matrix/index.js';
 import { readSmallFile } from '../../matrix/node.js';
-import { readMatrixPicture } from '../matrix-picture.js';
-import { greyToPanel, imageToPanel, type Panel } from '../panels.js';
-
-export interface ProblemInput {
-  /** Nine, row by row; null where a panel is not known. */
-  readonly panels: readonly (Panel | null)[];
-  /** Positions 1..9 without a panel. */
-  readonly missing: readonly number[];
-  readonly candidates: readonly Panel[];
-  /** The right candidate, counted from 0, where the file says it. */
-  readonly answer: number | null;
-  /** The configurations it can be of by its structure; null where pictures are all there is. */
-  readonly configurations: readonly Configuration[] | null;
-}
-
-const LARGEST_FILE = 64 << 20;
-const CONTEXT = 8;
-
-async function readRaven(file: string): Promise<ProblemInput> {
-  const bytes = await readSmallFile(file, LARGEST_FILE);
-  const { images, target, layouts } = await decodeRavenNpz(bytes, file);
-  const panel = (i: number): Panel =>
-    imageToPanel(images.subarray(i * IMAGE_PIXELS, (i + 1) * IMAGE_PIXELS));
-  return {
-    panels: [...Array.from({ length: CONTEXT }, (_, i) => panel(i)), null],
-    missing: [9],
-    candidates: Array.from({ length: CONTEXT }, (_, i) => panel(CONTEXT + i)),
-    answer: target,
-    configurations: [...new Set(layouts.map(({ configuration }) => configuration))],
-  };
-}
-
-/** Adds the name of a file to what is wrong with it. */
-async function naming<T>(file: string, read: () => T | Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
-    throw new FormatError(`${file}: ${error.message}`, { cause: error });
-  }
-}
-
-function readPicture(file: string): Promise<ProblemInput> {
-  return naming(file, async () => {
-    const picture = decodePng(await readSmallFile(file, LARGEST_FILE));
-    return { ...readMatrixPicture(picture), answer: null, configurations: null };
-  });
-}
+import { greyToPanel, type Panel } from '../panels.js';
+import {
+  givenProblem,
+  LARGEST_FILE,
+  naming,
+  pngProblem,
+  ravenProblem,
+  type ProblemInput,
+  type ProblemOrigin,
+} from '../problem-input.js';
 
 /** Images in the order of their names, numbers in them counted as numbers. */
 async function readFolder(folder: string): Promise<ProblemInput> {
@@ -87,12 +42,28 @@ async function readFolder(folder: string): Promise<ProblemInput> {
   };
 }
 
+type Reader = (bytes: Uint8Array, file: string) => Promise<ProblemInput>;
+const READERS: Readonly<Record<string, Reader | undefined>> = {
+  '.npz': ravenProblem,
+  '.png': pngProblem,
+};
+
+async function readFile(file: string): Promise<ProblemInput> {
+  const read = READERS[path.extname(file).toLowerCase()];
+  if (read === undefined) {
+    throw new ArgumentError(
+      `${file}: expected a RAVEN problem (.npz), a picture of a matrix (.png) or a folder of images`,
+    );
+  }
+  return read(await readSmallFile(file, LARGEST_FILE), file);
+}
+
 /** Reads a problem by what it is. */
-export async function readProblem(location: string): Promise<ProblemInput> {
-  if ((await stat(location)).isDirectory()) return readFolder(location);
-  if (/\.npz$/i.test(location)) return readRaven(location);
-  if (/\.png$/i.test(location)) return readPicture(location);
-  throw new ArgumentError(
-    `${location}: expected a RAVEN problem (.npz), a picture of a matrix (.png) or a folder of images`,
-  );
+export async function readProblem(source: ProblemOrigin): Promise<ProblemInput> {
+  if (typeof source === 'string') {
+    return (await stat(source)).isDirectory() ? readFolder(source) : readFile(source);
+  }
+  return givenProblem(source, (_, name) => {
+    throw new FormatError(`${name} is neither a RAVEN problem (.npz) nor a PNG picture`);
+  });
 }
