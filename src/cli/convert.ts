@@ -21,11 +21,8 @@ Examples:
   crab convert RAVEN-10000 --out sets --format npz           one set for each configuration
   crab convert center.npz --out sheets --format png`;
 
-export function addConvertCommand(program: Command, signal: AbortSignal): void {
-  program
-    .command('convert')
-    .description('convert problems between formats')
-    .argument('<path>', 'what to read')
+export function define(command: Command, signal: AbortSignal): void {
+  command
     .requiredOption('--out <path>', 'folder or file to write')
     .option('--format <name>', CONVERT_FORMATS.join(', '), oneOf(CONVERT_FORMATS))
     .option('--redraw', 'draw every panel again from its description instead of copying pixels')

@@ -15,10 +15,8 @@ Examples:
   crab info
   crab info --json`;
 
-export function addInfoCommand(program: Command): void {
-  program
-    .command('info')
-    .description('what is installed, what is missing and how to get it')
+export function define(command: Command): void {
+  command
     .option('--zoo <folder>', 'folder of models (default: those of this package)')
     .option('--json', 'report as JSON on standard output')
     .addHelpText('after', EXAMPLES)

@@ -6,7 +6,7 @@ export {
   checkProblemConfiguration,
   configurationsOf,
   configurationsOfLabels,
-} from './data-configuration.js';
+} from '../matrix/node.js';
 export { DEFAULT_COUNTS } from './conditions.js';
 export { evaluateModel, type EvaluationData, type EvaluationOptions } from './evaluate.js';
 export * from './evaluation.js';

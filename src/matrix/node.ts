@@ -1,4 +1,11 @@
 /** Files of Raven's matrices in Node: folders, sets of any size, HDF5 caches, worker threads. */
+export {
+  checkConfiguration,
+  checkProblemConfiguration,
+  configurationsOf,
+  configurationsOfLabels,
+  namedConfiguration,
+} from './node/data-configuration.js';
 export { fileSource, PendingFile, readSmallFile, writeFileAtomically } from './node/file-source.js';
 export { exists, isFile, isFolder, makeFolder, makeFolderOf } from './node/folders.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';

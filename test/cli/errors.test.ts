@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sentenceAfterStop, sentenceOf } from '../../src/cli/errors.js';
+import { sentenceAfterStop, sentenceOf } from '../../src/cli/sentences.js';
 import { UnsavedError } from '../../src/training/errors.js';
 
 const refusal = (code: string, path: string): Error =>
@@ -17,9 +17,11 @@ test('a name that is too long', () => {
   expect(sentenceOf(refusal('ENAMETOOLONG', 'a.npz'))).toBe('a.npz: the name is too long');
 });
 
-test('after Ctrl-C only what was lost is worth a word', () => {
-  expect(sentenceAfterStop(new Error('aborted'))).toBe('stopped before the end');
-  expect(sentenceAfterStop(new UnsavedError('runs/a', 4, 'no space left on the device'))).toBe(
+test('after Ctrl-C only what was lost is worth a word', async () => {
+  expect(await sentenceAfterStop(new Error('aborted'))).toBe('stopped before the end');
+  expect(
+    await sentenceAfterStop(new UnsavedError('runs/a', 4, 'no space left on the device')),
+  ).toBe(
     'runs/a: the last steps could not be saved (no space left on the device); the checkpoint of step 4 is the last one',
   );
 });

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { ArgumentError, type ProblemSource } from '../../matrix/index.js';
 import { configurationFolders, openSet } from '../../matrix/node.js';
-import { configurationsOf, namedConfiguration } from '../data-configuration.js';
+import { configurationsOf, namedConfiguration } from '../../matrix/node.js';
 import { picturesOf } from './drawn-item.js';
 import { itemKey, type ItemBank } from './items.js';
 import { keyBank } from './key-bank.js';

@@ -12,7 +12,7 @@ import { isFile, openProblems, openSet } from '../../matrix/node.js';
 import { listZoo, zooFolder, type BundleManifest } from '../../solver/node.js';
 import { writeZooCards } from '../card/index.js';
 import { conditionsOf, describeData, isMadeUnder } from '../conditions.js';
-import { checkConfiguration } from '../data-configuration.js';
+import { checkConfiguration } from '../../matrix/node.js';
 import { evaluateModel, type EvaluationData } from '../evaluate.js';
 import type { MetricName, ModelEvaluation } from '../evaluation.js';
 import { FRESH_COUNTS, freshData } from '../fresh-data.js';

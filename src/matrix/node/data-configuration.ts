@@ -17,8 +17,8 @@ import {
   type Label,
   type LabelRule,
   type ProblemSource,
-} from '../matrix/index.js';
-import { readSmallFile } from '../matrix/node.js';
+} from '../index.js';
+import { readSmallFile } from './file-source.js';
 
 /** Problems whose labels are looked at: enough that a rule of a grid is among them. */
 const LOOKED_AT = 32;
