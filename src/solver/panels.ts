@@ -173,7 +173,8 @@ export function greyToPanel(image: GreyImage, paper?: number): Panel {
   if (Math.max(width, height) < IMAGE_SIZE) return resized(white, SMALL_SIZE).data;
   const { data } =
     width === IMAGE_SIZE && height === IMAGE_SIZE ? white : resized(white, IMAGE_SIZE);
-  const large = Uint8Array.from(data, (value) => Math.round(value * 255));
+  const large = new Uint8Array(IMAGE_PIXELS);
+  for (let i = 0; i < large.length; i++) large[i] = Math.round(data[i] * 255);
   return imageToPanel(large);
 }
 

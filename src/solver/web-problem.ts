@@ -32,7 +32,7 @@ interface Page {
 const page = globalThis as unknown as Page;
 
 /** Pixels of a picture in any format the browser knows; `name` is what errors call it. */
-export async function decodePicture(file: FileLike, name: string): Promise<PixelImage> {
+export async function browserPicture(file: FileLike, name: string): Promise<PixelImage> {
   let bitmap: Bitmap;
   try {
     bitmap = await page.createImageBitmap(file);
@@ -66,7 +66,7 @@ async function download(address: string): Promise<FileLike> {
 export async function readProblem(source: ProblemOrigin): Promise<ProblemInput> {
   const given = typeof source === 'string' ? await download(source) : source;
   return givenProblem(given, async (file, name) => {
-    const picture = await decodePicture(file, name);
+    const picture = await browserPicture(file, name);
     return naming(name, () => pictureProblem(picture));
   });
 }

@@ -10,7 +10,7 @@ import {
   SMALL_PIXELS,
 } from '../../matrix/index.js';
 import {
-  decodePicture,
+  browserPicture,
   imageToPanel,
   readMatrixPicture,
   toPanel,
@@ -44,7 +44,7 @@ async function readNpzFile({ name, blob }: GivenFile): Promise<Pictures> {
 }
 
 async function readWholeMatrix(file: GivenFile): Promise<Pictures> {
-  const { width, height, data } = await decodePicture(file.blob, file.name);
+  const { width, height, data } = await browserPicture(file.blob, file.name);
   const grey = new Float32Array(width * height);
   for (let i = 0; i < grey.length; i++) {
     const luma = 0.299 * data[4 * i] + 0.587 * data[4 * i + 1] + 0.114 * data[4 * i + 2];
@@ -63,7 +63,7 @@ async function readSinglePanels(files: readonly GivenFile[]): Promise<Pictures> 
   const sorted = [...files].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
   const panels: (Panel | null)[] = [];
   for (const file of sorted)
-    panels.push(toPanel(await decodePicture(file.blob, file.name), file.name));
+    panels.push(toPanel(await browserPicture(file.blob, file.name), file.name));
   if (panels.length === PANELS - 1) panels.push(null);
   return { panels, candidates: [], target: null };
 }
