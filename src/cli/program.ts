@@ -10,7 +10,9 @@ interface CommandEntry {
   /** Its argument and what that is. */
   readonly takes?: readonly [name: string, about: string];
   /** A module that gives the command its options and its action. */
-  readonly load: () => Promise<{ define(command: Command, signal: AbortSignal): void }>;
+  readonly load: () => Promise<{
+    readonly define: (command: Command, signal: AbortSignal) => void;
+  }>;
 }
 
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
