@@ -7,7 +7,9 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.mjs', 'scripts/*.mjs', 'bench/*.mjs'] },
+        projectService: {
+          allowDefaultProject: ['*.mjs', 'scripts/*.mjs', 'bench/*.mjs', 'examples/browser/*.js'],
+        },
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -28,7 +30,7 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ['**/*.mjs'], extends: [tseslint.configs.disableTypeChecked] },
+  { files: ['**/*.mjs', '**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
   {
     files: ['src/cli/**', 'scripts/**', 'bench/**', 'examples/**'],
     rules: { 'no-console': 'off' },

@@ -10,23 +10,28 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { transform } from 'esbuild';
 import { defineConfig } from 'vite';
 
 const root = import.meta.dirname;
 const out = path.join(root, 'dist', 'studio');
-const runtime = path.dirname(createRequire(import.meta.url).resolve('onnxruntime-web'));
-/** What the two builds of ONNX Runtime that the page imports load: `wasm`, and `jspi` for WebGPU. */
-const RUNTIME_FILES = ['ort-wasm-simd-threaded', 'ort-wasm-simd-threaded.jspi'].flatMap((name) => [
-  `${name}.mjs`,
-  `${name}.wasm`,
-]);
+/** ONNX Runtime as scripts/build-runtime.mjs wrote it. */
+const runtime = path.join(root, 'dist', 'runtime');
+
+/** The worker loads it as it is, from the folder beside its own: see `copyRuntime`. */
+const runtimeBeside = {
+  name: 'runtime-beside',
+  enforce: 'pre',
+  resolveId(id, importer) {
+    const file = path.resolve(path.dirname(importer ?? root), id);
+    if (path.dirname(file) !== runtime) return null;
+    return { id: `../runtime/${path.basename(file)}`, external: true };
+  },
+};
 
 function copyRuntime() {
-  mkdirSync(path.join(out, 'runtime'), { recursive: true });
-  for (const file of RUNTIME_FILES) {
+  for (const file of ['wasm.js', 'webgpu.js', 'LICENSE']) {
     cpSync(path.join(runtime, file), path.join(out, 'runtime', file));
   }
 }
@@ -76,7 +81,6 @@ export default defineConfig({
   base: './',
   publicDir: false,
   plugins: [besidePage],
-  resolve: { conditions: ['onnxruntime-web-use-extern-wasm', 'module', 'browser'] },
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   build: {
     outDir: out,
@@ -88,5 +92,6 @@ export default defineConfig({
   },
   worker: {
     format: 'es',
+    plugins: () => [runtimeBeside],
   },
 });

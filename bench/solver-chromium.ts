@@ -2,7 +2,6 @@
 import { build } from 'esbuild';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
@@ -44,18 +43,15 @@ export async function chromiumLatency(bundle: string, rounds = 9): Promise<numbe
     stdin: { contents: SCRIPT, resolveDir: root, loader: 'ts' },
     bundle: true,
     format: 'esm',
-    conditions: ['onnxruntime-web-use-extern-wasm'],
     write: false,
   });
-  const runtime = path.dirname(createRequire(import.meta.url).resolve('onnxruntime-web'));
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://page');
     response.setHeader('content-type', TYPES[path.extname(pathname)] ?? 'application/octet-stream');
     if (pathname === '/') response.end('<script type="module" src="/page.js"></script>');
     else if (pathname === '/page.js') response.end(outputFiles[0].text);
     else {
-      const from = pathname.startsWith('/bundle/') ? bundle : runtime;
-      const file = path.join(from, path.basename(pathname));
+      const file = path.join(bundle, path.basename(pathname));
       if (existsSync(file)) response.end(readFileSync(file));
       else response.writeHead(404).end();
     }

@@ -24,11 +24,24 @@ const ALLOWED = {
   studio: ['base', 'matrix', 'solver', 'protocol'],
 };
 const BROWSER = new Set(['base', 'matrix', 'solver', 'protocol', 'studio']);
+/** What the package's own entries, the files of src/ itself, may pass on. */
+const OF_ENTRIES = ['base', 'matrix', 'solver'];
 
 const isNodeOnly = (inLayer) => inLayer === 'node.ts' || inLayer.startsWith('node/');
 
+/** The same for an entry of the package. */
+function entryViolation(from, to) {
+  const [target, file] = to.split('/');
+  if (file !== undefined && !OF_ENTRIES.includes(target)) {
+    return `${from} may pass on only ${OF_ENTRIES.join(', ')}, not ${target}`;
+  }
+  const isNode = (file ?? target) === 'node.ts';
+  return isNode && from !== 'node.ts' ? `${from} runs in a browser and must not reach ${to}` : null;
+}
+
 /** Why a file may not import another, or null. Both are paths relative to src/, with forward slashes. */
 export function layerViolation(from, to) {
+  if (!from.includes('/')) return entryViolation(from, to);
   const [layer, ...fromRest] = from.split('/');
   const [target, ...toRest] = to.split('/');
   const fromFile = fromRest.join('/');

@@ -8,12 +8,15 @@
 //   --out FOLDER                              build there instead of build/torch (CRAB_TORCH_ADDON then
 //                                             names the file to load)
 //
+// What the compilers say is in build/torch/setup.log, and shown if one fails.
+//
 // libtorch is looked for in this order: the folder in LIBTORCH, the `torch` of the `python3` on the PATH,
 // the system's (Debian's libtorch-dev). The result is build/torch/crab_torch.node, which loads
 // build/torch/crab_torch_core.so.
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -25,7 +28,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, freemem, homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 
@@ -43,6 +46,7 @@ const BUILD = resolve(OPTIONS.out);
 const ADDON = join(BUILD, 'crab_torch.node');
 const CORE = join(BUILD, 'crab_torch_core.so');
 const STAMP = join(BUILD, 'stamp.json');
+const LOG = join(BUILD, 'setup.log');
 const LOADER = 'loader.cc';
 const DEBIAN_PACKAGES = ['libtorch-dev', 'libopenblas0-openmp', 'libgloo-dev', 'g++'];
 /** What one compiler takes on libtorch's headers, generously. */
@@ -296,13 +300,33 @@ function stampOf(libtorch, steps) {
   };
 }
 
+/** Tells how far the work is: in one line on a terminal, else in a line for each step. */
+class Progress {
+  #done = 0;
+
+  constructor(steps) {
+    this.steps = steps;
+  }
+
+  step(name) {
+    this.#done += 1;
+    const text = `${String(this.#done).padStart(3)} of ${this.steps}: ${name}`;
+    if (!process.stdout.isTTY) console.log(text);
+    else process.stdout.write(`\r\x1b[K${text}${this.#done === this.steps ? '\n' : ''}`);
+  }
+}
+
 async function compileOne(steps, args, name, compiler = steps.compiler) {
   try {
     const { stderr } = await run(compiler, args, { maxBuffer: 1 << 26 });
-    if (stderr) console.error(stderr);
+    if (stderr) appendFileSync(LOG, `${name}:\n${stderr}\n`);
   } catch (error) {
-    throw new SetupError(`${name} did not compile:\n${error.stderr ?? error.message}`);
+    const said = error.stderr || error.message;
+    appendFileSync(LOG, `${name} failed:\n${said}\n`);
+    if (process.stdout.isTTY) console.log();
+    throw new SetupError(`${name} did not compile:\n${said.trimEnd()}\nAll of it is in ${LOG}`);
   }
+  steps.progress.step(name);
 }
 
 /** How many compilers run at once: one for each core, as far as there is memory for them. */
@@ -323,7 +347,7 @@ async function inParallel(jobs) {
 /** Links to a temporary name first: a running program may have the old file open. */
 async function link(steps, args, output) {
   const linked = `${output}.new`;
-  await compileOne(steps, [...args, '-o', linked], output);
+  await compileOne(steps, [...args, '-o', linked], basename(output));
   renameSync(linked, output);
 }
 
@@ -331,6 +355,11 @@ async function build(libtorch, steps) {
   const objects = join(BUILD, 'objects');
   rmSync(objects, { recursive: true, force: true });
   mkdirSync(objects, { recursive: true });
+  writeFileSync(LOG, '');
+  const files = sources().filter((name) => name.endsWith('.cc'));
+  const kernels = steps.nvcc === null ? [] : sources().filter((name) => name.endsWith('.cu'));
+  // Beside the sources: the common header, and two libraries to link.
+  steps = { ...steps, progress: new Progress(files.length + kernels.length + 3) };
   // handles.h, which every file includes, is compiled once.
   const prefix = join(objects, 'prefix.h');
   writeFileSync(prefix, `#include ${JSON.stringify(join(NATIVE, 'handles.h'))}\n`);
@@ -339,7 +368,6 @@ async function build(libtorch, steps) {
     [...steps.compile, '-x', 'c++-header', prefix, '-o', `${prefix}.gch`],
     'handles.h',
   );
-  const files = sources().filter((name) => name.endsWith('.cc'));
   const objectOf = (name) => join(objects, `${name}.o`);
   await inParallel(
     files.map((name) => () => {
@@ -349,7 +377,6 @@ async function build(libtorch, steps) {
       return compileOne(steps, args, name);
     }),
   );
-  const kernels = steps.nvcc === null ? [] : sources().filter((name) => name.endsWith('.cu'));
   await inParallel(
     kernels.map((name) => () => {
       const args = [...steps.kernels, '-c', join(NATIVE, name), '-o', objectOf(name)];
@@ -367,7 +394,8 @@ async function build(libtorch, steps) {
 
 /** Loads the addon in a fresh process and does a small computation with a gradient. */
 function check() {
-  if (!existsSync(ADDON)) throw new SetupError('the addon is not built; run npm run setup:torch');
+  if (!existsSync(ADDON))
+    throw new SetupError('the addon is not built: run this again without --check');
   const script = `
     const torch = require(${JSON.stringify(ADDON)});
     const op = (name, overload) => torch.findOperator('aten::' + name, overload);

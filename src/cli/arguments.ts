@@ -1,7 +1,5 @@
 /** Parsers for option values. Each throws an error that names the value and what would be right. */
 import { InvalidArgumentError } from 'commander';
-import { ArgumentError } from '../base/index.js';
-import { DURATION, parseDuration } from '../training/index.js';
 
 /** A whole number within bounds; separators such as 10_000 are accepted. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
@@ -25,24 +23,6 @@ const number =
   };
 export const numberFromZero = number('from 0', (value) => value >= 0);
 export const numberAboveZero = number('above 0', (value) => value > 0);
-
-/** Seconds of a duration such as 90s, 20m or 1h30m; a plain number is minutes. */
-export function duration(most = Infinity, inWords = '') {
-  return (text: string): number => {
-    const seconds = secondsOf(text);
-    if (seconds > most) throw new InvalidArgumentError(`expected at most ${inWords}.`);
-    return seconds;
-  };
-}
-
-function secondsOf(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    if (!(error instanceof ArgumentError)) throw error;
-    throw new InvalidArgumentError(`expected ${DURATION}.`);
-  }
-}
 
 /** One of a fixed list of words. */
 export function oneOf<T extends string>(values: readonly T[]) {

@@ -27,11 +27,8 @@ Examples:
   crab convert center.npz --out data                         back to RAVEN's files, with XML
   crab convert center.npz --out sheets --format png`;
 
-export function addConvertCommand(program: Command, signal: AbortSignal): void {
-  program
-    .command('convert')
-    .description('convert problems between formats')
-    .argument('<path>', 'what to read')
+export function define(command: Command, signal: AbortSignal): void {
+  command
     .requiredOption('--out <path>', 'folder or file to write')
     .option('--format <name>', CONVERT_FORMATS.join(', '), oneOf(CONVERT_FORMATS))
     .option('--redraw', 'draw every panel again from its description instead of copying pixels')

@@ -67,10 +67,8 @@ Examples:
   crab evaluate --model center --data center.npz --metrics all --report center.html
   crab evaluate --model runs/center-crab-0 --data center.npz --json`;
 
-export function addEvaluateCommand(program: Command, signal: AbortSignal): void {
-  program
-    .command('evaluate')
-    .description('measure a model: accuracy, rules, concepts, pictures')
+export function define(command: Command, signal: AbortSignal): void {
+  command
     .requiredOption('--model <model>', 'name or folder of a bundle, or a run')
     .option(
       '--data <path...>',

@@ -32,11 +32,8 @@ Examples:
   crab export runs/center-crab-0 --out bundles/center
   crab export runs/center-crab-0 --out bundles/center --compact     a few MB, for web pages`;
 
-export function addExportCommand(program: Command, signal: AbortSignal): void {
-  program
-    .command('export')
-    .description('make a bundle of a trained run')
-    .argument('<run>', 'folder of the run')
+export function define(command: Command, signal: AbortSignal): void {
+  command
     .requiredOption('--out <folder>', 'folder of the bundle')
     .option('--compact', 'factor the large layers and store weights in one byte each')
     .option(

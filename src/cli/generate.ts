@@ -44,10 +44,8 @@ Examples:
   crab generate --config grid-2x2 --variant i-raven --count 2000 --format npz --out set.npz
   crab generate --config all --count 5 --format pdf --out items.pdf --answers key.csv`;
 
-export function addGenerateCommand(program: Command, signal: AbortSignal): void {
-  program
-    .command('generate')
-    .description('make problems')
+export function define(command: Command, signal: AbortSignal): void {
+  command
     .requiredOption('--config <name>', 'which configuration, or all')
     .requiredOption('--count <n>', 'how many problems of each', wholeNumber(1, 100_000_000))
     .requiredOption('--out <path>', 'folder (raven, png, svg) or file (npz, pdf) to write')

@@ -30,11 +30,8 @@ Examples:
   crab grade responses.csv --items key.csv --out report.html
   crab grade responses.csv --items RAVEN-10000 --model center,grid-2x2 --json`;
 
-export function addGradeCommand(program: Command, signal: AbortSignal): void {
-  program
-    .command('grade')
-    .description('grade what people answered to items')
-    .argument('<responses>', 'a CSV file: respondent,item,choice')
+export function define(command: Command, signal: AbortSignal): void {
+  command
     .requiredOption('--items <path>', 'the items, as crab generate wrote them')
     .option('--model <names>', 'bundles that answer too: names or folders, or zoo for all')
     .option('--out <file.html>', 'write a page with charts and pictures')

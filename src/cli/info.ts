@@ -15,10 +15,8 @@ Examples:
   crab info
   crab info --json`;
 
-export function addInfoCommand(program: Command): void {
-  program
-    .command('info')
-    .description('what is installed, what is missing and how to get it')
+export function define(command: Command): void {
+  command
     .option('--zoo <folder>', 'folder of models (default: those of this package)')
     .option('--json', 'report as JSON on standard output')
     .addHelpText('after', EXAMPLES)
@@ -60,6 +58,14 @@ function torchLine(found: Extract<Installation['libtorch'], { available: true }>
   return `${found.version}, ${devices.length > 0 ? devices.join(', ') : built}; ${blas}`;
 }
 
+function onnxLine(found: Extract<Installation['onnxRuntime'], { available: true }>): string {
+  if (found.kind === 'native') return `${found.version}, native`;
+  const wasm = `${found.version}, WebAssembly`;
+  if (found.nativeCommand === null) return wasm;
+  const why = `the native one, about five times as fast, is missing: ${found.nativeFault}`;
+  return `${wasm}; ${why}\n${' '.repeat(LABEL_WIDTH)}get it: ${found.nativeCommand}`;
+}
+
 const DISTANCES = { calibrated: 'the calibrated distance', l2: 'plain L2' } as const;
 
 function bundleLine({ name, bytes, accuracy, distance }: BundleInfo): string {
@@ -98,7 +104,7 @@ function describe(found: Installation): string {
       `${machine.platform}, ${machine.processor}, ${machine.cores} cores, ${gigabytes(machine.memory)}`,
     ),
     partLines('libtorch', found.libtorch, torchLine),
-    partLines('ONNX Runtime', found.onnxRuntime, ({ version }) => version),
+    partLines('ONNX Runtime', found.onnxRuntime, onnxLine),
     partLines('studio page', found.page, () => 'built'),
     zooLines(found.zoo),
   ].join('');

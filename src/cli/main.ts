@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The `crab` command: builds the program, runs it, and turns every failure into one sentence and an exit code. */
 import { CommanderError } from 'commander';
-import { exitCodeOf, sentenceAfterStop, sentenceOf } from './errors.js';
+import { exitCodeOf } from './errors.js';
 import { buildProgram } from './program.js';
 
 const interrupt = new AbortController();
@@ -19,8 +19,9 @@ try {
 } catch (error) {
   // Commander has already printed its own errors and --help.
   if (!(error instanceof CommanderError)) {
+    const { sentenceAfterStop, sentenceOf } = await import('./sentences.js');
     const sentence = interrupt.signal.aborted ? sentenceAfterStop : sentenceOf;
-    process.stderr.write(`crab: ${sentence(error)}\n`);
+    process.stderr.write(`crab: ${await sentence(error)}\n`);
     if (process.argv.includes('--debug') && error instanceof Error) {
       process.stderr.write(`${error.stack}\n`);
     }

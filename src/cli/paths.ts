@@ -6,9 +6,9 @@
 import { constants } from 'node:fs';
 import { access, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { isMarked } from '../lab/index.js';
 import { isFile, outputPlace } from '../base/node.js';
-import { sentenceOf, UsageError } from './errors.js';
+import { UsageError } from './errors.js';
+import { sentenceOf } from './sentences.js';
 
 /** An argument as messages call it, `--data` or `RESPONSES`, and what was given for it. */
 export interface NamedPath {
@@ -109,6 +109,8 @@ export async function requireOwnPage(
   mark: string,
 ): Promise<void> {
   if (location === undefined) return;
+  // Those who write pages have loaded it already; others need not.
+  const { isMarked } = await import('../lab/index.js');
   try {
     const found = await stat(location);
     // Pipes and devices are not to be read, and an empty file has nothing to lose.

@@ -1,37 +1,84 @@
-/** All commands of `crab`, put together. */
+/**
+ * All commands of `crab`, put together. What a command needs is loaded when it is used: `crab --help`
+ * reads no more than this file.
+ */
 import { Command } from 'commander';
-import { packageVersion } from '../base/node.js';
-import { addConvertCommand } from './convert.js';
-import { addEvaluateCommand } from './evaluate.js';
-import { addExportCommand } from './export.js';
-import { addGenerateCommand } from './generate.js';
-import { addGradeCommand } from './grade.js';
-import { addInfoCommand } from './info.js';
-import { addReportCommand } from './report.js';
-import { addSolveCommand } from './solve.js';
-import { addStudioCommand } from './studio.js';
-import { addTrainCommand } from './train.js';
+import { createRequire } from 'node:module';
+
+interface CommandEntry {
+  readonly about: string;
+  /** Its argument and what that is. */
+  readonly takes?: readonly [name: string, about: string];
+  /** A module that gives the command its options and its action. */
+  readonly load: () => Promise<{
+    readonly define: (command: Command, signal: AbortSignal) => void;
+  }>;
+}
+
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  generate: {
+    about: 'make problems',
+    load: () => import('./generate.js'),
+  },
+  convert: {
+    about: 'convert problems between formats',
+    takes: ['<path>', 'what to read'],
+    load: () => import('./convert.js'),
+  },
+  export: {
+    about: 'make a bundle of a trained run',
+    takes: ['<run>', 'folder of the run'],
+    load: () => import('./export.js'),
+  },
+  evaluate: {
+    about: 'measure a model: accuracy, rules, concepts, pictures',
+    load: () => import('./evaluate.js'),
+  },
+  report: {
+    about: 'measure all models of a zoo and set them beside the paper',
+    load: () => import('./report.js'),
+  },
+  solve: {
+    about: 'imagine the missing panels of a matrix and choose a candidate',
+    takes: ['<input>', 'a problem: .npz, .png, .jpg or a folder of images'],
+    load: () => import('./solve.js'),
+  },
+  grade: {
+    about: 'grade what people answered to items',
+    takes: ['<responses>', 'a CSV file: respondent,item,choice'],
+    load: () => import('./grade.js'),
+  },
+  train: {
+    about: 'train a model without labels, or continue a training',
+    load: () => import('./train.js'),
+  },
+  studio: {
+    about: 'a page that shows it think, and trains',
+    load: () => import('./studio.js'),
+  },
+  info: {
+    about: 'what is installed, what is missing and how to get it',
+    load: () => import('./info.js'),
+  },
+};
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
 /** The program; `signal` aborts when the user presses Ctrl-C. */
 export function buildProgram(signal: AbortSignal): Command {
   const program = new Command('crab')
     .description("Raven's progressive matrices: make them, solve them, see the rules.")
-    .version(packageVersion())
+    .version(version)
     .option('--debug', 'show a stack trace with an error')
     .showHelpAfterError('(crab <command> --help explains the options)')
     .exitOverride();
-  addGenerateCommand(program, signal);
-  addConvertCommand(program, signal);
-  addExportCommand(program, signal);
-  addEvaluateCommand(program, signal);
-  addReportCommand(program, signal);
-  addSolveCommand(program, signal);
-  addGradeCommand(program, signal);
-  addTrainCommand(program, signal);
-  addStudioCommand(program, signal);
-  addInfoCommand(program);
-  for (const command of program.commands) {
-    command.option('--debug', 'show a stack trace with an error').exitOverride();
+  for (const [name, { about, takes }] of Object.entries(COMMANDS)) {
+    const command = program.command(name).description(about).exitOverride();
+    if (takes !== undefined) command.argument(...takes);
+    command.option('--debug', 'show a stack trace with an error');
   }
-  return program;
+  return program.hook('preSubcommand', async (_, command) => {
+    const { define } = await COMMANDS[command.name()].load();
+    define(command, signal);
+  });
 }

@@ -9,7 +9,8 @@ import {
   writeZooCards,
 } from '../lab/index.js';
 import { wholeNumber } from './arguments.js';
-import { sentenceOf, UsageError } from './errors.js';
+import { UsageError } from './errors.js';
+import { sentenceOf } from './sentences.js';
 import { problemsOption, readMetrics, repeatsOption } from './measuring.js';
 import { requireInput, requireOutputFolder } from './paths.js';
 import { startProgress } from './progress.js';
@@ -45,10 +46,8 @@ Examples:
   crab report --zoo --docs docs
   crab report --zoo my-bundles --cards`;
 
-export function addReportCommand(program: Command, signal: AbortSignal): void {
-  program
-    .command('report')
-    .description('measure all models of a zoo and set them beside the paper')
+export function define(command: Command, signal: AbortSignal): void {
+  command
     .option('--zoo [folder]', 'the bundles: those of this package, or a folder of them')
     .option('--out <folder>', 'folder to write', 'report')
     .option('--data <folder...>', 'folders of RAVEN, or of sets (raven_center_single.npz)')

@@ -1,8 +1,8 @@
 /** `crab solve`: imagines the missing panels of a matrix, chooses a candidate, and says why. */
 import type { Command } from 'commander';
-import { checkProblemConfiguration } from '../matrix/node.js';
-import { encodePng, paperName, type Configuration } from '../matrix/index.js';
 import { makeFolderOf, writeFileAtomically } from '../base/node.js';
+import { encodePng, paperName, type Configuration } from '../matrix/index.js';
+import { checkProblemConfiguration } from '../matrix/node.js';
 import { completedPicture, Familiarity, readProblem, Solver } from '../solver/node.js';
 import type { Answer, Choice, Panel, ProblemInput } from '../solver/node.js';
 import { UsageError } from './errors.js';
@@ -41,11 +41,8 @@ function positions(text: string): number[] {
   return list;
 }
 
-export function addSolveCommand(program: Command, signal: AbortSignal): void {
-  program
-    .command('solve')
-    .description('imagine the missing panels of a matrix and choose a candidate')
-    .argument('<input>', 'a problem: .npz, .png, .jpg or a folder of images')
+export function define(command: Command, signal: AbortSignal): void {
+  command
     .requiredOption('--model <model>', 'name or folder of a bundle')
     .option('--missing <list>', 'missing positions, 1 to 9 (default: the blank one)', positions)
     .option('--out <file.png>', 'write the completed matrix')

@@ -31,10 +31,8 @@ Examples:
   crab studio --port 8000 --runs /data/runs
   ssh -L 4747:localhost:4747 machine crab studio       a page from another machine`;
 
-export function addStudioCommand(program: Command, signal: AbortSignal): void {
-  program
-    .command('studio')
-    .description('a page that shows it think, and trains')
+export function define(command: Command, signal: AbortSignal): void {
+  command
     .option(
       '--port <n>',
       `port (default: ${DEFAULT_PORT}, or the next free one)`,

@@ -25,7 +25,8 @@ import type {
   TrainOptions,
   TrainOutcome,
 } from '../training/index.js';
-import { duration, numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
+import { numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
+import { duration } from './duration.js';
 import { Interrupted, UsageError } from './errors.js';
 import { isRun } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
@@ -85,10 +86,8 @@ PyTorchJob the same command is one of them (see examples/cluster).`;
 /** Timers hold no more than 24 days. */
 const MOST_RANK_TIMEOUT = 7 * 24 * 3600;
 
-export function addTrainCommand(program: Command, signal: AbortSignal): void {
-  program
-    .command('train')
-    .description('train a model without labels, or continue a training')
+export function define(command: Command, signal: AbortSignal): void {
+  command
     .option('--config <name>', 'which configuration')
     .option('--noisy', "RAVEN's original noise, for the configurations with grids")
     .option(

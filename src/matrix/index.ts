@@ -55,6 +55,7 @@ export {
 } from './render-panel.js';
 export { ProblemReader } from './problem-reader.js';
 export { PanelReader, type ReadComponent, type ReadPanel } from './panel-reader.js';
+export { panelsOf, type ProblemPanels } from './problem-panels.js';
 export * from './symbolic.js';
 export * from './json.js';
 export * from './validation.js';

@@ -4,7 +4,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os';
 import path from 'node:path';
 import { packageVersion } from '../base/node.js';
 import { folderSource, openBundle, zooFolder, type BundleManifest } from '../solver/node.js';
-import type { OnnxFinding, TorchFinding } from './probe/findings.js';
+import type { Finding, OnnxFinding, TorchFinding } from './probe/findings.js';
 import { probeOnnx, probeTorch } from './probe/probe.js';
 import { BUILD_PAGE, SETUP_ONNX, SETUP_TORCH } from './setup-commands.js';
 import { pageFolder } from './studio-server.js';
@@ -43,7 +43,7 @@ export interface Installation {
   /** For training. */
   readonly libtorch: Part<TorchFinding>;
   /** For trained models. */
-  readonly onnxRuntime: Part<OnnxFinding>;
+  readonly onnxRuntime: Part<OnnxFinding & { readonly nativeCommand: string | null }>;
   /** For `crab studio`. */
   readonly page: Part<{ readonly folder: string }>;
   readonly zoo: {
@@ -67,6 +67,13 @@ function part<Found extends object>(
 function pageOf(folder: string): Part<{ readonly folder: string }> {
   const built = existsSync(path.join(folder, 'index.html'));
   return part({ found: built ? { folder } : null, reason: 'the page is not built' }, BUILD_PAGE);
+}
+
+/** The WebAssembly one comes with this package; the command gets the native one if that is missing. */
+function onnxOf(finding: Finding<OnnxFinding>): Installation['onnxRuntime'] {
+  const nativeCommand = (finding.found?.nativeFault ?? null) === null ? null : SETUP_ONNX;
+  const found = finding.found && { ...finding.found, nativeCommand };
+  return part({ found, reason: finding.reason }, SETUP_ONNX);
 }
 
 const UNREADABLE = 'its bundle.json cannot be read';
@@ -124,7 +131,7 @@ export async function readInstallation(
       memory: totalmem(),
     },
     libtorch: part(libtorch, SETUP_TORCH),
-    onnxRuntime: part(onnx, SETUP_ONNX),
+    onnxRuntime: onnxOf(onnx),
     page: pageOf(places.page ?? pageFolder()),
     zoo: await zooOf(places.zoo ?? zooFolder()),
   };

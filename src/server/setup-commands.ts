@@ -1,10 +1,6 @@
-/** The commands that install what is missing, for a checkout and for a project that depends on this. */
-import { fileURLToPath } from 'node:url';
+/** The commands that install what is missing. */
+import { packageScript } from '../torch/index.js';
 
-const isInstalled = /[\\/]node_modules[\\/]/.test(fileURLToPath(import.meta.url));
-const inPackage = (script: string): string =>
-  isInstalled ? `npm explore crab-raven -- npm run ${script}` : `npm run ${script}`;
-
-export const SETUP_TORCH = inPackage('setup:torch');
+export { SETUP_TORCH } from '../torch/index.js';
 export const SETUP_ONNX = 'npm install onnxruntime-node --ignore-scripts';
-export const BUILD_PAGE = inPackage('build');
+export const BUILD_PAGE = packageScript('build');

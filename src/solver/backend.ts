@@ -1,8 +1,8 @@
 /**
  * Running a network, whatever runs it. One implementation over ONNX Runtime's common interface serves
- * Node (onnxruntime-node) and browsers (onnxruntime-web); the module is handed in.
+ * its native build and its WebAssembly builds; the module is handed in.
  */
-import type * as Ort from 'onnxruntime-web';
+import type * as Ort from 'onnxruntime-common';
 import { BundleError, SolverError } from './errors.js';
 import { checkOnnx } from './onnx-check.js';
 
@@ -34,7 +34,7 @@ export interface NetworkOptions {
 
 /** Something that loads networks. */
 export interface Backend {
-  /** `node`, `wasm` or `webgpu`. */
+  /** `node` (native), `wasm` or `webgpu`. */
   readonly name: string;
   load(
     name: string,

@@ -33,6 +33,7 @@ export {
 export { parseHistory, type HistoryCurve } from './history.js';
 export { greyToPanel, imageToPanel, toPanel } from './panels.js';
 export type { Panel, PanelInput, PixelImage } from './panels.js';
+export type { FileLike, ProblemInput, ProblemOrigin } from './problem-input.js';
 export { readMatrixPicture, type MatrixPicture } from './matrix-picture.js';
 export type {
   Answer,

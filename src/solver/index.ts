@@ -11,6 +11,7 @@ import { SolverCore } from './solver.js';
 import { bundleUrl, pageCache, urlSource, webBackend, type LoadOptions } from './web.js';
 
 export * from './exports.js';
+export { browserPicture, readProblem } from './web-problem.js';
 
 export class Solver extends SolverCore {
   /** Loads a bundle by its name in the zoo or its URL. */

@@ -75,9 +75,16 @@ function pageShade(picture: GreyImage): number {
 /** Rectangles of the page, as components of what stands out from it. */
 function outlinedBoxes(image: GreyImage, page: number, contrast: number): Box[] {
   const { width, height, data } = image;
-  const stands = Uint8Array.from(data, (value) => (Math.abs(value - page) > contrast ? 1 : 0));
+  // A plain loop: `from` with a function takes ten times as long, and a picture has a million pixels.
+  const stands = new Uint8Array(data.length);
+  for (let i = 0; i < data.length; i++) stands[i] = Math.abs(data[i] - page) > contrast ? 1 : 0;
   const boxes: Box[] = [];
   const stack: number[] = [];
+  const visit = (next: number): void => {
+    if (stands[next] !== 1) return;
+    stands[next] = 2;
+    stack.push(next);
+  };
   for (let start = 0; start < stands.length; start++) {
     if (stands[start] !== 1) continue;
     let [left, top, right, bottom] = [width, height, 0, 0];
@@ -86,18 +93,14 @@ function outlinedBoxes(image: GreyImage, page: number, contrast: number): Box[] 
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
       const x = at % width;
       const y = (at - x) / width;
-      [left, right] = [Math.min(left, x), Math.max(right, x + 1)];
-      [top, bottom] = [Math.min(top, y), Math.max(bottom, y + 1)];
-      for (const next of [
-        x > 0 ? at - 1 : -1,
-        x + 1 < width ? at + 1 : -1,
-        at - width,
-        at + width,
-      ]) {
-        if (stands[next] !== 1) continue;
-        stands[next] = 2;
-        stack.push(next);
-      }
+      left = Math.min(left, x);
+      right = Math.max(right, x + 1);
+      top = Math.min(top, y);
+      bottom = Math.max(bottom, y + 1);
+      if (x > 0) visit(at - 1);
+      if (x + 1 < width) visit(at + 1);
+      visit(at - width);
+      visit(at + width);
     }
     const box = { left, top, right, bottom };
     if (Math.min(widthOf(box), heightOf(box)) < SMALLEST_CELL) continue;
@@ -336,7 +339,10 @@ function cellPanel(image: GreyImage, box: Box, contrast: number): Panel | null {
     data.set(image.data.subarray(from, from + width), y * width);
   }
   let [least, most] = [1, 0];
-  for (const value of data) [least, most] = [Math.min(least, value), Math.max(most, value)];
+  for (const value of data) {
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+  }
   return most - least < contrast ? null : greyToPanel({ width, height, data });
 }
 

@@ -1,4 +1,4 @@
-/** A trained model in Node: the same `Solver`, loaded from a folder too, on onnxruntime-node. */
+/** A trained model in Node: the same `Solver`, loaded from a folder too. */
 import { openBundle, type Bundle, type BundleSource } from './bundle.js';
 import { nodeBackend } from './node/backend.js';
 import { locateBundle } from './node/files.js';
@@ -6,8 +6,8 @@ import { SolverCore } from './solver.js';
 import type { LoadOptions } from './web.js';
 
 export * from './exports.js';
-export { nodeBackend } from './node/backend.js';
-export { readProblem, type ProblemInput } from './node/inputs.js';
+export { nodeBackend, nodeRuntime, RUNTIME_VARIABLE, type NodeRuntime } from './node/backend.js';
+export { readProblem } from './node/inputs.js';
 export {
   CARD_FILE,
   folderSource,

@@ -35,6 +35,10 @@ const LARGEST_SIDE = 1 << 14;
 /** A paper this close to white is white. */
 const PAPER_TOLERANCE = 0.004;
 
+/** Whether bytes begin as a PNG does. */
+export const isPng = (bytes: Uint8Array): boolean =>
+  [0x89, 0x50, 0x4e, 0x47].every((byte, i) => bytes[i] === byte);
+
 function requireUnitRange(values: Float32Array, what: string): Float32Array {
   for (let i = 0; i < values.length; i++) {
     if (!(values[i] >= 0 && values[i] <= 1)) {
@@ -174,7 +178,8 @@ export function greyToPanel(image: GreyImage, paper?: number): Panel {
   if (Math.max(width, height) < IMAGE_SIZE) return resized(white, SMALL_SIZE).data;
   const { data } =
     width === IMAGE_SIZE && height === IMAGE_SIZE ? white : resized(white, IMAGE_SIZE);
-  const large = Uint8Array.from(data, (value) => Math.round(value * 255));
+  const large = new Uint8Array(IMAGE_PIXELS);
+  for (let i = 0; i < large.length; i++) large[i] = Math.round(data[i] * 255);
   return imageToPanel(large);
 }
 

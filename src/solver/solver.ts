@@ -55,7 +55,7 @@ export class SolverCore {
 
   /** What the bundle says of itself. */
   readonly manifest: BundleManifest;
-  /** What runs the networks: `node`, `wasm` or `webgpu`. */
+  /** What runs the networks: `node` (native), `wasm` or `webgpu`. */
   readonly backend: string;
   /** Rules the model found; null where the bundle has none. */
   readonly ruleMap: RuleMap | null;

@@ -14,6 +14,7 @@ import {
 } from './bundle.js';
 import { BundleError, MissingBundleError } from './errors.js';
 import { sha256 } from './sha256.js';
+import { webRuntime } from './web-runtime.js';
 
 export interface LoadOptions {
   readonly signal?: AbortSignal;
@@ -28,7 +29,10 @@ export interface LoadOptions {
   readonly threads?: number;
   /** Where bundles are looked up by name: in a browser `zoo/` beside the page unless told. */
   readonly zoo?: string;
-  /** Where ONNX Runtime's own files are served from, if not beside the script. */
+  /**
+   * In browsers: a folder that serves onnxruntime-web's own files, for pages whose security policy
+   * refuses scripts from `blob:` addresses. Nobody else needs it.
+   */
   readonly wasmPaths?: string;
   /** Whether files from URLs are kept for the next time; true unless told. */
   readonly cache?: boolean;
@@ -179,25 +183,10 @@ export async function webBackend(options: LoadOptions): Promise<Backend> {
     throw new ArgumentError(
       'backend webgpu: this browser has no WebGPU, or no JavaScript Promise Integration to wait for it',
     );
-  if (hasGpu) {
-    const ort = await import('onnxruntime-web/jspi');
-    configure(ort.env, options);
-    return ortBackend('webgpu', ort, { executionProviders: ['webgpu', 'wasm'] });
-  }
-  const ort = await import('onnxruntime-web/wasm');
-  configure(ort.env, options);
-  return ortBackend('wasm', ort, { executionProviders: ['wasm'] });
-}
-
-interface OrtEnvironment {
-  readonly wasm: { numThreads?: number; wasmPaths?: string | object };
-  logLevel?: string;
-}
-
-function configure(environment: OrtEnvironment, { threads, wasmPaths }: LoadOptions): void {
-  environment.logLevel = 'error';
-  environment.wasm.numThreads = page.crossOriginIsolated ? (threads ?? 0) : 1;
-  if (wasmPaths !== undefined) environment.wasm.wasmPaths = wasmPaths;
+  const kind = hasGpu ? 'webgpu' : 'wasm';
+  const threads = page.crossOriginIsolated ? (options.threads ?? 0) : 1;
+  const ort = await webRuntime(kind, { threads, wasmPaths: options.wasmPaths });
+  return ortBackend(kind, ort, { executionProviders: hasGpu ? ['webgpu', 'wasm'] : ['wasm'] });
 }
 
 /**

@@ -13,6 +13,7 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guarded, translate, wrap } from './dispatch.js';
 import type { Rendezvous } from './distributed-environment.js';
+import { SETUP_TORCH } from './setup-command.js';
 import { ProcessGroupError, TorchUnavailableError } from './errors.js';
 import { tensorHandle, tensorHandles } from './handle.js';
 import { native, tryNative } from './native.js';
@@ -55,7 +56,7 @@ function requireBackend(backend: Backend): void {
     backend === 'gloo'
       ? "this libtorch comes without Gloo's headers: install Debian's libtorch-dev and libgloo-dev"
       : 'this libtorch has no NCCL, or nccl.h was not found: set NCCL_HOME';
-  throw new ProcessGroupError('join', `${why}, then run \`npm run setup:torch\``);
+  throw new ProcessGroupError('join', `${why}, then run \`${SETUP_TORCH}\``);
 }
 
 interface Patience {

@@ -3,6 +3,7 @@
  * kinds that callers must tell apart have classes of their own.
  */
 import { CrabError } from '../base/index.js';
+import { SETUP_TORCH } from './setup-command.js';
 
 /** An operation failed: wrong arguments, shapes that do not fit, a freed tensor, or libtorch refused. */
 export class TorchError extends CrabError {
@@ -34,12 +35,12 @@ export class ProcessGroupError extends TorchError {
 
 /** libtorch's addon is not there, or cannot be loaded; the message says how to get it. */
 export class TorchUnavailableError extends CrabError {
-  /** What is the matter, without the advice: for who knows a command that fits the place better. */
+  /** What is the matter, without the advice. */
   readonly reason: string;
 
   constructor(why: string, options?: ErrorOptions) {
     const reason = `libtorch is not available (${why})`;
-    super(`${reason}; run \`npm run setup:torch\` to get it`, options);
+    super(`${reason}; run \`${SETUP_TORCH}\` to get it`, options);
     this.name = 'TorchUnavailableError';
     this.reason = reason;
   }

@@ -32,6 +32,7 @@ export * from './random.js';
 export type { Dims, ValuesAndIndices, VarianceOptions } from './reductions.js';
 export * from './runtime.js';
 export { keep, liveTensors, scope } from './scope.js';
+export { packageScript, SETUP_TORCH } from './setup-command.js';
 export type { BackwardOptions, Nested, ToOptions } from './tensor-base.js';
 export { Tensor } from './tensor.js';
 export { BYTES_PER_ELEMENT, DTYPES, elementCount, isFloating } from './types.js';

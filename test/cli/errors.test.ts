@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { exitCodeOf, sentenceAfterStop, sentenceOf } from '../../src/cli/errors.js';
+import { exitCodeOf } from '../../src/cli/errors.js';
+import { sentenceAfterStop, sentenceOf } from '../../src/cli/sentences.js';
 import { UnsavedError } from '../../src/training/errors.js';
 
 const refusal = (code: string, path: string): Error =>
@@ -17,10 +18,10 @@ test('a name that is too long', () => {
   expect(sentenceOf(refusal('ENAMETOOLONG', 'a.npz'))).toBe('a.npz: the name is too long');
 });
 
-test('after Ctrl-C only what was lost is worth a word', () => {
-  expect(sentenceAfterStop(new Error('aborted'))).toBe('stopped before the end');
+test('after Ctrl-C only what was lost is worth a word', async () => {
+  expect(await sentenceAfterStop(new Error('aborted'))).toBe('stopped before the end');
   const unsaved = new UnsavedError('runs/a', 9, 4, new Error('no space left on the device'));
-  expect(sentenceAfterStop(unsaved)).toBe(
+  expect(await sentenceAfterStop(unsaved)).toBe(
     'runs/a: steps 5 to 9 could not be saved (no space left on the device) and are lost; make room and go on from step 4 with: crab train --resume runs/a',
   );
   expect(exitCodeOf(unsaved)).toBe(1);

@@ -15,6 +15,9 @@ describe('the layer rule', () => {
     ['studio/app.ts', 'solver/index.ts'],
     ['cli/generate.ts', 'matrix/node.ts'],
     ['matrix/node/folder.ts', 'matrix/sampling.ts'],
+    ['index.ts', 'solver/index.ts'],
+    ['node.ts', 'solver/node.ts'],
+    ['node.ts', 'common.ts'],
   ])('%s may import %s', (from, to) => {
     expect(layerViolation(from, to)).toBeNull();
   });
@@ -35,6 +38,9 @@ describe('the layer rule', () => {
     ['matrix/sampling.ts', 'matrix/node.ts', /browser/],
     ['solver/solver.ts', 'matrix/node.ts', /browser/],
     ['training/loop.ts', 'cli/main.ts', /may import only from/],
+    ['index.ts', 'solver/node.ts', /browser/],
+    ['common.ts', 'node.ts', /browser/],
+    ['node.ts', 'training/index.ts', /only matrix, solver/],
     ['helpers/index.ts', 'matrix/index.ts', /only the layers/],
   ])('%s may not import %s', (from, to, why) => {
     expect(layerViolation(from, to)).toMatch(why);

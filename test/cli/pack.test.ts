@@ -1,80 +1,25 @@
-/**
- * The package as others get it: what `npm pack` puts into it, and that it works in an empty project.
- * Its dependencies are linked from this repository instead of installed, so that no registry is
- * needed; development dependencies are not, so that a forgotten dependency shows.
- */
-import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+/** What `npm pack` puts into the package, and that it works in an empty project. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { renderProblem, sampleProblem } from '../../src/matrix/index.js';
+import { installTarball, linkModule, manifest, pack, type Packed } from '../packed-package.js';
 import { scratchFolder } from '../scratch-folder.js';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-interface Manifest {
-  readonly name: string;
-  readonly bin: Readonly<Record<string, string>>;
-  readonly dependencies: Readonly<Record<string, string>>;
-  /** A file, or one for each condition. */
-  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
-}
-const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest;
-
-interface Packed {
-  readonly filename: string;
-  readonly files: readonly { readonly path: string; readonly size: number }[];
-}
-
-/** Megabytes of everything but the published models. */
-/** Models, and the engines that the page runs them with. */
-const LARGE = ['zoo/', 'dist/studio/runtime/'];
+/** Models, and ONNX Runtime, once for the solver and once for the page. */
+const LARGE = ['zoo/', 'dist/runtime/', 'dist/studio/runtime/'];
+/** Megabytes of everything else. */
 const MOST_MEGABYTES = 10;
 const TOP_LEVEL = ['CITATION.cff', 'LICENSE', 'README.md', 'dist', 'docs', 'native', 'zoo'];
 
 const folder = scratchFolder();
 const project = path.join(folder, 'project');
 const modules = path.join(project, 'node_modules');
-const installed = path.join(modules, manifest.name);
 
 let packed: Packed;
-
-function pack(): Packed {
-  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
-  const printed = execFileSync('npm', args, {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const [found] = JSON.parse(printed) as Packed[];
-  return found;
-}
-
-/** What `npm install` does with the package: unpacked, dependencies beside it, its programs linked. */
-function install(): void {
-  mkdirSync(installed, { recursive: true });
-  mkdirSync(path.join(modules, '.bin'));
-  const tarball = path.join(folder, packed.filename);
-  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
-  for (const name of Object.keys(manifest.dependencies)) {
-    mkdirSync(path.dirname(path.join(modules, name)), { recursive: true });
-    symlinkSync(path.join(root, 'node_modules', name), path.join(modules, name), 'dir');
-  }
-  for (const [name, file] of Object.entries(manifest.bin)) {
-    chmodSync(path.join(installed, file), 0o755);
-    symlinkSync(path.join(installed, file), path.join(modules, '.bin', name));
-  }
-  const description = { name: 'empty', version: '1.0.0', private: true, type: 'module' };
-  writeFileSync(path.join(project, 'package.json'), JSON.stringify(description));
-}
 
 /** Runs a program in the project; what it prints. */
 function run(program: string, ...args: string[]): string {
@@ -85,9 +30,17 @@ function run(program: string, ...args: string[]): string {
   });
 }
 
+/** The same if it may fail. */
+function outputOf(program: string, ...args: string[]): string {
+  const { stdout, stderr } = spawnSync(program, args, { cwd: project, encoding: 'utf8' });
+  return stdout + stderr;
+}
+
 beforeAll(() => {
-  packed = pack();
-  install();
+  packed = pack(folder);
+  installTarball(path.join(folder, packed.filename), project);
+  const description = { name: 'empty', version: '1.0.0', private: true, type: 'module' };
+  writeFileSync(path.join(project, 'package.json'), JSON.stringify(description));
 });
 
 describe('the packed files', () => {
@@ -147,18 +100,86 @@ describe('in an empty project', () => {
     writeFileSync(path.join(project, 'read.js'), program);
     expect(JSON.parse(run(process.execPath, 'read.js'))).toEqual([3, 3 * 9 * 64 * 64, 3]);
   });
+});
 
-  test('a strict TypeScript program finds the types', () => {
-    const program = `
-      import { answerOf, sampleProblem, type Problem } from 'crab-raven/matrix';
-      const problem: Problem = sampleProblem({ configuration: 'center', seed: 1, index: 0 });
-      export const entities: number = answerOf(problem).components[0].entities.length;
-      // @ts-expect-error there is no such configuration
-      sampleProblem({ configuration: 'middle', seed: 1, index: 0 });`;
-    writeFileSync(path.join(project, 'typed.ts'), program);
-    const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+describe('types', () => {
+  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+  /** Every example of README, each a module of its own. */
+  const examples = [
+    ...readFileSync(path.join(root, 'README.md'), 'utf8').matchAll(/```ts\n(.*?)```/gs),
+  ].map(([, code], i) => ({ name: `example-${i + 1}.ts`, code }));
+  const wrong = `
+    import { sampleProblem } from 'crab-raven';
+    // @ts-expect-error there is no such configuration
+    sampleProblem({ configuration: 'middle', seed: 1, index: 0 });`;
+  const inBrowser = `
+    import { readProblem, Solver } from 'crab-raven/solver';
+    export async function solve(file: File, drawing: ImageData): Promise<readonly number[]> {
+      const solver: Solver = await Solver.load('center', { backend: 'wasm' });
+      return [...(await readProblem(file)).missing, ...(await readProblem(drawing)).missing, solver.history.length];
+    }`;
+
+  beforeAll(() => {
     expect(existsSync(compiler)).toBe(true);
-    const flags = '--noEmit --strict --target es2022 --module nodenext --types --lib es2023';
-    expect(run(process.execPath, compiler, ...flags.split(' '), 'typed.ts')).toBe('');
+    linkModule(modules, '@types/node');
+    const files = [
+      ...examples,
+      { name: 'wrong.ts', code: wrong },
+      { name: 'in-browser.ts', code: inBrowser },
+    ];
+    for (const { name, code } of files) writeFileSync(path.join(project, name), code);
+  });
+
+  test('there are examples to compile', () => {
+    expect(examples.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test.each([
+    ['node16', 'node16', ['node']],
+    ['nodenext', 'nodenext', ['node']],
+    ['esnext', 'bundler', ['node']],
+    ['esnext', 'bundler', []],
+  ])(
+    "README's examples compile: module %s, resolution %s, types %j",
+    (module, resolution, types) => {
+      const options = {
+        noEmit: true,
+        strict: true,
+        noUncheckedIndexedAccess: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: false,
+        target: 'es2022',
+        lib: ['es2023', 'esnext.disposable', 'dom', 'dom.iterable'],
+        module,
+        moduleResolution: resolution,
+        types,
+      };
+      const names = [...examples.map(({ name }) => name), 'wrong.ts', 'in-browser.ts'];
+      const config = { compilerOptions: options, files: names };
+      writeFileSync(path.join(project, 'tsconfig.json'), JSON.stringify(config));
+      expect(outputOf(process.execPath, compiler, '-p', '.')).toBe('');
+    },
+  );
+});
+
+describe('what npm installs along', () => {
+  interface Locked {
+    readonly hasInstallScript?: boolean;
+    readonly dev?: boolean;
+    readonly optional?: boolean;
+    readonly devOptional?: boolean;
+  }
+  const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, Locked>;
+  };
+
+  test('has no install script, unless it may fail', () => {
+    const withScript = Object.entries(packages).filter(
+      ([, { hasInstallScript, dev }]) => hasInstallScript === true && dev !== true,
+    );
+    expect(withScript.map(([name]) => name)).toContain('node_modules/onnxruntime-node');
+    for (const [name, { optional, devOptional }] of withScript) {
+      expect(optional ?? devOptional, name).toBe(true);
+    }
   });
 });

@@ -11,7 +11,7 @@ const examples = [
   ...readFileSync(path.join(root, 'README.md'), 'utf8').matchAll(/```(?:ts|js)\n(.*?)```/gs),
 ]
   .map(([, code]) => code)
-  .filter((code) => code.includes("'crab-raven/solver'"));
+  .filter((code) => code.includes('Solver.load'));
 
 const example = examples.at(0) ?? '';
 const bundle = /Solver\.load\('([^']+)'\)/.exec(example)?.[1];

@@ -3,7 +3,6 @@ import { build } from 'esbuild';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -48,7 +47,6 @@ async function pageScript(): Promise<{ readonly code: string; readonly imports: 
     bundle: true,
     format: 'esm',
     platform: 'browser',
-    conditions: ['onnxruntime-web-use-extern-wasm'],
     write: false,
     metafile: true,
     logLevel: 'silent',
@@ -75,7 +73,6 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     const { code, imports } = await pageScript();
     // esbuild counts its own helpers as <runtime>; a Node module would be an error or stand here.
     expect(imports.filter((name) => name !== '<runtime>')).toEqual([]);
-    const runtime = path.dirname(createRequire(import.meta.url).resolve('onnxruntime-web'));
     server = createServer((request, response) => {
       const name = new URL(request.url ?? '/', 'http://page').pathname;
       requests.push(name);
@@ -89,9 +86,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
         response.end(code);
         return;
       }
-      const file = name.startsWith('/bundle/')
-        ? path.join(bundleFolder, path.basename(name))
-        : path.join(runtime, path.basename(name));
+      const file = path.join(bundleFolder, path.basename(name));
       if (existsSync(file)) response.end(readFileSync(file));
       else response.writeHead(404).end();
     });

@@ -154,7 +154,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     expect(await page.locator('[data-testid=backend]').innerText()).toContain('1 thread');
     const isKept = (file: string): Promise<boolean> =>
       page.evaluate(`caches.match('${file}').then((found) => found !== undefined)`);
-    for (const file of ['./', 'runtime/ort-wasm-simd-threaded.wasm', 'zoo/center/bundle.json']) {
+    for (const file of ['./', 'runtime/wasm.js', 'zoo/center/bundle.json']) {
       await eventually(() => isKept(file)).toBe(true);
     }
     await own.close();

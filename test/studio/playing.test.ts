@@ -114,7 +114,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     const { page } = await openPage(await site.fresh(UNASSISTED));
     let release = (): void => undefined;
     const released = new Promise<void>((done) => (release = done));
-    await page.route('**/runtime/*.wasm', async (route) => {
+    await page.route('**/runtime/*.js', async (route) => {
       await released;
       await route.continue();
     });

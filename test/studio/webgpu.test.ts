@@ -42,7 +42,7 @@ describe.skipIf(CHROMIUM === undefined)('WebGPU', () => {
   test('that fails gives way to wasm', async () => {
     const { page, errors } = await openPage(await site.browser.newContext(UNASSISTED));
     // The runtime's WebGPU build is gone: whatever the adapter promised, it cannot run.
-    await page.route('**/runtime/*jspi*', (route) => route.abort());
+    await page.route('**/runtime/webgpu.js', (route) => route.abort());
     await goTo(page, site.url, 'tab=play&config=center&seed=31&shown=1');
     expect(await page.locator('[data-testid=backend]').innerText()).toContain('WebAssembly');
     await page.locator('.stage .cell.imagined canvas').waitFor();

@@ -10,6 +10,7 @@ import {
   conv2d,
   isTorchAvailable,
   linear,
+  nn,
   ones,
   operator,
   stack,
@@ -17,6 +18,19 @@ import {
   where,
   zeros,
 } from '../../src/torch/index.js';
+
+/** Every layer that draws, with what it takes before its options. */
+const DRAWING_LAYERS = {
+  Linear: [8, 2],
+  BatchedLinear: [2, 8, 2],
+  Embedding: [5, 3],
+  Conv2d: [1, 2, 3],
+  ConvTranspose2d: [1, 2, 3],
+  BatchedConv2d: [2, 1, 2, 3],
+  MultiheadAttention: [4, 2],
+  LSTM: [3, 4],
+  Dropout: [0.5],
+} as const;
 
 /** The message of the TorchError that `fn` throws. */
 function messageOf(fn: () => unknown): string {
@@ -30,6 +44,18 @@ function messageOf(fn: () => unknown): string {
 }
 
 const wrong = (value: unknown): never => value as never;
+
+describe('a layer without a generator', () => {
+  test.each(Object.entries(DRAWING_LAYERS))('%s says what to give it', (name, sizes) => {
+    const Layer = nn[name as keyof typeof DRAWING_LAYERS] as unknown as new (
+      ...args: readonly unknown[]
+    ) => unknown;
+    const message = `${name}: its last argument must name a generator, as in { generator: new Generator('cpu', 1) }`;
+    expect(messageOf(() => new Layer(...sizes))).toBe(message);
+    expect(messageOf(() => new Layer(...sizes, {}))).toBe(message);
+    expect(messageOf(() => new Layer(...sizes, { generator: 1 }))).toBe(message);
+  });
+});
 
 describe.skipIf(!isTorchAvailable())('errors', () => {
   test.each<[string, () => unknown]>([

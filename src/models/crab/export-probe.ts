@@ -11,8 +11,7 @@ import {
   samplePanels,
   SMALL_PIXELS,
 } from '../../matrix/index.js';
-import type * as Ort from 'onnxruntime-node';
-import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import type { InferenceSession, Tensor } from 'onnxruntime-common';
 import type { CompactOptions } from './export-compact.js';
 import { encoderGraph, reasonerGraph } from './export-graphs.js';
 import type { CrabNetworks } from './export-networks.js';
@@ -32,9 +31,6 @@ const PROBLEMS_AT_ONCE = 32;
 /** Most observations kept of one layer. */
 const MOST_ROWS = 1536;
 const SEED = 7_200_000_007;
-
-/** Loaded when first needed: training imports this layer too and has no use for it. */
-const runtime = (): Promise<typeof Ort> => import('onnxruntime-node');
 
 type MakeTensor = (data: Float32Array, shape: readonly number[]) => Tensor;
 
@@ -140,7 +136,9 @@ async function withSession<T>(
   bytes: Uint8Array,
   use: (session: InferenceSession, f32: MakeTensor) => Promise<T>,
 ): Promise<T> {
-  const ort = await runtime();
+  // Loaded when first needed: training imports this layer too and has no use for it.
+  const { nodeRuntime } = await import('../../solver/node.js');
+  const { ort } = await nodeRuntime();
   const session = await ort.InferenceSession.create(bytes, { logSeverityLevel: 3 });
   try {
     return await use(session, (data, shape) => new ort.Tensor('float32', data, shape));

@@ -11,6 +11,9 @@ export interface TorchFinding {
 
 export interface OnnxFinding {
   readonly version: string;
+  readonly kind: 'native' | 'wasm';
+  /** Why the native one, five times as fast, is not used; null if it is, or if another was asked for. */
+  readonly nativeFault: string | null;
 }
 
 export type Finding<Found> =

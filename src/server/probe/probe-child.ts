@@ -12,8 +12,9 @@ async function lookAtTorch(): Promise<Finding<TorchFinding>> {
 }
 
 async function lookAtOnnx(): Promise<Finding<OnnxFinding>> {
-  const { env } = await import('onnxruntime-node');
-  return { found: { version: env.versions.node ?? env.versions.common }, reason: null };
+  const { nodeRuntime } = await import('../../solver/node.js');
+  const { version, kind, nativeFault } = await nodeRuntime();
+  return { found: { version, kind, nativeFault }, reason: null };
 }
 
 const LOOKS: Record<Library, () => Promise<Finding<unknown>>> = {

@@ -1,64 +1,20 @@
-/** Problems as people have them on disk: a RAVEN .npz, a picture of a matrix, a folder of images. */
+/** Problems in Node: a RAVEN .npz, a picture of a matrix or a folder of images on disk, or a file in memory. */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError, FormatError } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
-import {
-  decodePicture,
-  decodeRavenNpz,
-  IMAGE_PIXELS,
-  PICTURE_FILE,
-  type Configuration,
-} from '../../matrix/index.js';
-import { readMatrixPicture } from '../matrix-picture.js';
+import { decodePicture, PICTURE_FILE } from '../../matrix/index.js';
 import { drawnPanel } from '../familiarity.js';
-import { greyToPanel, imageToPanel, type Panel } from '../panels.js';
-
-export interface ProblemInput {
-  /** Nine, row by row; null where a panel is not known. */
-  readonly panels: readonly (Panel | null)[];
-  /** Positions 1..9 without a panel. */
-  readonly missing: readonly number[];
-  readonly candidates: readonly Panel[];
-  /** Index of the right candidate, counted from 0, where the file says it. */
-  readonly answer: number | null;
-  /** The configurations it can be of by its structure; null where pictures are all there is. */
-  readonly configurations: readonly Configuration[] | null;
-}
-
-const LARGEST_FILE = 64 << 20;
-const CONTEXT = 8;
-
-async function readRaven(file: string): Promise<ProblemInput> {
-  const bytes = await readSmallFile(file, LARGEST_FILE);
-  const { images, target, layouts } = await decodeRavenNpz(bytes, file);
-  const panel = (i: number): Panel =>
-    imageToPanel(images.subarray(i * IMAGE_PIXELS, (i + 1) * IMAGE_PIXELS));
-  return {
-    panels: [...Array.from({ length: CONTEXT }, (_, i) => panel(i)), null],
-    missing: [9],
-    candidates: Array.from({ length: CONTEXT }, (_, i) => panel(CONTEXT + i)),
-    answer: target,
-    configurations: [...new Set(layouts.map(({ configuration }) => configuration))],
-  };
-}
-
-/** Adds the name of a file to what is wrong with it. */
-async function naming<T>(file: string, read: () => T | Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
-    throw new FormatError(`${file}: ${error.message}`, { cause: error });
-  }
-}
-
-function readPicture(file: string): Promise<ProblemInput> {
-  return naming(file, async () => {
-    const picture = decodePicture(await readSmallFile(file, LARGEST_FILE));
-    return { ...readMatrixPicture(picture), answer: null, configurations: null };
-  });
-}
+import { greyToPanel, type Panel } from '../panels.js';
+import {
+  givenProblem,
+  LARGEST_FILE,
+  naming,
+  pictureProblem,
+  ravenProblem,
+  type ProblemInput,
+  type ProblemOrigin,
+} from '../problem-input.js';
 
 /** Images in the order of their names, numbers in them counted as numbers. */
 async function readFolder(folder: string): Promise<ProblemInput> {
@@ -91,12 +47,26 @@ async function readFolder(folder: string): Promise<ProblemInput> {
   };
 }
 
+const fromPicture = (bytes: Uint8Array, file: string): Promise<ProblemInput> =>
+  naming(file, () => pictureProblem(decodePicture(bytes)));
+
+async function readFile(file: string): Promise<ProblemInput> {
+  const isProblem = /\.npz$/i.test(file);
+  if (!isProblem && !PICTURE_FILE.test(file)) {
+    throw new ArgumentError(
+      `${file}: expected a RAVEN problem (.npz), a picture of a matrix (.png, .jpg) or a folder of images`,
+    );
+  }
+  const bytes = await readSmallFile(file, LARGEST_FILE);
+  return isProblem ? ravenProblem(bytes, file) : fromPicture(bytes, file);
+}
+
 /** Reads a problem by what it is. */
-export async function readProblem(location: string): Promise<ProblemInput> {
-  if ((await stat(location)).isDirectory()) return readFolder(location);
-  if (/\.npz$/i.test(location)) return readRaven(location);
-  if (PICTURE_FILE.test(location)) return readPicture(location);
-  throw new ArgumentError(
-    `${location}: expected a RAVEN problem (.npz), a picture of a matrix (.png, .jpg) or a folder of images`,
+export async function readProblem(source: ProblemOrigin): Promise<ProblemInput> {
+  if (typeof source === 'string') {
+    return (await stat(source)).isDirectory() ? readFolder(source) : readFile(source);
+  }
+  return givenProblem(source, async (file, name) =>
+    fromPicture(new Uint8Array(await file.arrayBuffer()), name),
   );
 }

@@ -31,7 +31,6 @@ const LAST_PANEL = 9;
 
 export interface EnginePlaces {
   readonly zoo: URL;
-  readonly runtime: URL;
 }
 
 /** A matrix, its answer with the last panel missing (or what is blank), and its candidates' concepts. */

@@ -36,8 +36,6 @@ interface LoadRequest {
   readonly backend: 'auto' | 'wasm' | 'webgpu';
   /** Address of the folder of bundles. */
   readonly zoo: URL;
-  /** Address of ONNX Runtime's own files. */
-  readonly runtime: URL;
   readonly onProgress: (progress: LoadProgress) => void;
   /** Ends the load, whatever it is at. */
   readonly signal: AbortSignal;
@@ -95,12 +93,11 @@ export class Model {
   }
 
   static async load(request: LoadRequest): Promise<Model> {
-    const { name, backend, zoo, runtime, onProgress, signal } = request;
+    const { name, backend, zoo, onProgress, signal } = request;
     const loadOn = async (wanted: LoadRequest['backend']): Promise<Model> => {
       const solver = await Solver.load(name, {
         zoo: zoo.href,
         backend: wanted,
-        wasmPaths: runtime.href,
         threads: THREADS,
         onProgress: (progress) => onProgress({ name, ...progress }),
         signal,

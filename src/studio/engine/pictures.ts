@@ -5,6 +5,7 @@
 import { ArgumentError, FormatError } from '../../base/index.js';
 import { decodeRavenNpz, IMAGE_PIXELS, MATRIX_PANELS, SMALL_PIXELS } from '../../matrix/index.js';
 import {
+  browserPicture,
   drawnPanel,
   imageToPanel,
   readMatrixPicture,
@@ -23,30 +24,10 @@ export interface Pictures {
 
 const MOST_CANDIDATES = 16;
 const MOST_FILE_BYTES = 32 << 20;
-const MOST_PIXELS = 24 << 20;
 /** Longest text a link may carry; browsers and messengers cut longer ones. */
 const MOST_CHARACTERS = 24_000;
 const VERSION = 1;
 const HEADER = 5;
-
-/** Pixels of a picture in any format the browser knows. */
-async function decodePicture({ name, blob }: GivenFile): Promise<ImageData> {
-  let bitmap: ImageBitmap;
-  try {
-    bitmap = await createImageBitmap(blob);
-  } catch {
-    throw new FormatError(`${name} is not a picture this browser can read`);
-  }
-  const { width, height } = bitmap;
-  if (width * height > MOST_PIXELS) {
-    throw new FormatError(`${name} has ${width}x${height} pixels: at most 24 million are read`);
-  }
-  const context = new OffscreenCanvas(width, height).getContext('2d');
-  if (context === null) throw new FormatError(`${name}: this browser cannot draw pictures`);
-  context.drawImage(bitmap, 0, 0);
-  bitmap.close();
-  return context.getImageData(0, 0, width, height);
-}
 
 async function readNpzFile({ name, blob }: GivenFile): Promise<Pictures> {
   const { images, target } = await decodeRavenNpz(new Uint8Array(await blob.arrayBuffer()), name);
@@ -58,7 +39,7 @@ async function readNpzFile({ name, blob }: GivenFile): Promise<Pictures> {
 }
 
 async function readWholeMatrix(file: GivenFile): Promise<Pictures> {
-  const { width, height, data } = await decodePicture(file);
+  const { width, height, data } = await browserPicture(file.blob, file.name);
   const grey = new Float32Array(width * height);
   for (let i = 0; i < grey.length; i++) {
     const luma = 0.299 * data[4 * i] + 0.587 * data[4 * i + 1] + 0.114 * data[4 * i + 2];
@@ -77,7 +58,7 @@ async function readSinglePanels(files: readonly GivenFile[]): Promise<Pictures> 
   const sorted = [...files].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
   const panels: (Panel | null)[] = [];
   for (const file of sorted) {
-    panels.push(drawnPanel(toPanel(await decodePicture(file), file.name)));
+    panels.push(drawnPanel(toPanel(await browserPicture(file.blob, file.name), file.name)));
   }
   if (panels.every((panel) => panel === null)) {
     throw new FormatError('nothing is drawn on any of these pictures');

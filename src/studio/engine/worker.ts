@@ -12,9 +12,8 @@ interface WorkerScope {
 const scope = globalThis as unknown as WorkerScope;
 // The worker's script lies in `assets/`, one below the page.
 const page = new URL('../', scope.location.href);
-const engine = new Engine(
-  { zoo: new URL('zoo/', page), runtime: new URL('runtime/', page) },
-  (progress) => scope.postMessage({ progress }),
+const engine = new Engine({ zoo: new URL('zoo/', page) }, (progress) =>
+  scope.postMessage({ progress }),
 );
 
 type AnyMethod = (...given: readonly unknown[]) => Promise<unknown>;

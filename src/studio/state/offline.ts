@@ -5,12 +5,6 @@
 import { effect } from '@preact/signals';
 import { ready } from './store.js';
 
-/** Files of ONNX Runtime that a backend loads. */
-const RUNTIME: Readonly<Record<string, string>> = {
-  wasm: 'ort-wasm-simd-threaded',
-  webgpu: 'ort-wasm-simd-threaded.jspi',
-};
-
 /** Waits until the service worker answers for this page. */
 async function controlled(): Promise<void> {
   await navigator.serviceWorker.ready;
@@ -23,8 +17,7 @@ async function controlled(): Promise<void> {
 /** On a first visit models load before the service worker is there: what led to them is asked for again. */
 async function keepModel(name: string, backend: string): Promise<void> {
   await controlled();
-  const runtime = RUNTIME[backend];
-  const files = [`zoo/${name}/bundle.json`, `runtime/${runtime}.mjs`, `runtime/${runtime}.wasm`];
+  const files = [`zoo/${name}/bundle.json`, `runtime/${backend}.js`];
   await Promise.all(files.map((file) => fetch(file)));
 }
 

@@ -5,6 +5,7 @@ import * as F from '../functional.js';
 import { requireProbability } from '../handle.js';
 import type { Generator } from '../random.js';
 import type { Tensor } from '../tensor.js';
+import { requireGenerator } from './drawing.js';
 import { Module } from './module.js';
 
 export class Identity extends Module {
@@ -114,11 +115,12 @@ export class Dropout extends Module {
 
   constructor(
     readonly p: number,
-    { generator }: { readonly generator: Generator },
+    options: { readonly generator: Generator },
   ) {
     super();
+    requireGenerator('Dropout', options);
     requireProbability('Dropout', p);
-    this.#generator = generator;
+    this.#generator = options.generator;
   }
 
   forward(x: Tensor): Tensor {

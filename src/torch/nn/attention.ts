@@ -9,7 +9,7 @@ import { dropout, linear, softmax } from '../functional.js';
 import { attention } from '../losses.js';
 import type { Generator } from '../random.js';
 import type { Tensor } from '../tensor.js';
-import { drawn } from './drawing.js';
+import { drawn, requireGenerator } from './drawing.js';
 import type { LayerOptions } from './drawing.js';
 import { Linear } from './linear.js';
 import { Module, parameter } from './module.js';
@@ -51,6 +51,7 @@ export class MultiheadAttention extends Module {
     options: MultiheadAttentionOptions,
   ) {
     super();
+    requireGenerator('MultiheadAttention', options);
     if (embedDim % numHeads !== 0) {
       throw new TorchError(
         'MultiheadAttention',

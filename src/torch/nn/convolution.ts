@@ -6,7 +6,7 @@ import { layerBias, layerWeight } from '../init.js';
 import { conv2d, convTranspose2d } from '../functional.js';
 import type { Pair } from '../functional.js';
 import type { Tensor } from '../tensor.js';
-import { drawn, drawnEach } from './drawing.js';
+import { drawn, drawnEach, requireGenerator } from './drawing.js';
 import type { LayerOptions } from './drawing.js';
 import { Module, parameter } from './module.js';
 import type { Parameter } from './module.js';
@@ -67,6 +67,7 @@ export class Conv2d extends Module {
     options: Conv2dOptions,
   ) {
     super();
+    requireGenerator('Conv2d', options);
     this.geometry = geometry(options);
     const shape = [outChannels, inChannels / this.geometry.groups, ...pair(kernelSize)];
     this.weight = parameter(drawn(shape, options, layerWeight));
@@ -106,6 +107,7 @@ export class ConvTranspose2d extends Module {
     options: ConvTranspose2dOptions,
   ) {
     super();
+    requireGenerator('ConvTranspose2d', options);
     this.geometry = { ...geometry(options), outputPadding: pair(options.outputPadding ?? 0) };
     const shape = [inChannels, outChannels / this.geometry.groups, ...pair(kernelSize)];
     this.weight = parameter(drawn(shape, options, layerWeight));
@@ -144,6 +146,7 @@ export class BatchedConv2d extends Module {
     options: Omit<Conv2dOptions, 'groups'>,
   ) {
     super();
+    requireGenerator('BatchedConv2d', options);
     this.geometry = { ...geometry(options), groups };
     const shape = [outChannels, inChannels, ...pair(kernelSize)];
     const [weight, bias] = drawnEach(groups, [shape, [outChannels]], options, (tensors, g) => {

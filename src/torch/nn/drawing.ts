@@ -3,7 +3,8 @@
  * only then moved to theirs. So a seed of a CPU generator means the same network on every device.
  */
 import { stack, zeros } from '../creation.js';
-import type { Generator } from '../random.js';
+import { TorchError } from '../errors.js';
+import { Generator } from '../random.js';
 import { scope } from '../scope.js';
 import type { Tensor } from '../tensor.js';
 import type { Device, DType } from '../types.js';
@@ -14,6 +15,16 @@ export interface LayerOptions {
   readonly generator: Generator;
   readonly device?: Device;
   readonly dtype?: DType;
+}
+
+/** Refuses a layer that is not told what to draw from: there is no hidden source of randomness. */
+export function requireGenerator(layer: string, options: unknown): void {
+  const given = (options as Partial<LayerOptions> | undefined)?.generator;
+  if (given instanceof Generator) return;
+  throw new TorchError(
+    layer,
+    "its last argument must name a generator, as in { generator: new Generator('cpu', 1) }",
+  );
 }
 
 /** A tensor of this shape, filled by `fill`. */

@@ -4,7 +4,7 @@
 import { layerBias, layerWeight, normal } from '../init.js';
 import { Module, parameter } from './module.js';
 import type { Parameter } from './module.js';
-import { drawn, drawnEach } from './drawing.js';
+import { drawn, drawnEach, requireGenerator } from './drawing.js';
 import type { LayerOptions } from './drawing.js';
 import { embedding, linear } from '../functional.js';
 import { baddbmm, bmm } from '../linalg.js';
@@ -29,6 +29,7 @@ export class Linear extends Module {
     options: LinearOptions,
   ) {
     super();
+    requireGenerator('Linear', options);
     const shape = [outFeatures, inFeatures];
     this.weight = parameter(drawn(shape, options, layerWeight));
     this.bias =
@@ -59,6 +60,7 @@ export class BatchedLinear extends Module {
     options: LinearOptions,
   ) {
     super();
+    requireGenerator('BatchedLinear', options);
     const shape = [outFeatures, inFeatures];
     const [weight, bias] = drawnEach(groups, [shape, [outFeatures]], options, (tensors, g) => {
       layerWeight(tensors[0], g);
@@ -95,6 +97,7 @@ export class Embedding extends Module {
     options: EmbeddingOptions,
   ) {
     super();
+    requireGenerator('Embedding', options);
     this.paddingIdx = options.paddingIdx;
     this.weight = parameter(
       drawn([numEmbeddings, embeddingDim], options, (table, generator) => {

@@ -6,7 +6,7 @@ import { zeros } from '../creation.js';
 import { lstm } from '../functional.js';
 import { uniform } from '../init.js';
 import type { Tensor } from '../tensor.js';
-import { drawn } from './drawing.js';
+import { drawn, requireGenerator } from './drawing.js';
 import type { LayerOptions } from './drawing.js';
 import { Module, parameter } from './module.js';
 import type { Parameter } from './module.js';
@@ -36,6 +36,7 @@ export class LSTM extends Module {
     options: LSTMOptions,
   ) {
     super();
+    requireGenerator('LSTM', options);
     this.numLayers = options.numLayers ?? 1;
     this.bidirectional = options.bidirectional ?? false;
     this.hasBias = options.bias ?? true;
