@@ -41,6 +41,12 @@ export const modelReady = async (page: Page): Promise<void> => {
   await page.locator('[data-testid=backend][data-phase=ready]').waitFor();
 };
 
+/** The families of the page's own fonts that are in use, once no more are on their way. */
+export const fontsOf = (page: Page): Promise<string[]> =>
+  page.evaluate(
+    "document.fonts.ready.then((all) => [...all].filter(({ status }) => status === 'loaded').map(({ family }) => family.replaceAll('\"', '')))",
+  );
+
 /** Goes to a state of the page and waits for its model. */
 export async function goTo(page: Page, url: string, hash: string): Promise<void> {
   await page.goto('about:blank');
