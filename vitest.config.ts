@@ -1,9 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { compiledSources } from './test/setup/compiled-sources.js';
 
 export default defineConfig({
+  plugins: [compiledSources()],
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/setup/compiled-sources.ts'],
+    setupFiles: ['test/setup/fast-equality.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',
