@@ -196,7 +196,7 @@ async function storm(seconds: number): Promise<{ wrong: string[]; counts: Map<st
 async function heldAtRest(resources: number): Promise<Held> {
   for (let tries = 0; ; tries++) {
     const now = await held();
-    if (now.resources <= resources || tries >= 100) return now;
+    if (now.resources <= resources || tries >= 600) return now;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

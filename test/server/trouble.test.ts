@@ -3,7 +3,7 @@ import { execFileSync, fork, type ChildProcess } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compiledProgram } from '../compiled-program.js';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
 import type { RunSummary } from '../../src/server/train-api.js';
@@ -15,9 +15,6 @@ import { Listener } from './listener.js';
 import { act, runOf, start, state, status } from './runs.js';
 import { ask, json, makeSite, type Site } from './site.js';
 import { TINY_TRAINING } from './tiny-training.js';
-
-// A busy machine may take a minute for what takes a second.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const folder = scratchFolder();
 let site: Site;

@@ -63,8 +63,8 @@ async function compilePrograms(): Promise<void> {
     plugins: [
       {
         name: 'compiled-sources',
-        setup: ({ onResolve }) =>
-          onResolve({ filter: /^\.\.?\// }, ({ path: name, resolveDir }) => {
+        setup: (bundler) =>
+          bundler.onResolve({ filter: /^\.\.?\// }, ({ path: name, resolveDir }) => {
             const source = path.resolve(resolveDir, name).replace(/\.js$/, '.ts');
             const compiled = compiledFile(source);
             return compiled === null ? null : { path: compiled, external: true };

@@ -25,8 +25,12 @@ export interface WatchedPage {
 /** Tall enough for every view: pointers reach only what is in sight. */
 export const LAPTOP = { width: 1280, height: 1200 };
 
+/** How long a page may take for one thing; only what never comes should fail. */
+const PATIENCE = 120_000;
+
 export async function openPage(context: BrowserContext): Promise<WatchedPage> {
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
@@ -109,4 +113,4 @@ export const largestDifference = (a: ArrayLike<number>, b: ArrayLike<number>): n
 
 /** Polls for long enough on a busy machine. */
 export const eventually: typeof expect.poll = (read, options) =>
-  expect.poll(read, { timeout: 20_000, interval: 60, ...options });
+  expect.poll(read, { timeout: PATIENCE, interval: 60, ...options });
