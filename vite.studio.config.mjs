@@ -1,5 +1,6 @@
 // Builds the page into dist/studio: a folder that works on any static web host, at any path. Beside it:
-// ONNX Runtime's own files, the service worker with the list of the page's files, and the zoo.
+// ONNX Runtime's own files, the licences of the fonts, the service worker with the list of the page's files,
+// and the zoo.
 import {
   cpSync,
   existsSync,
@@ -33,6 +34,21 @@ const runtimeBeside = {
 function copyRuntime() {
   for (const file of ['wasm.js', 'webgpu.js', 'LICENSE']) {
     cpSync(path.join(runtime, file), path.join(out, 'runtime', file));
+  }
+}
+
+/** The packages of the fonts in src/studio/styles/fonts.css; their licence travels with them. */
+const FONTS = [
+  '@fontsource-variable/inter',
+  '@fontsource/source-serif-4',
+  '@fontsource/source-code-pro',
+];
+
+function copyLicences() {
+  mkdirSync(path.join(out, 'licences'), { recursive: true });
+  for (const font of FONTS) {
+    const licence = path.join(root, 'node_modules', font, 'LICENSE');
+    cpSync(licence, path.join(out, 'licences', `${path.basename(font)}.txt`));
   }
 }
 
@@ -71,6 +87,7 @@ const besidePage = {
   async writeBundle(_, bundle) {
     const files = Object.keys(bundle).filter((file) => statSync(path.join(out, file)).isFile());
     copyRuntime();
+    copyLicences();
     copyZoo();
     await writeServiceWorker(files.sort());
   },

@@ -1,11 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { compiledSources } from './test/setup/compiled-sources.js';
 
 export default defineConfig({
+  plugins: [compiledSources()],
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    globalSetup: ['test/setup/compiled-sources.ts'],
+    setupFiles: ['test/setup/fast-equality.ts'],
+    // Only what hangs should fail: a busy machine may take a minute for what takes a second.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     pool: 'forks',
     // Vitest would leave one core to itself; its own work is little.
     maxWorkers: availableParallelism(),

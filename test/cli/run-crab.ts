@@ -1,9 +1,8 @@
-/** Runs `crab` in a process of its own, as a user does: as it was built, or from the source. */
+/** Runs `crab` in a process of its own, as a user does. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const BUILT = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-export const CRAB_SOURCE = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+export const CRAB = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 export interface Outcome {
   readonly code: number | null;
@@ -31,7 +30,4 @@ function runNode(args: readonly string[], { onStart, cwd }: Running): Promise<Ou
 }
 
 export const crab = (args: readonly string[], running: Running = {}): Promise<Outcome> =>
-  runNode([BUILT, ...args], running);
-
-export const crabFromSource = (args: readonly string[], running: Running = {}): Promise<Outcome> =>
-  runNode(['--import', 'tsx', CRAB_SOURCE, ...args], running);
+  runNode([CRAB, ...args], running);

@@ -162,13 +162,13 @@ describe('the authors’ HDF5 caches', () => {
   });
 
   test('once closed keep no process alive', () => {
-    const program = `
-      const { openHdf5Cache } = await import('./src/matrix/node.js');
+    const program = `import('./dist/matrix/node.js').then(async ({ openHdf5Cache }) => {
       const cache = await openHdf5Cache(process.argv[1]);
       await cache.read(0, 1);
       await cache.close();
-      console.log(JSON.stringify(process.getActiveResourcesInfo()));`;
-    const flags = ['--import', 'tsx', '--input-type=module', '--eval', program, file];
+      console.log(JSON.stringify(process.getActiveResourcesInfo()));
+    })`;
+    const flags = ['--eval', program, file];
     const root = path.resolve(import.meta.dirname, '../..');
     const printed = execFileSync(process.execPath, flags, { encoding: 'utf8', cwd: root });
     expect((JSON.parse(printed) as string[]).filter((name) => !/Pipe|TTY/.test(name))).toEqual([]);

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { unzipSync, zipSync } from 'fflate';
 import { beforeAll, expect, test } from 'vitest';
+import { compiledProgram } from '../compiled-program.js';
 import {
   encodePng,
   encodeRavenNpz,
@@ -37,7 +38,7 @@ function attack(counts: Record<string, number>): Promise<Report> {
     process.execPath,
     [
       `--max-old-space-size=${MEBIBYTES}`,
-      ...['--import', 'tsx', path.join(import.meta.dirname, 'hostile-child.ts')],
+      compiledProgram('matrix/hostile-child'),
       ...[folder, JSON.stringify(counts)],
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },

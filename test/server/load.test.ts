@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { compiledProgram } from '../compiled-program.js';
 import { Random } from '../../src/matrix/index.js';
 import { LIMITS } from '../../src/server/index.js';
 import { scratchFolder } from '../scratch-folder.js';
@@ -43,11 +43,11 @@ async function held(): Promise<Held> {
 
 beforeAll(async () => {
   site = await makeSite(folder);
-  const file = fileURLToPath(new URL('server-child.ts', import.meta.url));
+  const file = compiledProgram('server/server-child');
   const addon = path.join(folder, 'no-addon.node');
   // Connections at rest are closed soon, so that what is held at rest shows soon.
   server = fork(file, [JSON.stringify({ ...site, patience: { idle: 500 } })], {
-    execArgv: ['--import', 'tsx', '--expose-gc'],
+    execArgv: ['--expose-gc'],
     env: { ...process.env, CRAB_TORCH_ADDON: addon },
   });
   port = (await answerOf<{ port: number }>(server)).port;
@@ -196,7 +196,7 @@ async function storm(seconds: number): Promise<{ wrong: string[]; counts: Map<st
 async function heldAtRest(resources: number): Promise<Held> {
   for (let tries = 0; ; tries++) {
     const now = await held();
-    if (now.resources <= resources || tries >= 100) return now;
+    if (now.resources <= resources || tries >= 600) return now;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pageFolder, startStudio, type StudioServer } from '../../src/server/index.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { goTo, LAPTOP, openPage } from '../studio/browser.js';
@@ -14,10 +14,6 @@ import { scratchFolder } from '../scratch-folder.js';
 import { makeSite } from './site.js';
 import { TINY_TRAINING } from './tiny-training.js';
 
-// A busy machine may take a minute for what takes a second.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
-
-const PATIENCE = 180_000;
 const canRun = CHROMIUM !== undefined && existsSync(path.join(pageFolder(), 'index.html'));
 const folder = scratchFolder();
 
@@ -37,7 +33,6 @@ describe.skipIf(!canRun)('the page on its server', () => {
 
   test('solves a matrix with threads, breaks no rule and asks nobody else', async () => {
     const { page, errors } = await openPage(await browser.newContext({ viewport: LAPTOP }));
-    page.setDefaultTimeout(PATIENCE);
     const hosts = new Set<string>();
     page.on('request', (request) => {
       const { protocol, host } = new URL(request.url());
@@ -53,7 +48,6 @@ describe.skipIf(!canRun)('the page on its server', () => {
 
   test.skipIf(!isTorchAvailable())('a person trains a model and plays with it', async () => {
     const { page, errors } = await openPage(await browser.newContext({ viewport: LAPTOP }));
-    page.setDefaultTimeout(PATIENCE);
     await page.goto(`${studio.url}#tab=train`);
     await page.getByRole('button', { name: 'Start training' }).click();
     await page.getByText(/^Step \d+/).waitFor();

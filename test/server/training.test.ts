@@ -1,6 +1,6 @@
 /** Training for the page with a tiny model, whose runs take seconds; the real thing otherwise. */
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { impute, type CrabModel } from '../../src/models/index.js';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
 import type { ExportedBundle, PanelsUpdate, RunSummary } from '../../src/protocol/index.js';
@@ -13,9 +13,6 @@ import { Listener } from './listener.js';
 import { act, errorOf, runOf, start, state, status } from './runs.js';
 import { ask, json, makeSite, type Site } from './site.js';
 import { TINY_TRAINING } from './tiny-training.js';
-
-// A busy machine may take a minute for what takes a second.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const { network } = tinyModel();
 const folder = scratchFolder();

@@ -3,8 +3,8 @@ import { execFileSync, fork, type ChildProcess } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compiledProgram } from '../compiled-program.js';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
 import type { RunSummary } from '../../src/protocol/index.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
@@ -15,9 +15,6 @@ import { Listener } from './listener.js';
 import { act, runOf, start, state, status } from './runs.js';
 import { ask, json, makeSite, type Site } from './site.js';
 import { TINY_TRAINING } from './tiny-training.js';
-
-// A busy machine may take a minute for what takes a second.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const folder = scratchFolder();
 let site: Site;
@@ -98,10 +95,10 @@ describe.skipIf(!isTorchAvailable())('trouble', () => {
   });
 
   test('the trainer of a killed server stores a checkpoint and ends', async () => {
-    const file = fileURLToPath(new URL('server-child.ts', import.meta.url));
+    const file = compiledProgram('server/server-child');
     const options = { ...site, training: { ...TINY_TRAINING, checkpointSeconds: 1e6 } };
     const server: ChildProcess = fork(file, [JSON.stringify(options)], {
-      execArgv: ['--import', 'tsx', '--expose-gc'],
+      execArgv: ['--expose-gc'],
     });
     const port = await new Promise<number>((resolve) => {
       server.once('message', (message) => resolve((message as { port: number }).port));

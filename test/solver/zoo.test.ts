@@ -12,7 +12,7 @@ import {
 } from '../../src/solver/node.js';
 import { otherSolver, type OtherWeights } from './other-weights.js';
 
-const PROBLEMS = process.env.CRAB_TEST_LONG ? 1000 : 60;
+const PROBLEMS = process.env.CRAB_TEST_LONG ? 1000 : 20;
 const SLICE = 20;
 const AGREEMENT = 0.997;
 

@@ -25,8 +25,12 @@ export interface WatchedPage {
 /** Tall enough for every view: pointers reach only what is in sight. */
 export const LAPTOP = { width: 1280, height: 1200 };
 
+/** How long a page may take for one thing; only what never comes should fail. */
+const PATIENCE = 120_000;
+
 export async function openPage(context: BrowserContext): Promise<WatchedPage> {
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
@@ -40,6 +44,12 @@ export async function openPage(context: BrowserContext): Promise<WatchedPage> {
 export const modelReady = async (page: Page): Promise<void> => {
   await page.locator('[data-testid=backend][data-phase=ready]').waitFor();
 };
+
+/** The families of the page's own fonts that are in use, once no more are on their way. */
+export const fontsOf = (page: Page): Promise<string[]> =>
+  page.evaluate(
+    "document.fonts.ready.then((all) => [...all].filter(({ status }) => status === 'loaded').map(({ family }) => family.replaceAll('\"', '')))",
+  );
 
 /** Goes to a state of the page and waits for its model. */
 export async function goTo(page: Page, url: string, hash: string): Promise<void> {
@@ -103,4 +113,4 @@ export const largestDifference = (a: ArrayLike<number>, b: ArrayLike<number>): n
 
 /** Polls for long enough on a busy machine. */
 export const eventually: typeof expect.poll = (read, options) =>
-  expect.poll(read, { timeout: 20_000, interval: 60, ...options });
+  expect.poll(read, { timeout: PATIENCE, interval: 60, ...options });

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { startStudio } from '../../src/server/index.js';
 import { CHROMIUM } from '../chromium.js';
 import { scratchFolder } from '../scratch-folder.js';
-import { eventually, goTo, modelReady, moveTo, openPage, requirePage } from './browser.js';
+import { eventually, fontsOf, goTo, modelReady, moveTo, openPage, requirePage } from './browser.js';
 import { PAGE, servePage } from './served-page.js';
 import { UNASSISTED, visitedSite } from './visited-site.js';
 
@@ -17,6 +17,7 @@ const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch:
 /** Most that may shift while the page loads, as browsers measure it; 0.1 counts as good. */
 const MOST_SHIFT = 0.05;
 const MOST_BYTES = 300_000;
+const MOST_FONT_BYTES = 130_000;
 
 const axeSource = readFileSync(
   createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
@@ -161,6 +162,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     await page.goto('about:blank');
     await page.goto(`${own.url}#tab=erase&config=center&seed=9&missing=258`);
     await modelReady(page);
+    expect(await fontsOf(page)).toEqual(expect.arrayContaining(['Inter', 'Source Serif 4']));
     expect(await page.evaluate('crossOriginIsolated')).toBe(true);
     await page.locator('[data-position="8"].cell canvas').waitFor();
     expect(await page.locator('.cell.imagined').count()).toBe(3);
@@ -258,20 +260,40 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     expect(await page.evaluate('crossOriginIsolated')).toBe(true);
     await goTo(page, studio.url, 'tab=rules&config=center&seed=3');
     await page.locator('.plane-base svg').waitFor();
+    expect(await fontsOf(page)).toEqual(expect.arrayContaining(['Inter', 'Source Serif 4']));
     expect(errors).toEqual([]);
     await page.close();
     await studio.close();
   });
 });
 
-test('the built page without models and runtime is under 300 kB compressed', () => {
+test('the built page is small: under 300 kB compressed, and its fonts under 130 kB', () => {
   requirePage();
   const files = readdirSync(PAGE, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name))
     .filter((file) => !/[/\\](runtime|zoo)[/\\]|ort\.\w+\.min/.test(file));
-  const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+  const isFont = (file: string): boolean => file.endsWith('.woff2');
+  const bytesOf = (some: string[]): number =>
+    some.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+  const [bytes, fontBytes] = [
+    bytesOf(files.filter((file) => !isFont(file))),
+    bytesOf(files.filter(isFont)),
+  ];
   expect(files.some((file) => file.includes('worker'))).toBe(true);
   expect(bytes).toBeGreaterThan(50_000);
   expect(bytes).toBeLessThan(MOST_BYTES);
+  expect(fontBytes).toBeGreaterThan(10_000);
+  expect(fontBytes).toBeLessThan(MOST_FONT_BYTES);
+});
+
+test('every font has its licence beside the page', () => {
+  requirePage();
+  const fonts = readdirSync(path.join(PAGE, 'assets')).filter((name) => name.endsWith('.woff2'));
+  expect(fonts.length).toBeGreaterThan(0);
+  for (const font of fonts) {
+    const family = font.replace(/-latin-.*/, '');
+    const licence = readFileSync(path.join(PAGE, 'licences', `${family}.txt`), 'utf8');
+    expect(licence).toContain('SIL OPEN FONT LICENSE');
+  }
 });

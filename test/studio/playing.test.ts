@@ -5,6 +5,7 @@ import { CHROMIUM } from '../chromium.js';
 import {
   canvasPixels,
   eventually,
+  fontsOf,
   goTo,
   LAPTOP,
   largestDifference,
@@ -290,22 +291,35 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     }
   });
 
-  test('a laptop shows all concepts of a candidate and how sure CRAB is, without scrolling', async () => {
-    const { page } = await openPage(await site.fresh({ viewport: { width: 1280, height: 900 } }));
-    await goTo(page, site.url, 'tab=why&config=grid-3x3&seed=3');
-    await page.locator('.heat-map .chosen .total').waitFor();
-    const [whole, seen] = await page.evaluate<number[]>(
-      "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.heat-scroll'))",
-    );
-    expect(whole).toBeLessThanOrEqual(seen);
-    const heads = await page.evaluate<{ left: number; right: number }[]>(
-      "[...document.querySelectorAll('.heat-map thead th span')].map((each) => each.getBoundingClientRect().toJSON())",
-    );
-    expect(heads.length).toBeGreaterThanOrEqual(10);
-    for (let at = 1; at < heads.length; at++) {
-      expect(heads[at].left).toBeGreaterThanOrEqual(heads[at - 1].right);
-    }
-  });
+  test.each([
+    ['its own fonts', []],
+    ['the fonts of the system alone', ['**/*.woff2']],
+    ['a font as wide as any', ['**/*.woff2', 'wide']],
+  ])(
+    'with %s a laptop shows all concepts of a candidate without scrolling',
+    async (_, [blocked, wide]) => {
+      const { page } = await openPage(
+        await site.fresh({ ...UNASSISTED, viewport: { width: 1280, height: 900 } }),
+      );
+      if (blocked !== undefined) await page.route(blocked, (route) => route.abort());
+      await goTo(page, site.url, 'tab=why&config=grid-3x3&seed=3');
+      await page.locator('.heat-map .chosen .total').waitFor();
+      if (wide !== undefined) await page.addStyleTag({ content: '* { letter-spacing: 0.12em }' });
+      const loaded = await fontsOf(page);
+      expect(loaded.includes('Inter')).toBe(blocked === undefined);
+      const [whole, seen] = await page.evaluate<number[]>(
+        "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.heat-scroll'))",
+      );
+      expect(whole).toBeLessThanOrEqual(seen);
+      const heads = await page.evaluate<{ left: number; right: number }[]>(
+        "[...document.querySelectorAll('.heat-map thead th span')].map((each) => each.getBoundingClientRect().toJSON())",
+      );
+      expect(heads.length).toBeGreaterThanOrEqual(10);
+      for (let at = 1; at < heads.length; at++) {
+        expect(heads[at].left).toBeGreaterThanOrEqual(heads[at - 1].right);
+      }
+    },
+  );
 
   test('on the rule map a finger on the dot drags the rule, elsewhere it scrolls', async () => {
     const context = await site.fresh(SMALL);

@@ -18,6 +18,7 @@ import {
   toTensor,
 } from './golden/support.js';
 import type { GoldenTensor } from './golden/support.js';
+import { roundingBounds } from './golden/rounding.js';
 
 type Described = number | string | null | Described[] | { readonly [key: string]: unknown };
 
@@ -56,7 +57,15 @@ interface Prepared {
   readonly leaves: Tensor[];
 }
 
-function prepare(one: Case, device: Device, dtype: DType, requiresGrad: boolean): Prepared {
+/** Where and how the tensors of a case are made. */
+interface Making {
+  readonly device: Device;
+  readonly dtype: DType;
+  readonly takeGradient: 'none' | 'those marked' | 'all';
+  readonly roundedTo?: DType;
+}
+
+function prepare(one: Case, { device, dtype, takeGradient, roundedTo = dtype }: Making): Prepared {
   const inputs = goldenList(`${one.id}/in`) as GoldenTensor[];
   const leaves: Tensor[] = [];
   let next = 0;
@@ -64,11 +73,13 @@ function prepare(one: Case, device: Device, dtype: DType, requiresGrad: boolean)
     if (Array.isArray(value)) return value.map(build);
     if (typeof value !== 'string' || !value.startsWith('@')) return value as Argument;
     const stored = inputs[next++];
-    const made = toTensor(stored, device, dtype);
-    if (stored.dtype === 'f32' && !value.split(' ')[0].endsWith('!') && requiresGrad) {
-      leaves.push(made.requiresGrad_());
-    }
-    return made;
+    const made = toTensor(stored, device, roundedTo);
+    if (stored.dtype !== 'f32') return made;
+    const isMarked = !value.split(' ')[0].endsWith('!');
+    const isLeaf = takeGradient === 'all' || (takeGradient === 'those marked' && isMarked);
+    const placed = made.to({ dtype });
+    if (isLeaf) leaves.push(placed.requiresGrad_());
+    return placed;
   };
   const last = one.args.at(-1);
   const hasOptions = typeof last === 'object' && last !== null && !Array.isArray(last);
@@ -146,7 +157,7 @@ function testOperator(list: Case[], device: Device): void {
 
 function checkGolden(one: Case, device: Device): void {
   const close = toleranceFor(device, one.flags.has('long'));
-  const prepared = prepare(one, device, 'f32', true);
+  const prepared = prepare(one, { device, dtype: 'f32', takeGradient: 'those marked' });
   const outputs = apply(one.op, prepared, device, 'f32');
   const expected = goldenList(`${one.id}/out`);
   expect(outputs.length, one.id).toBe(expected.length);
@@ -169,22 +180,30 @@ function checkGolden(one: Case, device: Device): void {
 }
 
 function checkRounded(one: Case, device: Device): void {
-  const outputs = apply(one.op, prepare(one, device, 'bf16', false), device, 'bf16');
-  goldenList(`${one.id}/bf16`).forEach((wanted, index) => {
-    expectClose(
-      outputs[index].to({ dtype: 'f32' }),
-      wanted as GoldenTensor,
-      { relative: 1e-2, absolute: 1e-6 },
-      `${one.id} in bf16, output ${index}`,
-    );
+  const prepared = prepare(one, { device, dtype: 'bf16', takeGradient: 'none' });
+  const outputs = apply(one.op, prepared, device, 'bf16');
+  roundedReference(one).forEach(({ expected, bounds }, index) => {
+    const actual = outputs[index].to({ dtype: 'f32' });
+    expectClose(actual, expected, bounds, `${one.id} in bf16, output ${index}`);
   });
+}
+
+/** What PyTorch gives exactly for inputs rounded to bfloat16, and how far rounding may lead from it. */
+function roundedReference(one: Case): { expected: GoldenTensor; bounds: number[] }[] {
+  const making = { device: 'cpu', dtype: 'f64', takeGradient: 'all', roundedTo: 'bf16' } as const;
+  const prepared = prepare(one, making);
+  const exact = apply(one.op, prepared, 'cpu', 'f64');
+  return goldenList(`${one.id}/bf16`).map((expected, index) => ({
+    expected: expected as GoldenTensor,
+    bounds: roundingBounds(exact[index], prepared.leaves, 'bf16'),
+  }));
 }
 
 /** Elements of an input that are moved; more would only repeat the same arithmetic. */
 const checkedElements = 12;
 
 function checkDifferences(one: Case, device: Device): void {
-  const prepared = prepare(one, device, 'f64', true);
+  const prepared = prepare(one, { device, dtype: 'f64', takeGradient: 'those marked' });
   const outputs = apply(one.op, prepared, device, 'f64');
   const computed = gradients(outputs, prepared.leaves);
   const step = 1e-5;
@@ -205,7 +224,7 @@ function checkDifferences(one: Case, device: Device): void {
 
     function valueAt(at: number, value: number): number {
       return scope(() => {
-        const moved = prepare(one, device, 'f64', true);
+        const moved = prepare(one, { device, dtype: 'f64', takeGradient: 'those marked' });
         const leaf = moved.leaves[index].requiresGrad_(false);
         moved.leaves.forEach((other) => other.requiresGrad_(false));
         leaf.flatten().narrow(0, at, 1).fill_(value);

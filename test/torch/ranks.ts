@@ -64,9 +64,9 @@ export function startRank(command: readonly string[], env: NodeJS.ProcessEnv): R
   return { child, lines, end, line };
 }
 
-/** Starts `size` ranks of a TypeScript program; `argument` is its one argument. */
+/** Starts `size` ranks of a program; `argument` is its one argument. */
 export async function startRanks(
-  program: URL,
+  program: string,
   argument: object,
   size: number,
   options: RankOptions = {},
@@ -74,8 +74,8 @@ export async function startRanks(
   const port = await freePort();
   const { env = {}, before = () => [], host = '127.0.0.1', local = true } = options;
   return Array.from({ length: size }, (_, rank) => {
-    const command = [process.execPath, '--import', 'tsx', program.pathname];
-    return startRank([...before(rank), ...command, JSON.stringify(argument)], {
+    const command = [process.execPath, program, JSON.stringify(argument)];
+    return startRank([...before(rank), ...command], {
       ...process.env,
       MASTER_ADDR: host,
       MASTER_PORT: port.toString(),
@@ -88,11 +88,8 @@ export async function startRanks(
 }
 
 /** The same program without ranks. */
-export const startAlone = (program: URL, argument: object): Rank =>
-  startRank(
-    [process.execPath, '--import', 'tsx', program.pathname, JSON.stringify(argument)],
-    process.env,
-  );
+export const startAlone = (program: string, argument: object): Rank =>
+  startRank([process.execPath, program, JSON.stringify(argument)], process.env);
 
 /** Ends what is left of ranks, for the end of a test. */
 export async function endRanks(ranks: readonly Rank[]): Promise<void> {

@@ -1,13 +1,13 @@
 /** Long training in a process of its own: resident memory stays flat after warm-up. */
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { compiledProgram } from '../compiled-program.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 
 const run = promisify(execFile);
 const STEPS = 20_000;
-const SCRIPT = fileURLToPath(new URL('./fixtures/soak.mjs', import.meta.url));
+const SCRIPT = compiledProgram('torch/fixtures/soak-child');
 
 /** Resident memory over a run: of the first half after the warm-up, and of the second half. */
 async function residentMemory(mode: string): Promise<{ early: number; late: number }> {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { isGradEnabled, isTorchAvailable, noGrad } from '../../src/torch/index.js';
+import { compiledProgram } from '../compiled-program.js';
 import { train } from './fixtures/small-network.js';
 
 interface Message {
@@ -14,7 +15,7 @@ interface Message {
 const STEPS = 200;
 
 async function trainInWorker(seed: number): Promise<Message> {
-  const file = new URL('./fixtures/train-worker.mjs', import.meta.url);
+  const file = compiledProgram('torch/fixtures/train-worker-child');
   const worker = new Worker(file, { workerData: { seed, steps: STEPS } });
   const [message] = (await once(worker, 'message')) as [Message];
   await worker.terminate();
@@ -39,7 +40,7 @@ describe.skipIf(!isTorchAvailable())('worker threads', () => {
   });
 
   test('a thread that is stopped in the middle of its work takes nothing down', async () => {
-    const file = new URL('./fixtures/train-worker.mjs', import.meta.url);
+    const file = compiledProgram('torch/fixtures/train-worker-child');
     const worker = new Worker(file, { workerData: { seed: 1, steps: 1e9 } });
     await once(worker, 'online');
     await new Promise((resolve) => setTimeout(resolve, 1500));

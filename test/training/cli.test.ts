@@ -10,7 +10,7 @@ import { openRun } from '../../src/training/index.js';
 import { runConfigOf, type StoredData } from '../../src/training/options.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { failureOf } from '../cli/crab-in-process.js';
-import { crabFromSource, type Outcome } from '../cli/run-crab.js';
+import { crab, type Outcome } from '../cli/run-crab.js';
 import { tinyModel, tinyRun } from './tiny.js';
 
 const folder = scratchFolder();
@@ -21,7 +21,7 @@ const refusal = (...args: string[]) => failureOf('train', ...args);
 
 /** Trains in a process; `onStart` may end it once it is under way. */
 const crabTrain = (args: string[], onStart?: (child: ChildProcess) => void): Promise<Outcome> =>
-  crabFromSource(['train', ...args], {
+  crab(['train', ...args], {
     onStart: (child) => {
       let said = '';
       child.stderr?.on('data', (data: Buffer) => {

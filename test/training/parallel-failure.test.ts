@@ -9,7 +9,7 @@ import { distributedBackends } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
 import type { Rank } from '../torch/ranks.js';
 import { scratchFolder } from '../scratch-folder.js';
-import { CRAB_SOURCE } from '../cli/run-crab.js';
+import { CRAB } from '../cli/run-crab.js';
 import type { ChildSpec } from './parallel-child.js';
 import { tinyModel } from './tiny.js';
 import { rankStarter } from './parallel-ranks.js';
@@ -127,7 +127,7 @@ interface Command {
 }
 
 function crab(...args: string[]): Command {
-  const child = spawn(process.execPath, ['--import', 'tsx', CRAB_SOURCE, 'train', ...args], {
+  const child = spawn(process.execPath, [CRAB, 'train', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const command: Command = {

@@ -1,9 +1,10 @@
 /** Tiny trainings on several ranks, each a process of its own. */
 import { afterEach } from 'vitest';
+import { compiledProgram } from '../compiled-program.js';
 import { endRanks, startAlone, startRanks, type Rank, type RankOptions } from '../torch/ranks.js';
 import type { ChildSpec } from './parallel-child.js';
 
-const CHILD = new URL('./parallel-child.ts', import.meta.url);
+const CHILD = compiledProgram('training/parallel-child');
 
 /** Starts trainings; what is left of their ranks is ended after each test of the file. */
 export function rankStarter(): (

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { storedPrior } from '../../src/models/index.js';
+import { compiledProgram } from '../compiled-program.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import {
   openRun,
@@ -39,11 +40,9 @@ async function trainUntil(options: TrainOptions, stopAt: number): Promise<boolea
 
 /** Starts the run in a process of its own and kills it with -9 after `milliseconds`, if still there. */
 function killedAfter(run: string, milliseconds: number): Promise<string> {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', new URL('./train-child.ts', import.meta.url).pathname, run],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [compiledProgram('training/train-child'), run], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   let timer: NodeJS.Timeout | undefined;
   child.stdout.on('data', (data: Buffer) => {

@@ -1,6 +1,6 @@
 /**
  * Starts worker threads from our own modules, whether they run compiled (dist/*.js) or as they are
- * written (src/*.ts, under tsx or Vitest).
+ * written (src/*.ts, under tsx).
  */
 import { createRequire } from 'node:module';
 import path from 'node:path';

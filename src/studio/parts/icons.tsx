@@ -151,3 +151,15 @@ export function LinkIcon() {
     </Icon>
   );
 }
+
+/** A tick, or the sign for "not equal": not every font has them. */
+export function AgreementIcon({ isSame }: { readonly isSame: boolean }) {
+  return (
+    <Icon>
+      <path
+        {...stroke}
+        d={isSame ? 'M5 10.500l3.500 3.500L15 6.500' : 'M5 8h10M5 12.500h10M12.500 5l-5 10.500'}
+      />
+    </Icon>
+  );
+}

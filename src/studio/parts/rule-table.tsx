@@ -4,6 +4,7 @@
  */
 import type { MatrixView, ModelInfo, RuleView, RuleWords, TrueRule } from '../engine/protocol.js';
 import { model } from '../state/store.js';
+import { AgreementIcon } from './icons.js';
 
 interface Reading {
   readonly words: RuleWords;
@@ -52,7 +53,7 @@ function Verdict({ line: { truth, reading } }: { readonly line: Line }) {
   const isSame = truth.rule === reading.words.rule;
   return (
     <span class={`agreement ${isSame ? 'same' : 'other'}`}>
-      <span aria-hidden="true">{isSame ? '✓' : '≠'}</span>
+      <AgreementIcon isSame={isSame} />
       <span class="unseen">{isSame ? 'the same' : 'another'}</span>
     </span>
   );

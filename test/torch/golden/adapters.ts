@@ -241,8 +241,8 @@ const networks: Record<string, Adapter> = {
       optional(bias),
       options,
     ),
-  layerNorm: ([x, shape, weight, bias]) =>
-    torch.layerNorm(t(x), list(shape), optional(weight), optional(bias)),
+  layerNorm: ([x, shape, weight, bias], { eps }) =>
+    torch.layerNorm(t(x), list(shape), optional(weight), optional(bias), eps as number | undefined),
   maxPool2d: ([x, size], options) => torch.maxPool2d(t(x), n(size), options),
   avgPool2d: ([x, size], options) => torch.avgPool2d(t(x), n(size), options),
   adaptiveAvgPool2d: ([x, size]) => torch.adaptiveAvgPool2d(t(x), list(size) as [number, number]),

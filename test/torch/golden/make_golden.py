@@ -212,11 +212,11 @@ def apply_operator(op, args):
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
-def to_bfloat16(value, held_in):
-    """Rounds every floating tensor of an argument to bfloat16."""
+def to_bfloat16(value):
+    """Rounds every floating tensor of an argument to bfloat16, held in f64 so that the results are exact."""
     if isinstance(value, torch.Tensor):
-        return value.detach().bfloat16().to(held_in) if value.is_floating_point() else value
-    return [to_bfloat16(item, held_in) for item in value] if isinstance(value, list) else value
+        return value.detach().bfloat16().double() if value.is_floating_point() else value
+    return [to_bfloat16(item) for item in value] if isinstance(value, list) else value
 
 
 def operator_cases():
@@ -237,8 +237,8 @@ def add_operator(name, op, case, flags):
     record(f"{name}/out", outputs)
     record(f"{name}/grad", gradients(outputs, inputs))
     if "bf16" in flags:
-        rounded = to_bfloat16(args, torch.float32 if "no-cpu-bf16" in flags else torch.bfloat16)
-        record(f"{name}/bf16", [out.float() for out in apply_operator(op, rounded) if out.is_floating_point()])
+        exact = apply_operator(op, to_bfloat16(args))
+        record(f"{name}/bf16", [out.float() for out in exact if out.is_floating_point()])
 
 
 # ---- Modules --------------------------------------------------------------------------------------

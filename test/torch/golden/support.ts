@@ -91,6 +91,9 @@ export interface Tolerance {
   readonly absolute: number;
 }
 
+/** A tolerance for all elements, none, or a bound for each element (see rounding.ts). */
+export type Allowed = Tolerance | 'exact' | readonly number[];
+
 /** The tolerance for f32 on a device; `long` for long reductions and linear algebra. */
 export function toleranceFor(device: Device, long: boolean): Tolerance {
   return { relative: long || device !== 'cpu' ? 1e-4 : 1e-5, absolute: 1e-6 };
@@ -98,6 +101,13 @@ export function toleranceFor(device: Device, long: boolean): Tolerance {
 
 function numbers(values: ArrayLike<number | bigint>): number[] {
   return Array.from(values, Number);
+}
+
+function boundsFor(expected: readonly number[], allowed: Allowed): readonly number[] {
+  if (allowed === 'exact') return expected.map(() => 0);
+  if (!('relative' in allowed)) return allowed;
+  const largest = expected.reduce((m, b) => (Number.isFinite(b) ? Math.max(m, Math.abs(b)) : m), 0);
+  return expected.map(() => allowed.relative * largest + allowed.absolute);
 }
 
 function sameOrClose(a: number, b: number, bound: number): boolean {
@@ -109,26 +119,25 @@ function sameOrClose(a: number, b: number, bound: number): boolean {
 export function expectClose(
   actual: Tensor,
   expected: GoldenTensor,
-  tolerance: Tolerance | 'exact',
+  allowed: Allowed,
   label: string,
 ): void {
   expect([label, actual.shape], label).toEqual([label, [...expected.shape]]);
-  expectNumbersClose(numbers(actual.data()), numbers(expected.values), tolerance, label);
+  expectNumbersClose(numbers(actual.data()), numbers(expected.values), allowed, label);
 }
 
 export function expectNumbersClose(
   actual: readonly number[],
   expected: readonly number[],
-  tolerance: Tolerance | 'exact',
+  allowed: Allowed,
   label: string,
 ): void {
-  expect(actual.length, label).toBe(expected.length);
-  const largest = expected.reduce((m, b) => (Number.isFinite(b) ? Math.max(m, Math.abs(b)) : m), 0);
-  const bound = tolerance === 'exact' ? 0 : tolerance.relative * largest + tolerance.absolute;
-  const wrong = actual.findIndex((a, i) => !sameOrClose(a, expected[i], bound));
+  const bounds = boundsFor(expected, allowed);
+  expect([actual.length, bounds.length], label).toEqual([expected.length, expected.length]);
+  const wrong = actual.findIndex((a, i) => !sameOrClose(a, expected[i], bounds[i]));
   if (wrong >= 0) {
     expect.fail(
-      `${label}: element ${wrong} is ${actual[wrong]}, expected ${expected[wrong]} within ${bound}`,
+      `${label}: element ${wrong} is ${actual[wrong]}, expected ${expected[wrong]} within ${bounds[wrong]}`,
     );
   }
 }
