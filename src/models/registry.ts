@@ -1,11 +1,12 @@
 /** Every system, by name. A new one is a folder beside this file and a line here. */
 import { ConfigurationError } from './errors.js';
+import { clapNp } from './clap-np/system.js';
 import { cnn } from './cnn/system.js';
 import { crab } from './crab/system.js';
 import { transformer } from './transformer/system.js';
 import type { System } from './system.js';
 
-export const SYSTEMS: readonly System[] = [crab, cnn, transformer];
+export const SYSTEMS: readonly System[] = [crab, cnn, transformer, clapNp];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 

@@ -21,6 +21,8 @@ import {
 import { scope, tensor, type Tensor } from '../../src/torch/index.js';
 import { train, type NewRunOptions } from '../../src/training/index.js';
 import { Attention } from '../../src/models/parts/attention.js';
+import type { ForetellingModel } from '../../src/models/parts/concept-model.js';
+import { totalCorrelation } from '../../src/models/parts/total-correlation.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { contentOf } from '../training/run-files.js';
 import { largestGap, noisePanels } from './tiny.js';
@@ -45,6 +47,23 @@ const CASES: readonly Case[] = [
     concepts: [1, 16],
     network: { coder: TINY_CODER, width: 16, blocks: 2, heads: 2, hidden: 32 },
     terms: ['reconstruction', 'targetRegularizer'],
+  },
+  {
+    name: 'clap-np',
+    millions: { center: 1.9, 'out-in-center': 2.1, 'grid-2x2': 2.4, 'grid-3x3': 2.8 },
+    concepts: [3, 2],
+    network: {
+      coder: TINY_CODER,
+      encoded: 16,
+      concepts: 3,
+      conceptSize: 2,
+      functionSize: 4,
+      embedding: [4, 4],
+      aggregation: [8, 8],
+      functionHidden: [8],
+      valueHidden: [8],
+    },
+    terms: ['reconstruction', 'targetRegularizer', 'functionRegularizer', 'totalCorrelation'],
   },
 ];
 
@@ -254,6 +273,8 @@ describe.skipIf(!isTorchAvailable()).each(CASES)('$name', (given) => {
       loss.backward();
       for (const [name, parameter] of model.namedParameters()) {
         expect(parameter.grad, name).not.toBeNull();
+        // The same number added to all scores of a query changes nothing.
+        if (name.endsWith('keys.bias')) continue;
         expect(parameter.grad?.abs().sum().item(), name).toBeGreaterThan(0);
       }
     });
@@ -287,12 +308,15 @@ describe.skipIf(!isTorchAvailable()).each(CASES)('$name', (given) => {
       logEvery: 3,
       validation: { every: 6, problems: 10 },
       checkpoints: { seconds: 1e6, steps: 6 },
-      workers: 1,
     });
     const [whole, resumed] = ['whole', 'resumed'].map((name) => path.join(scratchFolder(), name));
-    await train(settings(whole));
+    await train({ ...settings(whole), workers: 1 });
     const stop = new AbortController();
-    const first = await train(settings(resumed), { checkpoint: () => stop.abort() }, stop.signal);
+    const first = await train(
+      { ...settings(resumed), workers: 1 },
+      { checkpoint: () => stop.abort() },
+      stop.signal,
+    );
     expect(first.finished).toBe(false);
     expect((await train({ resume: resumed, workers: 1 })).finished).toBe(true);
     expect(await contentOf(resumed)).toEqual(await contentOf(whole));
@@ -303,8 +327,7 @@ describe.skipIf(!isTorchAvailable()).each(CASES)('$name', (given) => {
 function foretoldBy(model: SystemModel, panels: Tensor, missing: readonly number[]): Tensor {
   const context = ones([1, 9]);
   for (const position of missing) context.select(1, position).fill_(0);
-  const { foretell } = model as unknown as { foretell(panels: Tensor, context: Tensor): Tensor };
-  return noGrad(() => foretell.call(model, panels, context));
+  return noGrad(() => (model as ForetellingModel).foretell(panels, context));
 }
 
 describe.skipIf(!isTorchAvailable())('attention', () => {
@@ -333,6 +356,42 @@ describe.skipIf(!isTorchAvailable())('attention', () => {
       const expected = theirs.forward(query, key, value, { keyPaddingMask: open.eq(0) });
       expect(largestGap(own.forward(query, key, value, open), expected)).toBeLessThan(1e-5);
       for (const module of [own, theirs]) module.dispose();
+    });
+  });
+});
+
+describe.skipIf(!isTorchAvailable())('total correlation', () => {
+  const SIGMA = 0.7;
+  const density = (z: number[], mean: number[]): number =>
+    z.reduce((product, value, i) => {
+      const scaled = (value - mean[i]) / SIGMA;
+      return (product * Math.exp(-0.5 * scaled * scaled)) / (SIGMA * Math.sqrt(2 * Math.PI));
+    }, 1);
+
+  test('is that of a plain double loop over samples and panels', () => {
+    scope(() => {
+      const generator = new Generator('cpu', 3);
+      const samples = randn([3, 4, 2], { generator });
+      const means = randn([3, 7, 2], { generator });
+      const [z, mu] = [samples, means].map((each) => each.toNested() as number[][][]);
+      let sum = 0;
+      for (let i = 0; i < 4; i++) {
+        const each = mu[0].map((_, j) => mu.map((of, m) => density(z[m][i], of[j]))); // [J][M]
+        const mean = (values: number[]) => values.reduce((a, b) => a + b) / values.length;
+        const together = Math.log(mean(each.map((row) => row.reduce((a, b) => a * b))));
+        const apart = mu.map((_, m) => Math.log(mean(each.map((row) => row[m]))));
+        sum += together - apart.reduce((a, b) => a + b);
+      }
+      expect(totalCorrelation(samples, means, SIGMA).item()).toBeCloseTo(sum / 4, 4);
+    });
+  });
+
+  test('is 0 for one concept, and large for two that are always equal', () => {
+    scope(() => {
+      const means = randn([1, 50, 2], { generator: new Generator('cpu', 4) }).mul(1000);
+      expect(totalCorrelation(means, means, 0.1).item()).toBeCloseTo(0, 4);
+      const twice = means.expand([2, 50, 2]);
+      expect(totalCorrelation(twice, twice, 0.1).item()).toBeCloseTo(Math.log(50), 2);
     });
   });
 });
