@@ -49,6 +49,13 @@ const CASES: readonly Case[] = [
     terms: ['reconstruction', 'targetRegularizer'],
   },
   {
+    name: 'anp',
+    millions: { center: 5.3, 'grid-3x3': 5.3 },
+    concepts: [1, 16],
+    network: { coder: TINY_CODER, represented: 16, width: 8, heads: 2, latent: 6 },
+    terms: ['reconstruction', 'autoencoding', 'functionRegularizer'],
+  },
+  {
     name: 'clap-np',
     millions: { center: 1.9, 'out-in-center': 2.1, 'grid-2x2': 2.4, 'grid-3x3': 2.8 },
     concepts: [3, 2],
