@@ -4,10 +4,11 @@ import { anp } from './anp/system.js';
 import { clapNp } from './clap-np/system.js';
 import { cnn } from './cnn/system.js';
 import { crab } from './crab/system.js';
+import { lgpp } from './lgpp/system.js';
 import { transformer } from './transformer/system.js';
 import type { System } from './system.js';
 
-export const SYSTEMS: readonly System[] = [crab, cnn, transformer, clapNp, anp];
+export const SYSTEMS: readonly System[] = [crab, cnn, transformer, clapNp, anp, lgpp];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 

@@ -80,9 +80,9 @@ export interface TargetBatch {
   /** Most targets of a set that the decoder paints. */
   readonly decoded: number;
   /** Standard normal numbers [N, ...shape]. */
-  noise(...shape: number[]): Tensor;
+  readonly noise: (...shape: number[]) => Tensor;
   /** Puts the same tensor of the other parts of the batch beside it, along a dimension, with gradients. */
-  gather(own: Tensor, dim: number): Tensor;
+  readonly gather: (own: Tensor, dim: number) => Tensor;
 }
 
 /** A generative system, without what they all share. */
