@@ -1,10 +1,14 @@
 /** Every system, by name. A new one is a folder beside this file and a line here. */
 import { ConfigurationError } from './errors.js';
+import { anp } from './anp/system.js';
+import { clapNp } from './clap-np/system.js';
 import { cnn } from './cnn/system.js';
 import { crab } from './crab/system.js';
+import { lgpp } from './lgpp/system.js';
+import { transformer } from './transformer/system.js';
 import type { System } from './system.js';
 
-export const SYSTEMS: readonly System[] = [crab, cnn];
+export const SYSTEMS: readonly System[] = [crab, cnn, transformer, clapNp, anp, lgpp];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 

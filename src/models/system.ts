@@ -33,6 +33,8 @@ export interface OptimizerConfig {
   readonly batchSize: number;
   readonly momentum?: number;
   readonly weightDecay?: number;
+  /** Greatest Euclidean norm of a step's gradient; null or absent: no limit. */
+  readonly gradientLimit?: number | null;
 }
 
 /** The settings that every system has. */

@@ -7,6 +7,12 @@ import { bmm, linear, nn, pad, stack, type Tensor } from '../../torch/index.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
 
+export type EncoderConfig = Pick<NetworkConfig, 'encoder' | 'concepts' | 'conceptSize'>;
+export type DecoderConfig = Pick<
+  NetworkConfig,
+  'decoder' | 'decoderSlope' | 'concepts' | 'conceptSize'
+>;
+
 /** A convolution (or its transpose) and the normalisation of its output. */
 class Stage extends nn.Module {
   readonly norm: nn.BatchNorm2d;
@@ -37,7 +43,7 @@ export class Encoder extends nn.Module {
   readonly stages: readonly Stage[];
   readonly head: nn.Linear;
 
-  constructor(config: NetworkConfig, options: nn.LayerOptions) {
+  constructor(config: EncoderConfig, options: nn.LayerOptions) {
     super();
     const { encoder: channels, concepts, conceptSize } = config;
     // 64 → 32 → 16 → 8 → 4 by stride 2, then 4 → 1 by a kernel as large as the map.
@@ -131,7 +137,7 @@ export class Decoder extends nn.Module {
   readonly last: nn.ConvTranspose2d;
   readonly slope: number;
 
-  constructor(config: NetworkConfig, options: nn.LayerOptions) {
+  constructor(config: DecoderConfig, options: nn.LayerOptions) {
     super();
     const { decoder: channels, concepts, conceptSize } = config;
     this.slope = config.decoderSlope;

@@ -10,7 +10,7 @@
  * its configuration, but for what `crab` changes.
  */
 import type { Configuration } from '../../matrix/index.js';
-import { presetSettings } from '../parts/settings.js';
+import { FALLING_RATE, presetSettings } from '../parts/settings.js';
 import { between, constant, risingTo } from '../schedule.js';
 import type { DeepPartial } from '../deep-partial.js';
 import { parseCrabConfig, type CrabConfig, type PresetName } from './config.js';
@@ -111,7 +111,7 @@ const CRAB = {
   targets: { sharedByBatch: false, min: 1, max: 3, setsPerProblem: 4, decoded: 1 },
   optimizer: {
     algorithm: 'adam',
-    learningRate: between([0, 1e-4], [0.02, 1e-3], [0.65, 1e-3], [1, 1e-5]),
+    learningRate: FALLING_RATE,
     batchSize: 128,
   },
 } satisfies DeepPartial<Settings>;

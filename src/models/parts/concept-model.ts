@@ -1,6 +1,6 @@
 /**
- * A model that describes panels by concepts (or by one vector), foretells those of missing panels, and
- * paints them. Choosing and painting follow from the three: the candidate is chosen whose concepts are
+ * Models that describe panels by concepts (or by one vector), foretell those of missing panels, and
+ * paint them. Choosing and painting follow from the three: the candidate is chosen whose concepts are
  * nearest to the foretold ones (squared L2, summed over the missing panels), as the paper does.
  */
 import { noGrad, where, type Tensor } from '../../torch/index.js';
@@ -8,10 +8,12 @@ import { ModelError } from '../errors.js';
 import { SystemModel, type Missing } from '../system.js';
 import { contextTensor, hostTargets, targetTensors } from './target-sets.js';
 
-export abstract class ConceptModel extends SystemModel {
+/** A model that foretells concepts from the panels themselves. */
+export abstract class ForetellingModel extends SystemModel {
   abstract override conceptsOf(panels: Tensor): Tensor;
-  abstract override predictConcepts(concepts: Tensor, context: Tensor): Tensor;
   abstract override paint(concepts: Tensor): Tensor;
+  /** The concepts expected at every position, [N, 9, M, d]; missing panels are white; mask [N, 9], 0 at missing. */
+  abstract foretell(panels: Tensor, context: Tensor): Tensor;
 
   override score(panels: Tensor, missing: Missing, candidates: Tensor): Tensor {
     return noGrad(() => {
@@ -43,7 +45,15 @@ export abstract class ConceptModel extends SystemModel {
     }
     const context = contextTensor(missing, panels.device).squeeze(0); // [N, 9]
     const present = panels.maskedFill(context.eq(0).unsqueeze(2).unsqueeze(3), 1);
-    const expected = this.predictConcepts(this.conceptsOf(present), context);
-    return { expected, present, context };
+    return { expected: this.foretell(present, context), present, context };
+  }
+}
+
+/** A model that needs no more than the concepts of the context. */
+export abstract class ConceptModel extends ForetellingModel {
+  abstract override predictConcepts(concepts: Tensor, context: Tensor): Tensor;
+
+  override foretell(panels: Tensor, context: Tensor): Tensor {
+    return this.predictConcepts(this.conceptsOf(panels), context);
   }
 }

@@ -3,7 +3,7 @@ import { boolean, integer, oneOf, type Given } from '../../base/index.js';
 import { CONFIGURATIONS, hasGrid } from '../../matrix/index.js';
 import { ConfigurationError } from '../errors.js';
 import { merged } from '../deep-partial.js';
-import { schedule } from '../schedule.js';
+import { between, schedule } from '../schedule.js';
 import type { ConfigOptions, SystemConfig } from '../system.js';
 
 /** Which problems a model is for. */
@@ -14,6 +14,9 @@ export const optimizerFields = {
   learningRate: schedule,
   batchSize: integer({ min: 2, max: 65536 }),
 };
+
+/** Adam's rate in our own presets: high for two thirds of a training, then falling. */
+export const FALLING_RATE = between([0, 1e-4], [0.02, 1e-3], [0.65, 1e-3], [1, 1e-5]);
 
 /** Refuses noise of a configuration that has none. */
 export function requireNoisyForm(

@@ -20,6 +20,7 @@ import {
   keep,
   noGrad,
   operator,
+  optim,
   pinned,
   scope,
   stack,
@@ -28,7 +29,6 @@ import {
   zeros,
   type Device,
   type nn,
-  type optim,
   type Tensor,
 } from '../../torch/index.js';
 import type { Precision } from '../config.js';
@@ -145,7 +145,8 @@ export class Stepper {
 
   /** The step whose inputs are loaded, as tensor operations; nothing is read back to the host. */
   #compute(): void {
-    const { optimizer, team, random, inputs } = this.#parts;
+    const { optimizer, optimizerConfig, team, random, inputs } = this.#parts;
+    const limit = optimizerConfig.gradientLimit ?? null;
     this.#reduction ??= team.reduction(optimizer.parameters);
     scope(() => {
       optimizer.zeroGrad();
@@ -153,6 +154,7 @@ export class Stepper {
       random.begin(inputs.key);
       const { loss, terms } = this.#loss();
       loss.backward();
+      if (limit !== null) optim.clipGradNorm(optimizer.parameters, limit);
       optimizer.step();
       noGrad(() => this.#keepResults(loss, terms));
     });

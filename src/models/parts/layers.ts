@@ -1,0 +1,28 @@
+/** Small networks that systems are made of, and where panels stand. */
+import { MATRIX_PANELS } from '../../matrix/index.js';
+import { nn, tensor, type Tensor } from '../../torch/index.js';
+
+/** Layers of these widths with a ReLU between any two. */
+export function mlp(
+  widths: readonly number[],
+  layer: (inputs: number, outputs: number) => nn.Layer,
+): nn.Sequential {
+  const layers = widths.slice(1).map((width, i) => layer(widths[i], width));
+  return new nn.Sequential(
+    ...layers.flatMap((each, i) => (i === 0 ? [each] : [new nn.ReLU(), each])),
+  );
+}
+
+/** Rows and columns of the nine panels, each -1, 0 or 1: [9, 2]. */
+export function gridPositions(): nn.Buffer {
+  const places = Array.from({ length: MATRIX_PANELS }, (_, n) => [
+    Math.floor(n / 3) - 1,
+    (n % 3) - 1,
+  ]);
+  return nn.buffer(tensor(places, { dtype: 'f32' }), { persistent: false });
+}
+
+/** The mean of those of nine vectors [..., 9, d] that are open: sets [..., G, 9], result [..., G, d]. */
+export function openMean(vectors: Tensor, open: Tensor): Tensor {
+  return open.div(open.sum(-1, true)).matmul(vectors);
+}
