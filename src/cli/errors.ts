@@ -3,7 +3,7 @@
  * sentence on standard error; the stack appears only with --debug.
  */
 import { CommanderError } from 'commander';
-import { faultSentence, systemFaultOf } from '../matrix/node.js';
+import { faultSentence, nameToBe, systemFaultOf } from '../matrix/node.js';
 import { UnsavedError } from '../training/index.js';
 
 /** Wrong use of a command: a bad argument, or two that do not go together. Exit code 2. */
@@ -19,15 +19,11 @@ export class Interrupted extends Error {
 /** Errors of other layers that mean wrong use: they name the argument and what would be right. */
 const USAGE_ERRORS = new Set(['UsageError', 'ArgumentError']);
 
-/** The name a person knows, of a file that is written under a temporary one first. */
-const nameOf = (path: string): string =>
-  path.replace(/(^|[\\/])\.([^\\/]+?)\.\d+(?:-[0-9a-f]{8})?\.part$/, '$1$2');
-
 /** The sentence a person sees. */
 export function sentenceOf(error: unknown): string {
   const fault = systemFaultOf(error);
   if (fault !== null) {
-    return faultSentence({ ...fault, path: fault.path && nameOf(fault.path) }, 'the output');
+    return faultSentence({ ...fault, path: fault.path && nameToBe(fault.path) }, 'the output');
   }
   const text = error instanceof Error ? error.message : String(error);
   return text.split('\n', 1)[0] || 'failed without a message';

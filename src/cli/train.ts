@@ -1,6 +1,5 @@
 /** `crab train`: trains a model without labels, or continues a training. */
 import type { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { findLayout, type ConfigurationLayout } from '../matrix/index.js';
@@ -18,7 +17,7 @@ import type {
 } from '../training/index.js';
 import { duration, numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
 import { Interrupted, UsageError } from './errors.js';
-import { isRun } from './paths.js';
+import { isRun, readTextInput } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
 import { Display } from './train-display.js';
 
@@ -250,7 +249,7 @@ function budgetOf({ steps, epochs, time }: Options): Budget {
 async function readOverrides(given: string | undefined): Promise<DeepPartial<CrabConfig>> {
   if (given === undefined) return {};
   const inline = /^\s*[{["]/.test(given) || parsedJson(given) !== undefined;
-  const read = parsedJson(inline ? given : await readFile(given, 'utf8'));
+  const read = parsedJson(inline ? given : await readTextInput('--overrides', given));
   const named = inline ? 'the text' : given;
   if (read === undefined) throw new UsageError(`--overrides: ${named} is not JSON`);
   if (typeof read !== 'object' || read === null || Array.isArray(read)) {

@@ -55,6 +55,17 @@ export function decodePng(bytes: Uint8Array, limits: PngLimits = {}): GreyImage 
   };
 }
 
+/** Whether a PNG is there from its beginning to its end and the checksums of its parts hold. */
+export function isWholePng(bytes: Uint8Array): boolean {
+  try {
+    readChunks(bytes);
+    return true;
+  } catch (error) {
+    if (error instanceof FormatError) return false;
+    throw error;
+  }
+}
+
 interface Chunks {
   header: Uint8Array;
   palette: Uint8Array | undefined;

@@ -13,6 +13,7 @@ export {
   folderSource,
   listZoo,
   memoryBundle,
+  bundlePlace,
   writeBundle,
   zooFolder,
 } from './node/files.js';

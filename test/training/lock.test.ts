@@ -8,7 +8,8 @@ import { isTorchAvailable } from '../../src/torch/index.js';
 import { train, TrainingError } from '../../src/training/index.js';
 import { diskFiles } from '../../src/training/run/files.js';
 import { LOCK_FILE } from '../../src/training/run/folder.js';
-import { RunLock, thisProcess, type Holder } from '../../src/training/run/lock.js';
+import { thisProcess, type ProcessIdentity } from '../../src/matrix/node.js';
+import { RunLock } from '../../src/training/run/lock.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { tinyRun } from './tiny.js';
 
@@ -19,7 +20,7 @@ beforeEach(() => {
   file = path.join(run, LOCK_FILE);
 });
 
-async function heldBy(holder: Partial<Holder>, silentSeconds = 0): Promise<void> {
+async function heldBy(holder: Partial<ProcessIdentity>, silentSeconds = 0): Promise<void> {
   await mkdir(run, { recursive: true });
   await writeFile(file, JSON.stringify({ ...thisProcess(), ...holder }));
   const then = new Date(Date.now() - silentSeconds * 1000);

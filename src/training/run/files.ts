@@ -3,9 +3,9 @@
  * place. Every write is complete and synced or did not happen: whole files go to a temporary name
  * first, tails are written at a known offset so that trying again repairs a half-written one.
  */
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder } from '../../matrix/node.js';
+import { makeFolder, readSmallFile } from '../../matrix/node.js';
 import type { PendingTensors } from './tensor-writer.js';
 
 export interface RunFiles {
@@ -43,6 +43,9 @@ const TEMPORARY_SUFFIX = '.partial';
 /** Whether a name is that of a file being written, by us or as a safetensors file. */
 export const isTemporary = (name: string): boolean =>
   name.endsWith(TEMPORARY_SUFFIX) || (name.startsWith('.') && name.endsWith('.tmp'));
+
+/** No file of a run that is read as a whole is larger: checkpoints are read tensor by tensor. */
+const LARGEST_FILE = 1 << 30;
 
 /** Makes a rename or a new name durable; some systems cannot sync a folder, which is no failure. */
 export async function syncFolder(folder: string): Promise<void> {
@@ -106,7 +109,7 @@ export const diskFiles: RunFiles = {
       throw error;
     }
   },
-  read: (file) => readFile(file),
+  read: (file) => readSmallFile(file, LARGEST_FILE),
   size: async (file) => {
     try {
       return (await stat(file)).size;

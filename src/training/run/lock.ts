@@ -4,18 +4,11 @@
  * a while without a sign of life on another. Only who trains asks for it; reading a run needs no lock.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { renameSync, rmdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { ArgumentError } from '../../matrix/index.js';
+import { isAlive, readTextSync, thisProcess, type ProcessIdentity } from '../../matrix/node.js';
 import { TrainingError } from '../errors.js';
 import { isMissing, withPath, type RunFiles } from './files.js';
 import { LOCK_FILE } from './folder.js';
@@ -27,49 +20,10 @@ const SILENCE_MS = 120_000;
 /** Others may take and leave the lock meanwhile, but not for ever. */
 const ATTEMPTS = 20;
 
-/** Who holds a lock. */
-export interface Holder {
-  readonly host: string;
-  readonly pid: number;
-  /** When the process started, in the system's own terms: pids are used again. Null where unknown. */
-  readonly started: string | null;
-}
-
-/** State and start of a process as Linux tells them; null where it does not, or there is none. */
-function processFacts(pid: number): { state: string; started: string } | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in brackets, may hold anything; the third field comes after it.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0], started: fields[19] };
-  } catch {
-    return null;
-  }
-}
-
-export const thisProcess = (): Holder => ({
-  host: hostname(),
-  pid: process.pid,
-  started: processFacts(process.pid)?.started ?? null,
-});
-
-/** Whether a process of this host still runs. */
-function isAlive({ pid, started }: Holder): boolean {
-  const facts = processFacts(pid);
-  // A killed process whose parent has not asked for its end yet is a zombie.
-  if (facts !== null && started !== null) return facts.started === started && facts.state !== 'Z';
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
 /** Who a lock's text names; null where it is cut off or not ours. */
-function parseHolder(text: string): Holder | null {
+function parseHolder(text: string): ProcessIdentity | null {
   try {
-    const { host, pid, started } = JSON.parse(text) as Partial<Holder>;
+    const { host, pid, started } = JSON.parse(text) as Partial<ProcessIdentity>;
     const named = typeof host === 'string' && Number.isSafeInteger(pid) && Number(pid) > 0;
     return named ? { host, pid: Number(pid), started: started ?? null } : null;
   } catch {
@@ -150,7 +104,7 @@ export class RunLock {
     if (file === null) return;
     this.#file = null;
     try {
-      if (readFileSync(file, 'utf8') !== this.#text) return;
+      if (readTextSync(file) !== this.#text) return;
       rmSync(file);
       if (this.#madeFolder) rmdirSync(path.dirname(file));
     } catch {
@@ -164,11 +118,11 @@ function removeIfAbandoned(file: string): void {
   // Two processes may find it abandoned at once: what is moved aside must be what was judged.
   const aside = `${file}.${randomBytes(4).toString('hex')}.partial`;
   try {
-    const text = readFileSync(file, 'utf8');
+    const text = readTextSync(file);
     const refusal = refusalOf(text, statSync(file).mtimeMs, file);
     if (refusal !== null) throw refusal;
     renameSync(file, aside);
-    if (readFileSync(aside, 'utf8') === text) rmSync(aside);
+    if (readTextSync(aside) === text) rmSync(aside);
     else renameSync(aside, file);
   } catch (error) {
     if (!isMissing(error)) throw error;
