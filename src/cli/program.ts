@@ -1,6 +1,7 @@
 /** All commands of `crab`, put together. */
 import { Command } from 'commander';
 import { packageVersion } from '../matrix/node.js';
+import { refuseOptionsAsValues } from './arguments.js';
 import { addConvertCommand } from './convert.js';
 import { addEvaluateCommand } from './evaluate.js';
 import { addExportCommand } from './export.js';
@@ -19,6 +20,7 @@ export function buildProgram(signal: AbortSignal): Command {
     .version(packageVersion())
     .option('--debug', 'show a stack trace with an error')
     .showHelpAfterError('(crab <command> --help explains the options)')
+    .hook('preAction', (_, command) => refuseOptionsAsValues(command))
     .exitOverride();
   addGenerateCommand(program, signal);
   addConvertCommand(program, signal);
