@@ -1,7 +1,22 @@
 /** What every layer needs in Node: files that are complete or absent, folders, worker threads. */
-export { fileSource, PendingFile, readSmallFile, writeFileAtomically } from './node/file-source.js';
-export { exists, isFile, isFolder, makeFolder, makeFolderOf } from './node/folders.js';
-export { outputPlace, type OutputPlace } from './node/output-place.js';
+export {
+  fileSource,
+  OutputTakenError,
+  PendingFile,
+  syncFolder,
+  writeFileAtomically,
+  writeOutput,
+} from './node/file-source.js';
+export { requireEnding, requireFolderName } from './node/file-ending.js';
+export {
+  exists,
+  isFile,
+  isFolder,
+  makeFolder,
+  makeFolderOf,
+  makeNewFolder,
+} from './node/folders.js';
+export { folderPlace, isTaken, outputPlace, type OutputPlace } from './node/output-place.js';
 export { packageVersion } from './node/package-version.js';
 export { runPool, serveTasks, type PoolOptions } from './node/pool.js';
 export {
@@ -10,4 +25,7 @@ export {
   systemFaultOf,
   type SystemFault,
 } from './node/system-errors.js';
+export { isAlive, thisProcess, type ProcessIdentity } from './node/process-identity.js';
+export { openRegularFile, readSmallFile, readTextSync } from './node/regular-file.js';
+export { nameToBe, removeAbandonedFiles, temporaryName } from './node/temporary-files.js';
 export { startWorker } from './node/worker.js';

@@ -1,5 +1,6 @@
 /** Parsers for option values. Each throws an error that names the value and what would be right. */
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { UsageError } from './errors.js';
 
 /** A whole number within bounds; separators such as 10_000 are accepted. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
@@ -23,6 +24,33 @@ const number =
   };
 export const numberFromZero = number('from 0', (value) => value >= 0);
 export const numberAboveZero = number('above 0', (value) => value > 0);
+
+/**
+ * `--no-answers`, as an option of its own. Commander would take it for the opposite of `--answers FILE`,
+ * but people want both: sheets without answers, and the answers in a file.
+ */
+export function noAnswers(description: string): Option {
+  const option = new Option('--no-answers', description);
+  option.negate = false;
+  return option;
+}
+
+/**
+ * Refuses a text for an option that looks like another option: with `--out --quiet` somebody forgot the
+ * path, and Commander would make a folder of that name.
+ */
+export function refuseOptionsAsValues(command: Command): void {
+  for (const option of command.options) {
+    if (command.getOptionValueSource(option.attributeName()) !== 'cli') continue;
+    const given = [command.getOptionValue(option.attributeName())].flat() as unknown[];
+    const texts = given.filter((value) => typeof value === 'string');
+    const wrong = texts.find((value) => /^-./.test(value));
+    if (wrong === undefined) continue;
+    throw new UsageError(
+      `${option.long} ${wrong}: a value is missing, or write ./${wrong} if a file is called so`,
+    );
+  }
+}
 
 /** One of a fixed list of words. */
 export function oneOf<T extends string>(values: readonly T[]) {

@@ -1,13 +1,14 @@
 /** `crab convert`: between RAVEN folders, set files, HDF5 caches and contact sheets. */
 import type { Command } from 'commander';
 import { convert, CONVERT_FORMATS, type ConvertFormat } from '../matrix/node.js';
-import { oneOf } from './arguments.js';
+import { noAnswers, oneOf } from './arguments.js';
 import { startProgress, type Progress } from './progress.js';
 
 interface Options {
   out: string;
   format?: ConvertFormat;
   redraw?: boolean;
+  noAnswers?: boolean;
   json?: boolean;
   quiet?: boolean;
 }
@@ -32,6 +33,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .requiredOption('--out <path>', 'folder or file to write')
     .option('--format <name>', CONVERT_FORMATS.join(', '), oneOf(CONVERT_FORMATS))
     .option('--redraw', 'draw every panel again from its description instead of copying pixels')
+    .addOption(noAnswers('png: sheets without the rules and the marked answer'))
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
     .addHelpText('after', EXAMPLES)
@@ -47,6 +49,7 @@ async function run(input: string, options: Options, signal: AbortSignal): Promis
       out: options.out,
       format,
       redraw: options.redraw,
+      withoutAnswers: options.noAnswers,
       signal,
       onProgress: (done, total) => {
         progress ??= startProgress(total, 'problems', options.quiet);

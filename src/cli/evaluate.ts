@@ -24,7 +24,7 @@ import type {
   Subject,
 } from '../lab/index.js';
 import { PARTS, type Part } from '../matrix/index.js';
-import { makeFolderOf, writeFileAtomically } from '../base/node.js';
+import { writeOutput, type OutputPlace } from '../base/node.js';
 import { checkConfiguration, openProblems } from '../matrix/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
@@ -176,6 +176,7 @@ async function closeAll(data: readonly EvaluationData[]): Promise<void> {
 async function measure(
   options: Options,
   metrics: readonly MetricName[],
+  report: OutputPlace | undefined,
   signal: AbortSignal,
 ): Promise<ModelEvaluation> {
   const progress = new StageProgress(options.quiet ?? false);
@@ -192,9 +193,9 @@ async function measure(
           signal,
           onProgress: (stage, share) => progress.update(stage, share),
         });
-        if (options.report !== undefined) {
+        if (report !== undefined) {
           progress.update('report', 0);
-          await writeReport(evaluation, options.report, { model: subject.solver, signal });
+          await writeReport(evaluation, report, { model: subject.solver, signal });
         }
         return evaluation;
       } finally {
@@ -218,30 +219,32 @@ function checkCount({ data, count }: Options, metrics: readonly MetricName[]): v
   }
 }
 
+/** The files to write, as they were before minutes of measuring. */
+interface Outputs {
+  readonly report: OutputPlace | undefined;
+  readonly save: OutputPlace | undefined;
+}
+
 /** Everything that can be found wrong before minutes of measuring. */
-async function checkPaths({ model, data = [], report, save }: Options): Promise<void> {
+async function checkPaths({ model, data = [], report, save }: Options): Promise<Outputs> {
   for (const each of data) await requireInput('--data', each);
   const inputs = [
     { argument: '--model', location: model },
     ...data.map((location) => ({ argument: '--data', location })),
   ];
-  await requireOutputFile('--report', report, inputs);
+  const page = await requireOutputFile('--report', report, inputs, 'html');
   await requireOwnPage('--report', report, MODEL_MARK);
-  await requireOutputFile('--save', save, [
-    ...inputs,
-    ...(report === undefined ? [] : [{ argument: '--report', location: report }]),
-  ]);
+  const others = report === undefined ? [] : [{ argument: '--report', location: report }];
+  const saved = await requireOutputFile('--save', save, [...inputs, ...others], 'json');
+  return { report: page, save: saved };
 }
 
 async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
   const metrics = readMetrics(options.metrics ?? (options.report === undefined ? 'sa' : 'all'));
   checkCount(options, metrics);
-  await checkPaths(options);
-  const evaluation = await measure(options, metrics, signal);
-  if (options.save !== undefined) {
-    await makeFolderOf(options.save);
-    await writeFileAtomically(options.save, `${JSON.stringify(evaluation)}\n`);
-  }
+  const { report, save } = await checkPaths(options);
+  const evaluation = await measure(options, metrics, report, signal);
+  if (save !== undefined) await writeOutput(save, `${JSON.stringify(evaluation)}\n`);
   process.stdout.write(
     options.json ? `${JSON.stringify(summaryJson(evaluation))}\n` : summaryText(evaluation),
   );

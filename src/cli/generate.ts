@@ -1,6 +1,5 @@
 /** `crab generate`: makes problems as RAVEN folders, sets, contact sheets, or items to print. */
 import type { Command } from 'commander';
-import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { ArgumentError } from '../base/index.js';
 import {
@@ -15,7 +14,8 @@ import {
   type Variant,
 } from '../matrix/index.js';
 import { generate, GENERATE_FORMATS, type GenerateFormat } from '../matrix/node.js';
-import { oneOf, wholeNumber } from './arguments.js';
+import { noAnswers, oneOf, wholeNumber } from './arguments.js';
+import { readTextInput } from './paths.js';
 import { formatRate, startProgress } from './progress.js';
 
 interface Options {
@@ -28,6 +28,7 @@ interface Options {
   rules?: string;
   format: GenerateFormat;
   answers?: string;
+  noAnswers?: boolean;
   workers: number;
   resume?: boolean;
   json?: boolean;
@@ -39,10 +40,14 @@ Configurations: ${CONFIGURATIONS.join(', ')}, or all.
 The three with grids are noise-free unless --noisy is given; RAVEN's folder names
 (distribute_four, distribute_four_uniform, ...) and the paper's (O-IC, 2x2Grid, ...) work too.
 
+--rules FILE.json is explained, key by key, in docs/rules.md of this package:
+{ "rules": …, "start": …, "uniform": …, "distractors": … }.
+
 Examples:
   crab generate --config center --count 10000 --out data                  RAVEN's folder layout
   crab generate --config grid-2x2 --variant i-raven --count 2000 --format npz --out set.npz
-  crab generate --config all --count 5 --format pdf --out items.pdf --answers key.csv`;
+  crab generate --config all --count 5 --format pdf --out items.pdf --answers key.csv
+  crab generate --config center --count 20 --format png --no-answers --out sheets --answers key.csv`;
 
 export function define(command: Command, signal: AbortSignal): void {
   command
@@ -58,10 +63,11 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--seed <n>', 'problem i of a seed is always the same', wholeNumber(0), 0)
     .option('--format <name>', GENERATE_FORMATS.join(', '), oneOf(GENERATE_FORMATS), 'raven')
     .option('--noisy', "RAVEN's original noise, for the configurations with grids")
-    .option('--rules <file.json>', 'fix rules, values or distractor attributes')
+    .option('--rules <file.json>', 'fix rules, values or distractor attributes: docs/rules.md')
     .option('--answers <file.csv>', "also write each item's rules, changes and answer")
+    .addOption(noAnswers('png: sheets without the rules and the marked answer'))
     .option('--workers <n>', 'worker threads', wholeNumber(1, 256), availableParallelism())
-    .option('--resume', 'continue an interrupted folder')
+    .option('--resume', 'continue an interrupted folder, and repair damaged files in it')
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
     .addHelpText('after', EXAMPLES)
@@ -75,8 +81,7 @@ function layoutsFor(name: string, noisy: boolean | undefined): ConfigurationLayo
 }
 
 async function readRules(file: string): Promise<unknown> {
-  if (!(await stat(file)).isFile()) throw new ArgumentError(`--rules ${file} is not a file`);
-  const text = await readFile(file, 'utf8');
+  const text = await readTextInput('--rules', file);
   try {
     // Some editors put a byte order mark first.
     return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
@@ -93,6 +98,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   try {
     const report = await generate({
       ...options,
+      withoutAnswers: options.noAnswers,
       layouts,
       rules,
       signal,
@@ -105,9 +111,10 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
       return;
     }
     const made = report.problems - report.kept;
+    const repaired = report.repaired > 0 ? ` (${report.repaired} of them were damaged)` : '';
     const kept = report.kept > 0 ? `, ${report.kept} were there already` : '';
     process.stdout.write(
-      `${made} problems${kept} in ${seconds.toFixed(1)} s (${formatRate(made / seconds)}/s): ` +
+      `${made} problems${repaired}${kept} in ${seconds.toFixed(1)} s (${formatRate(made / seconds)}/s): ` +
         `${report.outputs.join(', ')}\n`,
     );
   } finally {

@@ -1,7 +1,7 @@
 /** `crab grade`: what people answered to items of ours, and what that says about them and the items. */
 import type { Command } from 'commander';
 import { GRADE_MARK, grade, gradePage, type GradeResult } from '../lab/index.js';
-import { makeFolderOf, writeFileAtomically } from '../base/node.js';
+import { writeOutput } from '../base/node.js';
 import { UsageError } from './errors.js';
 import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
 import { startProgress } from './progress.js';
@@ -51,10 +51,11 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
   const models = modelsOf(options.model);
   await requireInput('RESPONSES', responses);
   await requireInput('--items', options.items);
-  await requireOutputFile('--out', options.out, [
+  const inputs = [
     { argument: 'RESPONSES', location: responses },
     { argument: '--items', location: options.items },
-  ]);
+  ];
+  const out = await requireOutputFile('--out', options.out, inputs, 'html');
   await requireOwnPage('--out', options.out, GRADE_MARK);
   const progress = startProgress(1, 'items', options.quiet);
   try {
@@ -66,10 +67,7 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
       onProgress: (done, total) => progress.update(done / total),
     });
     progress.stop();
-    if (options.out !== undefined) {
-      await makeFolderOf(options.out);
-      await writeFileAtomically(options.out, await gradePage(graded));
-    }
+    if (out !== undefined) await writeOutput(out, await gradePage(graded));
     const { result } = graded;
     process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : describe(result));
   } finally {

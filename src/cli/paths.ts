@@ -4,9 +4,16 @@
  * failure (exit 1), a folder in place of a file and the like wrong use (exit 2).
  */
 import { constants } from 'node:fs';
-import { access, readFile, realpath, stat } from 'node:fs/promises';
+import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { isFile, outputPlace } from '../base/node.js';
+import { FormatError } from '../base/index.js';
+import {
+  isFile,
+  outputPlace,
+  readSmallFile,
+  requireEnding,
+  type OutputPlace,
+} from '../base/node.js';
 import { UsageError } from './errors.js';
 import { sentenceOf } from './sentences.js';
 
@@ -28,6 +35,19 @@ export async function requireInput(argument: string, location: string): Promise<
   try {
     await access(location, constants.R_OK);
   } catch (error) {
+    throw refused({ argument, location }, error);
+  }
+}
+
+/** No JSON that people write is larger. */
+const LARGEST_TEXT = 64 << 20;
+
+/** The text of a file that was named; a folder, a pipe or a device is wrong use. */
+export async function readTextInput(argument: string, location: string): Promise<string> {
+  try {
+    return String(await readSmallFile(location, LARGEST_TEXT));
+  } catch (error) {
+    if (error instanceof FormatError) throw new UsageError(`${argument} ${error.message}`);
     throw refused({ argument, location }, error);
   }
 }
@@ -64,13 +84,17 @@ async function requireWritable(folder: string, { argument, location }: NamedPath
   });
 }
 
-/** Refuses a file that cannot be written, or that is one of the inputs. */
+/**
+ * Refuses a file that cannot be written, that is one of the inputs, or whose name promises another format.
+ * Gives its place as it is before the work.
+ */
 export async function requireOutputFile(
   argument: string,
   location: string | undefined,
   inputs: readonly NamedPath[] = [],
-): Promise<void> {
-  if (location === undefined) return;
+  format?: string,
+): Promise<OutputPlace | undefined> {
+  if (location === undefined) return undefined;
   const named = { argument, location };
   if (location === '') throw new UsageError(`${argument} is empty: name a file`);
   if (/[\\/]$/.test(location) || (await kindOf(named)) === 'folder') {
@@ -90,9 +114,11 @@ export async function requireOutputFile(
     await access(location, constants.W_OK).catch((cause: unknown) => {
       throw refused(named, cause);
     });
-    return;
+    return place;
   }
+  if (format !== undefined) requireEnding(argument, location, format);
   await requireWritable(await nearestFolder({ argument, location: place.path }), named);
+  return place;
 }
 
 /** A path with its links followed; as it is where nothing is there. */
@@ -115,7 +141,11 @@ export async function requireOwnPage(
     const found = await stat(location);
     // Pipes and devices are not to be read, and an empty file has nothing to lose.
     if (!found.isFile() || found.size === 0) return;
-    if (found.size <= LARGEST_PAGE && isMarked(await readFile(location, 'utf8'), mark)) return;
+    if (
+      found.size <= LARGEST_PAGE &&
+      isMarked(String(await readSmallFile(location, LARGEST_PAGE)), mark)
+    )
+      return;
   } catch (error) {
     if (isAbsent(error)) return;
     throw refused({ argument, location }, error);

@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { createRequire } from 'node:module';
+import { refuseOptionsAsValues } from './arguments.js';
 
 interface CommandEntry {
   readonly about: string;
@@ -71,6 +72,7 @@ export function buildProgram(signal: AbortSignal): Command {
     .version(version)
     .option('--debug', 'show a stack trace with an error')
     .showHelpAfterError('(crab <command> --help explains the options)')
+    .hook('preAction', (_, command) => refuseOptionsAsValues(command))
     .exitOverride();
   for (const [name, { about, takes }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(about).exitOverride();

@@ -1,15 +1,11 @@
 /** What a person reads of a failure: one sentence on standard error; the stack appears only with --debug. */
-import { faultSentence, systemFaultOf } from '../base/node.js';
-
-/** The name a person knows, of a file that is written under a temporary one first. */
-const nameOf = (path: string): string =>
-  path.replace(/(^|[\\/])\.([^\\/]+?)\.\d+(?:-[0-9a-f]{8})?\.part$/, '$1$2');
+import { faultSentence, nameToBe, systemFaultOf } from '../base/node.js';
 
 /** The sentence a person sees. */
 export function sentenceOf(error: unknown): string {
   const fault = systemFaultOf(error);
   if (fault !== null) {
-    return faultSentence({ ...fault, path: fault.path && nameOf(fault.path) }, 'the output');
+    return faultSentence({ ...fault, path: fault.path && nameToBe(fault.path) }, 'the output');
   }
   const text = error instanceof Error ? error.message : String(error);
   return text.split('\n', 1)[0] || 'failed without a message';

@@ -1,6 +1,6 @@
 /** `crab solve`: imagines the missing panels of a matrix, chooses a candidate, and says why. */
 import type { Command } from 'commander';
-import { makeFolderOf, writeFileAtomically } from '../base/node.js';
+import { writeOutput, type OutputPlace } from '../base/node.js';
 import { encodePng, paperName, type Configuration } from '../matrix/index.js';
 import { checkProblemConfiguration } from '../matrix/node.js';
 import { completedPicture, Familiarity, readProblem, Solver } from '../solver/node.js';
@@ -67,7 +67,8 @@ function missingOf(input: ProblemInput, given: readonly number[] | undefined): r
 
 async function solve(location: string, options: Options, signal: AbortSignal): Promise<void> {
   await requireInput('INPUT', location);
-  await requireOutputFile('--out', options.out, [{ argument: 'INPUT', location }]);
+  const inputs = [{ argument: 'INPUT', location }];
+  const out = await requireOutputFile('--out', options.out, inputs, 'png');
   const input = await readProblem(location);
   const missing = missingOf(input, options.missing);
   const solver = await Solver.load(options.model, { signal });
@@ -77,7 +78,7 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
     const answer = await solver.solve(input.panels, { missing, signal });
     const offered = missing.length === 1 && input.candidates.length > 0;
     const choice = offered ? await solver.choose(answer, input.candidates, { signal }) : null;
-    if (options.out !== undefined) await writeCompleted(options.out, input, answer);
+    if (out !== undefined) await writeCompleted(out, input, answer);
     const unknown = await unknownPanels(solver, input, missing, signal);
     const finding = unknown.length === 0 ? { answer, choice } : withoutCertainty(answer, choice);
     const text = options.json
@@ -136,14 +137,17 @@ function unknownNote(unknown: readonly number[], configuration: Configuration): 
   return `this model does not know such pictures: it was trained on ${paperName(configuration)} alone and ${panels} ${verb} out as something else, so what follows is a guess\n`;
 }
 
-async function writeCompleted(file: string, input: ProblemInput, answer: Answer): Promise<void> {
+async function writeCompleted(
+  out: OutputPlace,
+  input: ProblemInput,
+  answer: Answer,
+): Promise<void> {
   const panels = input.panels.map((panel, i): Panel => {
     const place = answer.missing.indexOf(i + 1);
     return place >= 0 ? answer.images[place] : (panel ?? new Float32Array(64 * 64).fill(1));
   });
   const picture = completedPicture(panels, { framed: answer.missing });
-  await makeFolderOf(file);
-  await writeFileAtomically(file, encodePng(picture));
+  await writeOutput(out, encodePng(picture));
 }
 
 const fromOne = (indices: readonly number[]): number[] => indices.map((index) => index + 1);

@@ -1,6 +1,5 @@
 /** `crab train`: trains a model without labels, or continues a training. */
 import type { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { findLayout, type ConfigurationLayout } from '../matrix/index.js';
@@ -28,7 +27,7 @@ import type {
 import { numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
 import { duration } from './duration.js';
 import { Interrupted, UsageError } from './errors.js';
-import { isRun } from './paths.js';
+import { isRun, readTextInput } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
 import { Display } from './train-display.js';
 
@@ -271,7 +270,7 @@ function budgetOf({ steps, epochs, time }: Options): Budget {
 async function readOverrides(given: string | undefined): Promise<object> {
   if (given === undefined) return {};
   const inline = /^\s*[{["]/.test(given) || parsedJson(given) !== undefined;
-  const read = parsedJson(inline ? given : await readFile(given, 'utf8'));
+  const read = parsedJson(inline ? given : await readTextInput('--overrides', given));
   const named = inline ? 'the text' : given;
   if (read === undefined) throw new UsageError(`--overrides: ${named} is not JSON`);
   if (typeof read !== 'object' || read === null || Array.isArray(read)) {

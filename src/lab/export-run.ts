@@ -22,7 +22,7 @@ import type {
   BundleManifest,
   ConceptName,
 } from '../solver/index.js';
-import { memoryBundle, requireBundlePlace, writeBundle } from '../solver/node.js';
+import { bundlePlace, memoryBundle, writeBundle } from '../solver/node.js';
 import {
   openRun,
   trainingFacts,
@@ -211,7 +211,7 @@ function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions)
 /** Exports a run; nothing is written before everything is there. */
 export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   const { signal, onProgress } = options;
-  await requireBundlePlace(options.out);
+  const place = await bundlePlace(options.out);
   const run = await openRun(options.run);
   const weights = await run.weights(options.which ?? 'best');
   onProgress?.('networks', 0);
@@ -226,7 +226,7 @@ export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   const named = { ...draft, conceptNames };
   const accuracy = await withSubject(named, files, (subject) => measure(subject, options));
   signal?.throwIfAborted();
-  await writeBundle(options.out, { ...named, accuracy }, files);
+  await writeBundle(place, { ...named, accuracy }, files);
   const sizes = Object.fromEntries([...files].map(([name, bytes]) => [name, bytes.length]));
   const bytes = Object.values(sizes).reduce((sum, size) => sum + size, 0);
   const { step } = weights;

@@ -59,6 +59,16 @@ export function decodePng(bytes: Uint8Array, limits: PictureLimits = {}): GreyIm
 /** Whether bytes begin as a PNG does. */
 export const isPng = (bytes: Uint8Array): boolean =>
   SIGNATURE.every((byte, i) => bytes[i] === byte);
+/** Whether a PNG is there from its beginning to its end and the checksums of its parts hold. */
+export function isWholePng(bytes: Uint8Array): boolean {
+  try {
+    readChunks(bytes);
+    return true;
+  } catch (error) {
+    if (error instanceof FormatError) return false;
+    throw error;
+  }
+}
 
 interface Chunks {
   header: Uint8Array;

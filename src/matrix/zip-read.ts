@@ -6,7 +6,7 @@
 import { Inflate } from 'fflate';
 import { FormatError } from '../base/index.js';
 import { crc32 } from './zip-checksum.js';
-import { readRange, type ByteSource } from '../base/index.js';
+import { memorySource, readRange, type ByteSource } from '../base/index.js';
 
 export interface ZipEntry {
   readonly name: string;
@@ -230,6 +230,20 @@ export async function* entryPieces(
   }
   if (size !== entry.size || crc !== entry.crc) throw damaged();
   if (held) yield held;
+}
+
+/** Whether a zip file is there from its beginning to its end and the checksums of its entries hold. */
+export async function isWholeZip(bytes: Uint8Array): Promise<boolean> {
+  const source = memorySource(bytes);
+  try {
+    for (const entry of (await readZipDirectory(source)).values()) {
+      for await (const piece of entryPieces(source, entry)) void piece;
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof FormatError) return false;
+    throw error;
+  }
 }
 
 async function* ranges(source: ByteSource, entry: ZipEntry, step: number) {

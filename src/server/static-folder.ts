@@ -4,10 +4,12 @@
  * a browser's last visit is not sent again.
  */
 import { constants } from 'node:fs';
-import { lstat, open, realpath, type FileHandle } from 'node:fs/promises';
+import { realpath, type FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { FormatError } from '../matrix/index.js';
+import { openRegularFile } from '../base/node.js';
 import { HttpFault } from './faults.js';
 import { mediaTypeOf } from './media-types.js';
 
@@ -31,8 +33,10 @@ interface FoundFile {
 /** Errors that mean no more than that there is no such file. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'EISDIR']);
 
+/** A folder, a pipe or a device counts as absent too. */
 const isAbsent = (error: unknown): boolean =>
-  error instanceof Error && ABSENT.has((error as NodeJS.ErrnoException).code ?? '');
+  error instanceof FormatError ||
+  (error instanceof Error && ABSENT.has((error as NodeJS.ErrnoException).code ?? ''));
 
 /** Whether a request takes an encoding: named, and not with a weight of zero. */
 function accepts(request: IncomingMessage, encoding: string): boolean {
@@ -92,9 +96,8 @@ export class StaticFolder {
     try {
       const root = await realpath(this.folder);
       const file = await realpath(path.join(root, ...segments));
-      // Only files: opening a pipe or a device could wait for ever.
-      if (!file.startsWith(root + path.sep) || !(await lstat(file)).isFile()) return null;
-      handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      if (!file.startsWith(root + path.sep)) return null;
+      handle = await openRegularFile(file, constants.O_NOFOLLOW);
       const status = await handle.stat();
       const changed = Math.round(status.mtimeMs).toString(36);
       const tag = `"${status.size.toString(36)}-${changed}${encoding === null ? '' : `-${encoding}`}"`;

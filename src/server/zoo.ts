@@ -2,10 +2,9 @@
  * The models the page can load: the published bundles and, beside them, those exported from runs. The
  * list is made from what is there at the moment, so an exported bundle appears at once.
  */
-import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
-import { isFile } from '../base/node.js';
+import { isFile, readSmallFile } from '../base/node.js';
 import {
   LARGEST_MANIFEST,
   listZoo,
@@ -27,10 +26,10 @@ async function readBundle(zoo: string, name: string): Promise<FoundBundle | null
   const folder = path.join(zoo, name);
   const file = path.join(folder, MANIFEST_FILE);
   try {
-    const { size } = await stat(file);
-    if (size > LARGEST_MANIFEST) return null;
-    const manifest = parseManifest(await readFile(file), file);
-    const bytes = Object.values(manifest.files).reduce((sum, each) => sum + each.bytes, size);
+    const text = await readSmallFile(file, LARGEST_MANIFEST);
+    const manifest = parseManifest(text, file);
+    const sizes = Object.values(manifest.files).map((each) => each.bytes);
+    const bytes = sizes.reduce((sum, size) => sum + size, text.length);
     return { name, folder, bytes, manifest };
   } catch {
     return null;

@@ -13,7 +13,7 @@ export {
   folderSource,
   listZoo,
   memoryBundle,
-  requireBundlePlace,
+  bundlePlace,
   writeBundle,
   zooFolder,
 } from './node/files.js';

@@ -2,7 +2,6 @@
  * A run on disk, for who exports, evaluates or shows it: its configuration, metrics, rule snapshots
  * and the weights of its newest or best checkpoint. Reading only; a run may be training meanwhile.
  */
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
 import { systemNamed, type SystemModel } from '../models/index.js';
@@ -12,7 +11,7 @@ import { RunFormatError } from './errors.js';
 import { absolute } from './options.js';
 import type { RulesSnapshot } from './rules-snapshot.js';
 import { loadWeights, MODEL_PREFIX, readExtra } from './run/checkpoint.js';
-import { BEST, CHECKPOINTS, CONFIG_FILE, RULES, sizeOf } from './run/folder.js';
+import { BEST, CHECKPOINTS, CONFIG_FILE, readText, RULES, sizeOf } from './run/folder.js';
 import { readMetrics, type MetricsLine } from './run/logs.js';
 
 export type WhichWeights = 'best' | 'latest';
@@ -59,7 +58,7 @@ async function readRules(folder: string): Promise<RulesSnapshot[]> {
   for (const step of (await RULES.steps(folder)).reverse()) {
     const file = path.join(folder, RULES.name(step));
     try {
-      snapshots.push(JSON.parse(await readFile(file, 'utf8')) as RulesSnapshot);
+      snapshots.push(JSON.parse(await readText(file)) as RulesSnapshot);
     } catch (cause) {
       throw new RunFormatError(`${file}: not JSON`, { cause });
     }
@@ -99,7 +98,7 @@ export async function openRun(run: string): Promise<OpenedRun> {
   if ((await sizeOf(file)) === null) {
     throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
   }
-  const config = parseRunConfig(await readFile(file, 'utf8'), file);
+  const config = parseRunConfig(await readText(file), file);
   return {
     folder,
     config,

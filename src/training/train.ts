@@ -2,7 +2,6 @@
  * Trains a model: starts a new run or continues one, until its end or until it is told to stop. All
  * that is to be seen of it goes to the observer.
  */
-import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
@@ -31,7 +30,7 @@ import {
 import { followRun, shareFailure, shareRun } from './parallel/handover.js';
 import { SOLO, type Team } from './parallel/team.js';
 import { loadCheckpoint, type LoadedCheckpoint } from './run/checkpoint.js';
-import { CHECKPOINTS, CONFIG_FILE, isTaken, sizeOf } from './run/folder.js';
+import { CHECKPOINTS, CONFIG_FILE, isTaken, readText, sizeOf } from './run/folder.js';
 import { RunLock } from './run/lock.js';
 import { RunStore } from './run/store.js';
 import { requireFitting, TrainingSession } from './session.js';
@@ -137,7 +136,7 @@ async function resumeRun(
     throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
   }
   await lock.take(folder);
-  const config = parseRunConfig(await readFile(file, 'utf8'), file);
+  const config = parseRunConfig(await readText(file), file);
   readEnvironment();
   const local = { ...config, device: localDevice(config.device, device) };
   prepareTorch(local);

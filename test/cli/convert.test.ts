@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { contactSheet, encodePng, ravenFileName, sampleProblem } from '../../src/matrix/index.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crab } from './run-crab.js';
 
@@ -56,6 +57,40 @@ describe('crab convert', () => {
     }
   });
 
+  test("refuses to draw again from another problem's description", async () => {
+    const problems = Array.from({ length: 20 }, (_, index) =>
+      sampleProblem({ configuration: 'center', variant: 'raven', seed: 9, index }),
+    );
+    // With another answer, rules would not hold: that is refused already when the XML is read.
+    const other = problems.findIndex(({ target }, i) => i > 3 && target === problems[3].target);
+    cpSync(at('raven/center_single'), at('mixed/center_single'), { recursive: true });
+    cpSync(
+      at(`raven/center_single/${ravenFileName(other)}.xml`),
+      at('mixed/center_single/RAVEN_3_train.xml'),
+    );
+    const args = ['convert', at('mixed/center_single'), '--redraw', '--out', at('mixed.npz')];
+    const { code, stderr } = await crab(args);
+    expect(stderr).toMatch(/RAVEN_3_train\.npz describes another problem/);
+    expect(code).toBe(1);
+    expect(existsSync(at('mixed.npz'))).toBe(false);
+  });
+
+  test('sheets without answers are those that generate makes', async () => {
+    const args = [
+      'convert',
+      at('raven/center_single'),
+      '--format',
+      'png',
+      '--no-answers',
+      '--quiet',
+    ];
+    expect((await crab([...args, '--out', at('silent')])).stderr).toBe('');
+    const index = 3;
+    const problem = sampleProblem({ configuration: 'center', variant: 'raven', seed: 9, index });
+    const sheet = contactSheet(problem, { title: 'RAVEN_3_train', markAnswer: false });
+    expect(readFileSync(at('silent/RAVEN_3_train.png')).equals(encodePng(sheet))).toBe(true);
+  });
+
   test('a set becomes contact sheets', async () => {
     const args = ['convert', at('made.npz'), '--format', 'png', '--out', at('sheets')];
     expect((await crab(args)).code).toBe(0);
@@ -64,12 +99,33 @@ describe('crab convert', () => {
 
   test.each<[string, string[], RegExp]>([
     ['redrawing a set', ['made.npz', '--format', 'npz', '--redraw'], /needs a RAVEN folder/],
+    ['answers that cannot be hidden', ['raven', '--no-answers'], /--no-answers is for png/],
     ['a folder without problems', ['sheets', '--format', 'npz'], /no RAVEN problems/],
   ])('refuses %s', async (_, [input, ...rest], sentence) => {
     const { code, stderr } = await crab(['convert', at(input), ...rest, '--out', at('refused')]);
     expect(code).toBe(2);
     expect(stderr).toMatch(sentence);
     expect(() => readdirSync(at('refused'))).toThrow();
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ['one file for several sets', ['raven', '--out', 'x.npz'], /a set for each configuration/],
+    [
+      'a set named as a picture',
+      ['made.npz', '--format', 'npz', '--out', 'x.png'],
+      /not end in \.png/,
+    ],
+    ['pictures named as one', ['made.npz', '--format', 'png', '--out', 'x.png'], /makes a folder/],
+    [
+      'an option for a path',
+      ['made.npz', '--out', '--redraw'],
+      /--out --redraw: a value is missing/,
+    ],
+  ])('refuses %s', async (_, [input, ...rest], sentence) => {
+    const { code, stderr } = await crab(['convert', at(input), ...rest], { cwd: folder });
+    expect(stderr).toMatch(sentence);
+    expect(code).toBe(2);
+    expect(existsSync(at(rest[rest.length - 1]))).toBe(false);
   });
 
   test.skipIf(process.platform === 'win32')('refuses a pipe at once', async () => {

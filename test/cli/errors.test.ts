@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { temporaryName } from '../../src/base/node.js';
 import { exitCodeOf } from '../../src/cli/errors.js';
 import { sentenceAfterStop, sentenceOf } from '../../src/cli/sentences.js';
 import { UnsavedError } from '../../src/training/errors.js';
@@ -7,8 +8,8 @@ const refusal = (code: string, path: string): Error =>
   Object.assign(new Error(`${code}: as the system says it`), { code, path });
 
 test.each([
-  ['data/.set.npz.123-0a1b2c3d.part', 'data/set.npz: no such file or folder'],
-  ['.items.pdf.123.part', 'items.pdf: no such file or folder'],
+  ['data/.set.npz.123_456_0a1b2c3d_0a1b2c3d.part', 'data/set.npz: no such file or folder'],
+  [temporaryName('items.pdf'), 'items.pdf: no such file or folder'],
   ['data/.hidden.part', 'data/.hidden.part: no such file or folder'],
 ])('an error names the file a person knows: %s', (path, sentence) => {
   expect(sentenceOf(refusal('ENOENT', path))).toBe(sentence);

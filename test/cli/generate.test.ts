@@ -1,9 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { sampleProblem } from '../../src/matrix/index.js';
+import { contactSheet, encodePng, sampleProblem } from '../../src/matrix/index.js';
 import { openSet } from '../../src/matrix/node.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crab } from './run-crab.js';
@@ -61,6 +71,43 @@ describe('crab generate', () => {
 
     const other = await generate(...args.with(5, '6'), '--resume');
     expect(other.code).toBe(2);
+    expect(other.stderr).toMatch(/made with other options/);
+  });
+
+  test.each([
+    ['raven', 'center_single', 'RAVEN_2_train.npz', 'RAVEN_3_train.xml', 'RAVEN_4_train.npz'],
+    ['png', 'center', 'center-00002.png', 'center-00003.png', 'center-00004.png'],
+    ['svg', 'center', 'center-00002.svg', 'center-00003.svg', 'center-00004.svg'],
+  ])(
+    '%s: files that are cut off, empty or overwritten are made again',
+    async (format, ...names) => {
+      const out = fresh();
+      const args = ['--config', 'center', '--count', '6', '--format', format, '--out', out];
+      expect((await generate(...args)).code).toBe(0);
+      const where = path.join(out, names[0]);
+      const complete = hashesOf(where);
+      const [cutOff, empty, zeroed] = names.slice(1).map((name) => path.join(where, name));
+      truncateSync(cutOff, 1000);
+      truncateSync(empty, 0);
+      // As after a power cut: the length is right, the content never reached the disk.
+      writeFileSync(zeroed, new Uint8Array(statSync(zeroed).size));
+      const { stdout } = await generate(...args, '--resume');
+      expect(stdout).toMatch(/^3 problems \(3 of them were damaged\), 3 were there already/);
+      expect(hashesOf(where)).toEqual(complete);
+    },
+  );
+
+  test('sheets without answers, and the answers in a file', async () => {
+    const [out, key] = [fresh(), fresh('.csv')];
+    const args = ['--config', 'center', '--count', '2', '--format', 'png', '--out', out];
+    expect((await generate(...args, '--no-answers', '--answers', key)).stderr).toBe('');
+    expect(readFileSync(key, 'utf8')).toMatch(/Type:/);
+    const problem = sampleProblem({ configuration: 'center', variant: 'raven', seed: 0, index: 1 });
+    const silent = contactSheet(problem, { title: 'center-00001', markAnswer: false });
+    const sheet = readFileSync(path.join(out, 'center', 'center-00001.png'));
+    expect(sheet.equals(encodePng(silent))).toBe(true);
+    // Sheets with and without answers do not mix.
+    const other = await generate(...args, '--resume');
     expect(other.stderr).toMatch(/made with other options/);
   });
 
@@ -137,6 +184,7 @@ describe('crab generate refuses', () => {
     ['noise where there is none', [...good, '--noisy'], /no noisy form/],
     ['rules that are not there', [...good, '--rules', 'none.json'], /none\.json: no such file/],
     ['to resume a single file', [...good, '--format', 'npz', '--resume'], /made in one go/],
+    ['to hide answers in a set', [...good, '--no-answers'], /--no-answers is for png/],
   ])('%s', async (_, args, sentence) => {
     const out = fresh();
     const { code, stderr, stdout } = await generate(...args, '--out', out);
@@ -145,6 +193,36 @@ describe('crab generate refuses', () => {
     expect(stdout).toBe('');
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(() => readdirSync(out)).toThrow();
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ['an option for a path', ['--out', '--quiet'], /--out --quiet: a value is missing/],
+    ['an option for a file', ['--out', 'x', '--answers', '--json'], /--answers --json: a value/],
+    ['a picture for a set', ['--format', 'npz', '--out', 'x.png'], /must not end in \.png/],
+    ['a set for a page', ['--format', 'pdf', '--out', 'x.npz'], /must not end in \.npz/],
+    ['a set for a folder', ['--out', 'x.npz'], /--format raven makes a folder/],
+    ['a picture for pictures', ['--format', 'png', '--out', 'x.png'], /makes a folder of files/],
+    ['a page for a key', ['--out', 'x', '--answers', 'key.pdf'], /a csv file is written/],
+    [
+      'one set for all configurations',
+      ['--config', 'all', '--format', 'npz', '--out', 'x.npz'],
+      /a set for each configuration makes a folder/,
+    ],
+  ])('%s', async (_, args, sentence) => {
+    const cwd = fresh();
+    mkdirSync(cwd);
+    const { code, stderr } = await crab(['generate', ...good, ...args], { cwd });
+    expect(stderr).toMatch(sentence);
+    expect(code).toBe(2);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test.skipIf(process.platform === 'win32')('a link that leads nowhere, as such', async () => {
+    const link = fresh();
+    symlinkSync('nowhere', link);
+    const { code, stderr } = await generate(...good, '--out', link);
+    expect(stderr).toMatch(/is a link to nowhere, which does not exist/);
+    expect(code).toBe(2);
   });
 
   test('answers that would overwrite the problems, or have no name', async () => {

@@ -1,12 +1,18 @@
 /** Bundles from outside: whatever is wrong with one is a BundleError, never a crash or a wrong answer. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../../src/matrix/index.js';
 import { BundleError, parseManifest, SolverError } from '../../src/solver/index.js';
 import type { BundleFileName, BundleSource } from '../../src/solver/index.js';
-import { folderSource, memoryBundle, Solver, writeBundle } from '../../src/solver/node.js';
+import {
+  bundlePlace,
+  folderSource,
+  memoryBundle,
+  Solver,
+  writeBundle,
+} from '../../src/solver/node.js';
 import { checkOnnx } from '../../src/solver/onnx-check.js';
 import { plainSha256, sha256 } from '../../src/solver/sha256.js';
 import { GraphBuilder } from '../../src/models/onnx/graph.js';
@@ -93,7 +99,20 @@ describe('a bundle on disk', () => {
     mkdirSync(other);
     writeFileSync(path.join(other, 'thesis.tex'), 'years of work');
     await expect(writeBundle(other, bundle.manifest, bundle.files)).rejects.toThrow(/other things/);
+    await expect(bundlePlace(other)).rejects.toThrow(/other things/);
     expect(readFileSync(path.join(other, 'thesis.tex'), 'utf8')).toBe('years of work');
+  });
+
+  test.each(['new', 'replaced'])('is not lost to a second export: %s', async (name) => {
+    const target = path.join(folder, name);
+    if (name === 'replaced') await copy(name);
+    const [late, early] = [await bundlePlace(target), await bundlePlace(target)];
+    await writeBundle(early, { ...bundle.manifest, name: 'first' }, bundle.files);
+    await expect(writeBundle(late, bundle.manifest, bundle.files)).rejects.toThrow(
+      /was written by another process/,
+    );
+    expect(manifestOf(target).name).toBe('first');
+    expect(readdirSync(folder).filter((entry) => entry.endsWith('.part'))).toEqual([]);
   });
 });
 

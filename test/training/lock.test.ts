@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { thisProcess } from '../../src/base/node.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { train, TrainingError } from '../../src/training/index.js';
 import { LOCK_FILE } from '../../src/training/run/folder.js';
@@ -52,7 +53,7 @@ describe('the lock of a run', () => {
 
   test('a process that is gone has no say', async () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
-    await heldBy(lockText(pid));
+    await heldBy(lockText({ ...thisProcess(), pid }));
     await take();
     expect(existsSync(file)).toBe(false);
   });
@@ -60,7 +61,7 @@ describe('the lock of a run', () => {
   test.skipIf(!existsSync('/proc/self/stat'))('nor has one whose pid is used again', async () => {
     const child = spawn('sleep', ['30']);
     try {
-      await heldBy(lockText(child.pid, hostname(), '1'));
+      await heldBy(lockText({ pid: child.pid ?? 0, host: hostname(), started: '1' }));
       await take();
     } finally {
       child.kill();
@@ -68,8 +69,12 @@ describe('the lock of a run', () => {
   });
 
   test.each([
-    ['of another host', lockText(12, 'elsewhere', '1'), /process 12 on host elsewhere 60 seconds/],
-    ['that cannot be read', lockText(-1), /another process 60 seconds/],
+    [
+      'of another host',
+      lockText({ pid: 12, host: 'elsewhere', started: '1' }),
+      /process 12 on host elsewhere 60 seconds/,
+    ],
+    ['that cannot be read', lockText({ ...thisProcess(), pid: -1 }), /another process 60 seconds/],
   ])('a lock %s holds for two minutes', async (_, text, message) => {
     await heldBy(text, 60);
     await expect(take()).rejects.toThrow(message);
@@ -80,7 +85,7 @@ describe('the lock of a run', () => {
   });
 
   test('of many that find it abandoned one gets it', async () => {
-    await heldBy(lockText(12, 'elsewhere'), 1000);
+    await heldBy(lockText({ pid: 12, host: 'elsewhere', started: null }), 1000);
     const locks = Array.from({ length: 8 }, () => new RunLock());
     const results = await Promise.allSettled(locks.map((lock) => lock.take(run)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -91,7 +96,7 @@ describe('the lock of a run', () => {
   test('giving it back leaves a lock of others alone, and bears a vanished folder', async () => {
     const lock = new RunLock();
     await lock.take(run);
-    await heldBy(lockText(12, 'elsewhere'));
+    await heldBy(lockText({ pid: 12, host: 'elsewhere', started: null }));
     lock.release();
     expect(await readFile(file, 'utf8')).toMatch(/elsewhere/);
     await rm(run, { recursive: true });

@@ -1,26 +1,25 @@
 /** Files on disk as byte sources, and files that appear under their name only when complete. */
-import { randomBytes } from 'node:crypto';
-import { constants, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { link, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { FormatError } from '../errors.js';
 import type { ByteSource } from '../byte-source.js';
-import { outputPlace, type OutputPlace } from './output-place.js';
+import { ArgumentError, CrabError } from '../errors.js';
+import { makeFolderOf } from './folders.js';
+import { isTaken, outputPlace, type OutputPlace } from './output-place.js';
+import { openRegularFile } from './regular-file.js';
+import { removeAbandonedFiles, temporaryName } from './temporary-files.js';
 
 const COPY_BYTES = 1 << 20;
 
 /** Opens a file for reading by ranges. */
 export async function fileSource(file: string): Promise<ByteSource> {
-  // Opening a pipe would wait for a writer, for ever and deaf to Ctrl-C.
-  if (!(await stat(file)).isFile()) throw new FormatError(`${file} is not a file`);
-  const handle = await open(file, 'r');
+  const handle = await openRegularFile(file);
   try {
-    const info = await handle.stat();
-    if (!info.isFile()) throw new FormatError(`${file} is not a file`);
+    const { size } = await handle.stat();
     return {
       name: file,
-      size: info.size,
+      size,
       read: (offset, length) => readFully(handle, offset, length),
       close: () => handle.close(),
     };
@@ -41,39 +40,41 @@ async function readFully(handle: FileHandle, offset: number, length: number): Pr
   return bytes.subarray(0, done);
 }
 
-/** Reads a whole file that must not be longer than `limit` bytes. */
-export async function readSmallFile(file: string, limit: number): Promise<Uint8Array> {
-  const { size } = await stat(file);
-  if (size > limit) {
-    throw new FormatError(`${file} has ${size} bytes, more than the ${limit} allowed`);
-  }
-  return readFile(file);
-}
-
 /**
  * A file being written under a temporary name beside its own. `commit` syncs it and gives it its
  * name; until then, and after `abandon`, nothing stands under that name. For a device or a pipe the
  * temporary file is copied into it instead.
+ *
+ * A file that is named by its path replaces what stands there. One that is named by the place a user gave,
+ * looked at before the work began, does so only if nothing else came there meanwhile.
  */
 export class PendingFile {
   /** Where the bytes are until the commit. */
   readonly temporary: string;
   readonly handle: FileHandle;
   readonly #place: OutputPlace;
+  readonly #guarded: boolean;
   #open = true;
 
-  private constructor(place: OutputPlace, temporary: string, handle: FileHandle) {
+  private constructor(place: OutputPlace, guarded: boolean, temporary: string, handle: FileHandle) {
     this.#place = place;
+    this.#guarded = guarded;
     this.temporary = temporary;
     this.handle = handle;
   }
 
-  static async create(target: string): Promise<PendingFile> {
-    const place = outputPlace(target);
-    const temporary = temporaryName(
-      place.direct ? path.join(tmpdir(), path.basename(place.path)) : place.path,
-    );
-    return new PendingFile(place, temporary, await open(temporary, 'wx+'));
+  static async create(target: string | OutputPlace): Promise<PendingFile> {
+    const guarded = typeof target !== 'string';
+    const place = guarded ? target : outputPlace(target);
+    const file = place.direct ? path.join(tmpdir(), path.basename(place.path)) : place.path;
+    const [writer] = await removeAbandonedFiles(path.dirname(file), path.basename(file));
+    if (guarded && !place.direct && writer !== undefined) {
+      throw new ArgumentError(
+        `${place.path} is being written by process ${writer}: wait for its end, or name another file`,
+      );
+    }
+    const temporary = temporaryName(file);
+    return new PendingFile(place, guarded, temporary, await open(temporary, 'wx+'));
   }
 
   /** Writes all of `bytes` at a place. */
@@ -96,8 +97,9 @@ export class PendingFile {
     await this.handle.sync();
     this.#open = false;
     await this.handle.close();
-    await rename(this.temporary, target);
-    await syncDirectory(path.dirname(target));
+    if (this.#guarded) await moveUnlessTaken(this.temporary, this.#place);
+    else await rename(this.temporary, target);
+    await syncFolder(path.dirname(target));
   }
 
   /** Sends the bytes to a device or a pipe, one after the other, as those take them. */
@@ -125,10 +127,48 @@ export class PendingFile {
   }
 }
 
-/** Makes a rename last through a power cut, where the system allows it. */
-async function syncDirectory(directory: string): Promise<void> {
+/** The place of an output was free when a work began, and another process has used it since. */
+export class OutputTakenError extends CrabError {
+  override name = 'OutputTakenError';
+
+  constructor({ path: file }: OutputPlace) {
+    const time = statSync(file, { throwIfNoEntry: false })?.mtime.toLocaleTimeString('en-GB');
+    super(
+      `${file} was written by another process${time === undefined ? '' : ` at ${time}`}, before this one had finished: it stays as it is, and this result is not saved`,
+    );
+  }
+}
+
+/** What file systems without hard links answer to `link`. */
+const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL'];
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+
+/** Gives a finished file its name if nobody else has used the place since it was looked at. */
+async function moveUnlessTaken(temporary: string, place: OutputPlace): Promise<void> {
+  if (isTaken(place)) throw new OutputTakenError(place);
+  if (place.before !== null) {
+    await rename(temporary, place.path);
+    return;
+  }
+  try {
+    // Unlike a rename, neither a link nor an exclusive file replaces what came there a moment ago.
+    await link(temporary, place.path).catch(async (error: unknown) => {
+      if (!WITHOUT_LINKS.includes(codeOf(error))) throw error;
+      await (await open(place.path, 'wx')).close();
+      await rename(temporary, place.path);
+    });
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    throw new OutputTakenError(place);
+  }
+  await rm(temporary, { force: true });
+}
+
+/** Makes new names in a folder last through a power cut, if the system allows it. */
+export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const handle = await open(directory, 'r');
+  const handle = await open(folder, 'r');
   try {
     await handle.sync();
   } finally {
@@ -142,12 +182,12 @@ async function syncDirectory(directory: string): Promise<void> {
  * thousands of small files the ways to the thread pool would cost more than the writing.
  */
 export async function writeFileAtomically(
-  file: string,
+  file: string | OutputPlace,
   data: Uint8Array | string,
   { sync = true } = {},
 ): Promise<void> {
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-  if (!sync) {
+  if (!sync && typeof file === 'string') {
     const place = outputPlace(file);
     if (!place.direct) return writeAtOnce(place.path, bytes);
   }
@@ -161,6 +201,12 @@ export async function writeFileAtomically(
   }
 }
 
+/** Writes an output that a user named, unless another process has used its place since it was looked at. */
+export async function writeOutput(place: OutputPlace, data: Uint8Array | string): Promise<void> {
+  await makeFolderOf(place.path);
+  await writeFileAtomically(place, data);
+}
+
 function writeAtOnce(file: string, bytes: Uint8Array): void {
   const temporary = temporaryName(file);
   try {
@@ -170,10 +216,4 @@ function writeAtOnce(file: string, bytes: Uint8Array): void {
     rmSync(temporary, { force: true });
     throw error;
   }
-}
-
-/** A name beside the file's own that no other writer takes. */
-function temporaryName(file: string): string {
-  const suffix = `${process.pid}-${randomBytes(4).toString('hex')}`;
-  return path.join(path.dirname(file), `.${path.basename(file)}.${suffix}.part`);
 }

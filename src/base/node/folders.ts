@@ -5,6 +5,8 @@
  */
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { ArgumentError } from '../errors.js';
+import { danglingLink } from './output-place.js';
 
 const found = (location: string) => stat(location).catch(() => null);
 
@@ -17,6 +19,12 @@ export const isFile = async (location: string): Promise<boolean> =>
 export const isFolder = async (location: string): Promise<boolean> =>
   (await found(location))?.isDirectory() ?? false;
 
+function refuseDangling(location: string): void {
+  const leadsTo = danglingLink(location);
+  if (leadsTo === null) return;
+  throw new ArgumentError(`${location} is a link to ${leadsTo}, which does not exist`);
+}
+
 /** Makes a folder and those above it that are missing; one that is there is left as it is. */
 export async function makeFolder(folder: string): Promise<void> {
   const full = path.resolve(folder);
@@ -28,8 +36,23 @@ export async function makeFolder(folder: string): Promise<void> {
   } catch (error) {
     // Somebody else may have made it meanwhile.
     if (await isFolder(full)) return;
+    refuseDangling(full);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new Error(`${full}: no folder can be made here`, { cause: error });
+  }
+}
+
+/** Makes a folder that must not be there yet; false if it is, be it since a moment ago. */
+export async function makeNewFolder(folder: string): Promise<boolean> {
+  if (await exists(folder)) return false;
+  await makeFolderOf(folder);
+  try {
+    await mkdir(folder);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    refuseDangling(folder);
+    return false;
   }
 }
 

@@ -3,10 +3,9 @@
  * bundles and from the measurements kept beside the documents. A bundle lists its own files; a card is
  * none of them and changes no hash.
  */
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
-import { isFolder, writeFileAtomically } from '../../base/node.js';
+import { isFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
 import {
   CARD_FILE,
   folderSource,
@@ -76,11 +75,13 @@ export async function zooCards(options: CardsOptions = {}): Promise<readonly Car
   return [...cards, { file: path.join(zoo, CARD_FILE), text: renderZooCard(models) }];
 }
 
+const LARGEST_CARD = 16 << 20;
+
 /** Writes the cards of a zoo and gives the files that changed. */
 export async function writeZooCards(options: CardsOptions = {}): Promise<readonly string[]> {
   const changed: string[] = [];
   for (const { file, text } of await zooCards(options)) {
-    const before = await readFile(file, 'utf8').catch(() => null);
+    const before = await readSmallFile(file, LARGEST_CARD).then(String, () => null);
     if (before === text) continue;
     await writeFileAtomically(file, text);
     changed.push(file);

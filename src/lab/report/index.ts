@@ -2,6 +2,7 @@
  * Report pages: one model, and all of a zoo beside the paper's tables. What draws them is large and
  * loaded only when something is drawn: commands that draw nothing start without it.
  */
+import type { OutputPlace } from '../../base/node.js';
 import type { ModelEvaluation } from '../evaluation.js';
 import type { ReportFigure } from './markup.js';
 import type { ModelFigures } from './model-figures.js';
@@ -14,7 +15,7 @@ export type { BrokenBundle, ModelFigures, ReportFigure, ReportOptions, ZooOption
 /** Writes the report of one model: one self-contained page. */
 export async function writeReport(
   evaluation: ModelEvaluation,
-  file: string,
+  file: string | OutputPlace,
   options: ReportOptions = {},
 ): Promise<void> {
   await (await import('./report.js')).writeReport(evaluation, file, options);

@@ -1,6 +1,12 @@
 /** Writes reports: one page for a model, and its figures as files. */
 import path from 'node:path';
-import { makeFolder, makeFolderOf, writeFileAtomically } from '../../base/node.js';
+import {
+  makeFolder,
+  outputPlace,
+  writeFileAtomically,
+  writeOutput,
+  type OutputPlace,
+} from '../../base/node.js';
 import { Solver } from '../../solver/node.js';
 import type { ModelEvaluation } from '../evaluation.js';
 import { rasterize, toSvg, withTheme } from '../figures/index.js';
@@ -53,12 +59,12 @@ export async function writeFigures(
 /** Writes the report of one model: one self-contained page. */
 export async function writeReport(
   evaluation: ModelEvaluation,
-  file: string,
+  file: string | OutputPlace,
   options: ReportOptions = {},
 ): Promise<void> {
+  const place = typeof file === 'string' ? outputPlace(file) : file;
   const figures = await drawModel(evaluation, options);
-  await makeFolderOf(file);
-  await writeFileAtomically(file, modelPage(evaluation, figures));
+  await writeOutput(place, modelPage(evaluation, figures));
   if (options.figures !== undefined) {
     await writeFigures(allFigures(figures), options.figures, options.signal);
   }

@@ -2,15 +2,15 @@
  * Measured figures in a document. Between `<!-- measured:NAME -->` and `<!-- /measured -->` stands what
  * the measurements say, written by the program; everything else is prose and stays as it is.
  */
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../../base/index.js';
-import { writeFileAtomically } from '../../base/node.js';
+import { readSmallFile, writeFileAtomically } from '../../base/node.js';
 import { readMeasured, type MeasuredModel } from './measured.js';
 import { NOT_MEASURED, SECTIONS } from './tables.js';
 
 export { measuredOf, readMeasured, writeMeasured, type MeasuredModel } from './measured.js';
 
+const LARGEST_DOCUMENT = 16 << 20;
 const MARK = /<!-- (measured:[a-z0-9-]+|\/measured) -->/g;
 
 /** Names of the sections that can be written. */
@@ -54,7 +54,7 @@ export function renderResults(document: string, models: readonly MeasuredModel[]
 /** Writes `results.md` in a folder of documents from its `measured/*.json`; tells whether it changed. */
 export async function updateResults(docs: string): Promise<boolean> {
   const file = path.join(docs, 'results.md');
-  const before = await readFile(file, 'utf8');
+  const before = String(await readSmallFile(file, LARGEST_DOCUMENT));
   const after = renderResults(before, await readMeasured(path.join(docs, 'measured')));
   if (after === before) return false;
   await writeFileAtomically(file, after);

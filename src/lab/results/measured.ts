@@ -3,10 +3,9 @@
  * of results has the measurement it was written from. Curves, examples and times are left out: they are
  * in the bundle, or not worth keeping. Reading one checks what tables need.
  */
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { FormatError } from '../../base/index.js';
-import { makeFolder, writeFileAtomically } from '../../base/node.js';
+import { makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
 import { parseEvaluation, type MeasuredData, type ModelEvaluation } from '../evaluation.js';
 
 /** An evaluation without what changes from machine to machine. */
@@ -62,8 +61,7 @@ export async function readMeasured(folder: string): Promise<MeasuredModel[]> {
   const models: MeasuredModel[] = [];
   for (const name of names.filter((each) => each.endsWith('.json')).sort()) {
     const file = path.join(folder, name);
-    const bytes = await readFile(file);
-    if (bytes.length > LARGEST_FILE) throw new FormatError(`${file} is too large`);
+    const bytes = await readSmallFile(file, LARGEST_FILE);
     models.push(parseEvaluation(bytes.toString('utf8'), file));
   }
   return models;

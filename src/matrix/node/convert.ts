@@ -7,30 +7,38 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { describeRule, describeRules } from '../describe.js';
-import { ArgumentError } from '../../base/index.js';
+import { ArgumentError, FormatError, naming } from '../../base/index.js';
 import { encodePng } from '../png.js';
+import type { Problem } from '../problem.js';
 import { ProblemReader } from '../problem-reader.js';
 import { ravenFileName } from '../raven-file.js';
-import { contactSheet, contactSheetOfImages } from '../render-sheet.js';
+import { renderProblem } from '../render-panel.js';
+import { contactSheetOfImages, type ProblemPictures } from '../render-sheet.js';
 import {
   batches,
   CANDIDATES,
   imagesToBatch,
   MATRIX_PIXELS,
-  problemToBatch,
   SELECTION_PIXELS,
   type SetBatch,
 } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
-import { naming } from '../../base/index.js';
-import { makeFolder, makeFolderOf, writeFileAtomically } from '../../base/node.js';
+import {
+  exists,
+  makeFolderOf,
+  makeNewFolder,
+  outputPlace,
+  requireEnding,
+  requireFolderName,
+} from '../../base/node.js';
+import { FileBatch } from './file-batch.js';
 import { openProblems } from './open.js';
 import {
   configurationFolders,
   labelOfRaven,
   listRavenFolder,
+  ravenFiles,
   readRavenFolder,
-  writeRavenProblem,
   type RavenProblem,
 } from './raven-folder.js';
 import { SetWriter } from './set-writer.js';
@@ -47,6 +55,8 @@ export interface ConvertOptions {
   readonly out: string;
   readonly format: ConvertFormat;
   readonly redraw?: boolean;
+  /** Contact sheets that tell neither the answer nor the rules. */
+  readonly withoutAnswers?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -75,10 +85,11 @@ export async function convert(options: ConvertOptions): Promise<ConvertReport> {
       `--redraw needs a RAVEN folder: ${options.input} holds images without descriptions`,
     );
   }
+  const several = (folders?.length ?? 1) > 1;
+  checkNames(options, several);
   const progress = await startCounting(options, folders);
   const outputs: string[] = [];
   for (const folder of folders ?? [undefined]) {
-    const several = (folders?.length ?? 1) > 1;
     const sink = await openSink(options, several ? folder : undefined);
     try {
       if (folder === undefined) await copySet(options, sink, progress);
@@ -91,6 +102,16 @@ export async function convert(options: ConvertOptions): Promise<ConvertReport> {
     outputs.push(sink.output);
   }
   return { problems: progress.done, outputs: [...new Set(outputs)] };
+}
+
+/** Refuses what a format cannot be or have. */
+function checkNames({ format, out, withoutAnswers }: ConvertOptions, several: boolean): void {
+  if (withoutAnswers && format !== 'png') {
+    throw new ArgumentError(`--no-answers is for png: ${format} files hold the answers`);
+  }
+  if (format !== 'npz') requireFolderName('--out', out, `--format ${format}`);
+  else if (several) requireFolderName('--out', out, 'a set for each configuration');
+  else requireEnding('--out', out, format);
 }
 
 /** The RAVEN folders under a path, or undefined where it is a file. */
@@ -137,12 +158,35 @@ async function copyFolder(
 ): Promise<void> {
   for await (const problem of readRavenFolder(folder)) {
     options.signal?.throwIfAborted();
-    if (options.redraw && !problem.problem) {
-      throw new ArgumentError(`--redraw: ${problem.file} has no XML description beside it`);
-    }
-    await sink.raven(problem);
+    await sink.raven(options.redraw ? redrawn(problem) : problem);
     progress.add(1);
   }
+}
+
+/** A difference of grey values that antialiasing does not make within a figure. */
+const CLEAR_DIFFERENCE = 64;
+/**
+ * Most pixels of a problem that may differ clearly when it is drawn again: another program's lines may lie
+ * a pixel beside ours. Two problems of one configuration differ in 3% at least, mostly in 8% to 25%.
+ */
+const MOST_DIFFERENT = 0.025;
+
+/** The same problem with panels drawn from its description, which must be of this problem. */
+function redrawn(found: RavenProblem): RavenProblem {
+  const { problem, arrays, file } = found;
+  if (!problem) throw new ArgumentError(`--redraw: ${file} has no XML description beside it`);
+  const { images } = renderProblem(problem);
+  let different = 0;
+  for (let i = 0; i < images.length; i++) {
+    if (Math.abs(images[i] - arrays.images[i]) > CLEAR_DIFFERENCE) different++;
+  }
+  const share = different / images.length;
+  if (share > MOST_DIFFERENT) {
+    throw new FormatError(
+      `--redraw: the XML beside ${file} describes another problem: drawn again, ${(100 * share).toFixed(0)}% of the pixels would change`,
+    );
+  }
+  return { ...found, arrays: { ...arrays, images } };
 }
 
 async function copySet(options: ConvertOptions, sink: Sink, progress: Counter): Promise<void> {
@@ -166,7 +210,7 @@ async function openSink(options: ConvertOptions, folder: string | undefined): Pr
     folder === undefined ? options.out : path.join(options.out, path.basename(folder) + name);
   switch (options.format) {
     case 'npz':
-      return openSetSink(options, inFolder('.npz'));
+      return openSetSink(inFolder('.npz'));
     case 'png':
       return openSheetSink(options, inFolder(''));
     case 'raven':
@@ -174,24 +218,20 @@ async function openSink(options: ConvertOptions, folder: string | undefined): Pr
   }
 }
 
-async function refuseExisting(output: string): Promise<void> {
-  const found = await stat(output).catch(() => undefined);
-  if (found) throw new ArgumentError(`--out ${output} exists already: choose another name`);
-}
-
-const drawnAgain = (options: ConvertOptions, { problem }: RavenProblem): SetBatch | undefined =>
-  options.redraw && problem ? problemToBatch(problem) : undefined;
+const existsAlready = (output: string): ArgumentError =>
+  new ArgumentError(`--out ${output} exists already: choose another name`);
 
 const copied = (found: RavenProblem): SetBatch =>
   imagesToBatch(found.arrays.images, found.arrays.target, labelOfRaven(found));
 
-async function openSetSink(options: ConvertOptions, output: string): Promise<Sink> {
-  await refuseExisting(output);
-  await makeFolderOf(output);
-  const writer = await SetWriter.create(output);
+async function openSetSink(output: string): Promise<Sink> {
+  if (await exists(output)) throw existsAlready(output);
+  const place = outputPlace(output);
+  await makeFolderOf(place.path);
+  const writer = await SetWriter.create(place);
   return {
     output,
-    raven: (found) => writer.add(drawnAgain(options, found) ?? copied(found)),
+    raven: (found) => writer.add(copied(found)),
     batch: (batch) => writer.add(batch),
     finish: () => writer.finish(),
     abandon: () => writer.abandon(),
@@ -200,66 +240,66 @@ async function openSetSink(options: ConvertOptions, output: string): Promise<Sin
 
 /** `folder` is what must not be there yet; problems go under `out` by their configuration. */
 async function openRavenSink(options: ConvertOptions, folder: string): Promise<Sink> {
-  await refuseExisting(folder);
+  if (!(await makeNewFolder(folder))) throw existsAlready(folder);
+  const files = new FileBatch();
   let reader: ProblemReader | undefined;
+  const write = async (
+    index: number,
+    problem: Problem,
+    given: Parameters<typeof ravenFiles>[3],
+  ): Promise<void> => {
+    for (const { file, bytes } of ravenFiles(options.out, index, problem, given)) {
+      await makeFolderOf(file);
+      await files.write(file, bytes());
+    }
+  };
   return {
     output: options.out,
-    async raven({ problem, arrays, index, part, file }) {
+    async raven({ problem, arrays, index, part, file: source }) {
       if (!problem) {
-        throw new ArgumentError(`--format raven: ${file} has no XML description beside it`);
+        throw new ArgumentError(`--format raven: ${source} has no XML description beside it`);
       }
-      const images = options.redraw ? undefined : arrays.images;
-      await writeRavenProblem(options.out, index, problem, { images, part });
+      await write(index, problem, { images: arrays.images, part });
     },
     async batch(batch, first) {
       const problems = await naming(options.input, () => {
         reader ??= ProblemReader.of(batch);
         return reader.read(batch, first);
       });
-      for (const [i, problem] of problems.entries()) {
-        await writeRavenProblem(options.out, first + i, problem);
-      }
+      for (const [i, problem] of problems.entries()) await write(first + i, problem, {});
     },
-    finish: () => Promise.resolve(),
-    abandon: () => Promise.resolve(),
+    finish: () => files.finish(),
+    abandon: () => files.settle(),
   };
 }
 
 async function openSheetSink(options: ConvertOptions, output: string): Promise<Sink> {
-  await refuseExisting(output);
-  await makeFolder(output);
-  const write = (name: string, sheet: Parameters<typeof encodePng>[0]): Promise<void> =>
-    writeFileAtomically(path.join(output, `${name}.png`), encodePng(sheet), { sync: false });
+  if (!(await makeNewFolder(output))) throw existsAlready(output);
+  const files = new FileBatch();
+  const write = (
+    title: string,
+    pictures: ProblemPictures,
+    rules: readonly string[],
+  ): Promise<void> => {
+    const told = options.withoutAnswers ? { title, markAnswer: false } : { title, rules };
+    const sheet = encodePng(contactSheetOfImages(pictures, told));
+    return files.write(path.join(output, `${title}.png`), sheet);
+  };
   return {
     output,
-    async raven(found) {
-      const name = ravenFileName(found.index, found.part);
-      const rules = found.problem ? describeRules(found.problem) : [];
-      const sheet =
-        options.redraw && found.problem
-          ? contactSheet(found.problem, { title: name, rules })
-          : contactSheetOfImages(
-              {
-                size: IMAGE_SIZE,
-                images: found.arrays.images,
-                target: found.arrays.target,
-              },
-              { title: name, rules },
-            );
-      await write(name, sheet);
+    async raven({ index, part, problem, arrays: { images, target } }) {
+      const rules = problem ? describeRules(problem) : [];
+      await write(ravenFileName(index, part), { size: IMAGE_SIZE, images, target }, rules);
     },
     async batch(batch, first) {
       for (let i = 0; i < batch.count; i++) {
         const name = `problem-${String(first + i).padStart(5, '0')}`;
-        const sheet = contactSheetOfImages(
-          { size: SMALL_SIZE, images: imagesOf(batch, i), target: batch.answer[i] },
-          { title: name, rules: labelLines(batch.label[i]) },
-        );
-        await write(name, sheet);
+        const pictures = { size: SMALL_SIZE, images: imagesOf(batch, i), target: batch.answer[i] };
+        await write(name, pictures, labelLines(batch.label[i]));
       }
     },
-    finish: () => Promise.resolve(),
-    abandon: () => Promise.resolve(),
+    finish: () => files.finish(),
+    abandon: () => files.settle(),
   };
 }
 

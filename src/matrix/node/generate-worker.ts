@@ -1,5 +1,4 @@
 /** The worker of `generate.ts`: samples a run of problems, draws them, and writes or returns them. */
-import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { parseConstraints } from '../constraints.js';
@@ -7,17 +6,16 @@ import { describeRules } from '../describe.js';
 import { answerRow, csvLine, itemName } from '../item.js';
 import { layoutOf } from '../layouts.js';
 import type { Plan } from '../plan.js';
-import { encodePng } from '../png.js';
+import { encodePng, isWholePng } from '../png.js';
 import type { Configuration, Problem, Variant } from '../problem.js';
-import { partOf, ravenFileName } from '../raven-file.js';
-import { contactSheet } from '../render-sheet.js';
+import { contactSheet, type RgbImage } from '../render-sheet.js';
 import { sampleProblem } from '../sampling.js';
 import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS, type SetBatch } from '../set.js';
 import { problemToSvg } from '../svg.js';
-import { writeFileAtomically } from '../../base/node.js';
+import { readSmallFile, serveTasks } from '../../base/node.js';
+import { FileBatch } from './file-batch.js';
 import type { GenerateFormat } from './generate.js';
-import { serveTasks } from '../../base/node.js';
-import { writeRavenProblem } from './raven-folder.js';
+import { ravenFiles, type ProblemFile } from './raven-folder.js';
 
 export interface WorkerSetting {
   readonly configuration: Configuration;
@@ -30,6 +28,9 @@ export interface WorkerSetting {
   readonly root: string;
   readonly folder: string;
   readonly resume: boolean;
+  readonly withoutAnswers: boolean;
+  /** Whether lines of an answer file are needed. */
+  readonly answers: boolean;
 }
 
 export interface GenerateTask {
@@ -40,7 +41,9 @@ export interface GenerateTask {
 export interface GenerateResult {
   readonly count: number;
   readonly kept: number;
-  /** Lines of the answer file. */
+  /** Of those that were there, how many were damaged and are made again. */
+  readonly repaired: number;
+  /** Lines of the answer file, if one is asked for. */
   readonly rows: readonly string[];
   /** The drawn problems, for a set. */
   readonly batch?: SetBatch;
@@ -55,11 +58,7 @@ export function problemMaker(setting: WorkerSetting): (index: number) => Problem
   return (index) => sampleProblem({ configuration, noisy, variant, seed, index, constraints });
 }
 
-/** Writes one problem as files; says where the last of them stands, which is written last. */
-interface FileForm {
-  readonly file: (index: number) => string;
-  readonly write: (problem: Problem, index: number) => Promise<void>;
-}
+type FileForm = (problem: Problem, index: number) => readonly ProblemFile[];
 
 function fileForm(setting: WorkerSetting): FileForm | undefined {
   const layout = layoutOf(setting.configuration, setting.noisy);
@@ -67,38 +66,68 @@ function fileForm(setting: WorkerSetting): FileForm | undefined {
     path.join(setting.folder, `${itemName(layout, index)}.${ending}`);
   switch (setting.format) {
     case 'raven':
-      return {
-        file: (index) => path.join(setting.folder, `${ravenFileName(index, partOf(index))}.npz`),
-        write: (problem, index) => writeRavenProblem(setting.root, index, problem),
-      };
+      return (problem, index) => ravenFiles(setting.root, index, problem);
     case 'png':
-      return {
-        file: (index) => named(index, 'png'),
-        write: async (problem, index) => {
-          const title = itemName(layout, index);
-          const sheet = contactSheet(problem, { title, rules: describeRules(problem) });
-          await writeFileAtomically(named(index, 'png'), encodePng(sheet), { sync: false });
+      return (problem, index) => [
+        {
+          file: named(index, 'png'),
+          bytes: () => encodePng(sheetOf(problem, itemName(layout, index), setting)),
+          isWhole: isWholePng,
         },
-      };
+      ];
     case 'svg':
-      return {
-        file: (index) => named(index, 'svg'),
-        write: async (problem, index) => {
-          const svg = problemToSvg(problem, { title: itemName(layout, index) });
-          await writeFileAtomically(named(index, 'svg'), svg, { sync: false });
+      return (problem, index) => [
+        {
+          file: named(index, 'svg'),
+          bytes: () => Buffer.from(problemToSvg(problem, { title: itemName(layout, index) })),
         },
-      };
+      ];
     case 'npz':
     case 'pdf':
       return undefined;
   }
 }
 
-const isThere = (file: string): Promise<boolean> =>
-  access(file).then(
-    () => true,
-    () => false,
+const sheetOf = (problem: Problem, title: string, { withoutAnswers }: WorkerSetting): RgbImage =>
+  contactSheet(
+    problem,
+    withoutAnswers ? { title, markAnswer: false } : { title, rules: describeRules(problem) },
   );
+
+/** No file of a problem comes near. */
+const LARGEST_FILE = 64 << 20;
+
+/** How a file on the disk compares with what its seed and number make of it. */
+async function stateOf(
+  { file, isWhole }: ProblemFile,
+  expected: () => Uint8Array,
+): Promise<'whole' | 'damaged' | 'missing'> {
+  try {
+    const found = await readSmallFile(file, LARGEST_FILE);
+    return (isWhole ? await isWhole(found) : found.equals(expected())) ? 'whole' : 'damaged';
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing';
+    throw error;
+  }
+}
+
+/** Makes a problem's files, or with `resume` those that are missing or damaged. */
+async function writeMissing(
+  files: readonly ProblemFile[],
+  resume: boolean,
+  batch: FileBatch,
+): Promise<'kept' | 'repaired' | 'made'> {
+  const states = new Set<string>();
+  for (const item of files) {
+    let made: Uint8Array | undefined;
+    const bytes = (): Uint8Array => (made ??= item.bytes());
+    const state = resume ? await stateOf(item, bytes) : 'missing';
+    states.add(state);
+    if (state !== 'whole') await batch.write(item.file, bytes());
+  }
+  if (states.has('damaged')) return 'repaired';
+  return states.has('missing') ? 'made' : 'kept';
+}
 
 async function makeFiles(
   setting: WorkerSetting,
@@ -107,14 +136,19 @@ async function makeFiles(
   { first, count }: GenerateTask,
 ): Promise<GenerateResult> {
   const rows: string[] = [];
-  let kept = 0;
-  for (let index = first; index < first + count; index++) {
-    const problem = make(index);
-    rows.push(csvLine(answerRow(problem, setting.seed, index)));
-    if (setting.resume && (await isThere(form.file(index)))) kept += 1;
-    else await form.write(problem, index);
+  const counts = { kept: 0, repaired: 0, made: 0 };
+  const batch = new FileBatch();
+  try {
+    for (let index = first; index < first + count; index++) {
+      const problem = make(index);
+      if (setting.answers) rows.push(csvLine(answerRow(problem, setting.seed, index)));
+      counts[await writeMissing(form(problem, index), setting.resume, batch)] += 1;
+    }
+    await batch.finish();
+  } finally {
+    await batch.settle();
   }
-  return { count, kept, rows };
+  return { count, kept: counts.kept, repaired: counts.repaired, rows };
 }
 
 function makeBatch(
@@ -129,7 +163,10 @@ function makeBatch(
   return {
     count,
     kept: 0,
-    rows: problems.map((problem, i) => csvLine(answerRow(problem, setting.seed, first + i))),
+    repaired: 0,
+    rows: setting.answers
+      ? problems.map((problem, i) => csvLine(answerRow(problem, setting.seed, first + i)))
+      : [],
     batch: {
       count,
       panel,

@@ -2,20 +2,32 @@
  * Makes problems in bulk: worker threads sample and draw them, and they end up in a folder of files
  * or in one file. Problem i of a seed is the same whatever the count and the number of workers.
  *
- * Folders (`raven`, `png`, `svg`) can be resumed: a file stands under its name only when complete,
- * and `generate.json` beside the problems tells what they were made from.
+ * Folders (`raven`, `png`, `svg`) can be resumed: `generate.json` beside the problems tells what they
+ * were made from, and files that are not what they should be are made again.
  */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { parseConstraints } from '../constraints.js';
 import { ArgumentError } from '../../base/index.js';
 import { ANSWER_COLUMNS, csvLine, layoutName } from '../item.js';
 import type { ConfigurationLayout } from '../layouts.js';
 import type { Variant } from '../problem.js';
-import { writeFileAtomically } from '../../base/node.js';
-import { exists, makeFolder, makeFolderOf } from '../../base/node.js';
+import {
+  makeFolder,
+  makeFolderOf,
+  outputPlace,
+  OutputTakenError,
+  readSmallFile,
+  removeAbandonedFiles,
+  requireEnding,
+  requireFolderName,
+  runPool,
+  syncFolder,
+  writeFileAtomically,
+  writeOutput,
+  type OutputPlace,
+} from '../../base/node.js';
 import type { GenerateResult, GenerateTask, WorkerSetting } from './generate-worker.js';
-import { runPool } from '../../base/node.js';
 import { SetWriter } from './set-writer.js';
 
 export const GENERATE_FORMATS = ['raven', 'npz', 'png', 'svg', 'pdf'] as const;
@@ -33,6 +45,8 @@ export interface GenerateOptions {
   readonly rules?: unknown;
   /** Where to write the answers as CSV. */
   readonly answers?: string;
+  /** Contact sheets that tell neither the answer nor the rules. */
+  readonly withoutAnswers?: boolean;
   readonly workers: number;
   readonly resume?: boolean;
   readonly signal?: AbortSignal;
@@ -43,11 +57,23 @@ export interface GenerateReport {
   readonly problems: number;
   /** Of these, how many were there already. */
   readonly kept: number;
+  /** And how many were there but damaged, and were made again. */
+  readonly repaired: number;
   readonly outputs: readonly string[];
 }
 
 const CHUNK = 32;
 const MANIFEST = 'generate.json';
+const LARGEST_MANIFEST = 64 << 20;
+
+/** One configuration's problems, and where they go. */
+interface Target {
+  readonly layout: ConfigurationLayout;
+  /** The folder or file. */
+  readonly output: string;
+  /** The file as it was before the work; of a folder its `generate.json`. */
+  readonly place: OutputPlace;
+}
 const isFolderFormat = (format: GenerateFormat): boolean =>
   format === 'raven' || format === 'png' || format === 'svg';
 
@@ -58,34 +84,36 @@ export async function generate(options: GenerateOptions): Promise<GenerateReport
     if (options.rules !== undefined) checkRules(options.rules, layout);
   }
   if (options.out === '') throw new ArgumentError('--out is empty: name a folder or a file');
-  const targets = options.layouts.map((layout) => ({ layout, output: outputOf(options, layout) }));
-  for (const { layout, output } of targets) await checkOutput(options, layout, output);
-  if (options.answers !== undefined) {
-    await checkAnswers(options.answers, [options.out, ...targets.map(({ output }) => output)]);
-  }
+  checkFormat(options);
+  const targets: Target[] = [];
+  for (const layout of options.layouts) targets.push(await checkOutput(options, layout));
+  const answers =
+    options.answers === undefined
+      ? undefined
+      : checkAnswers(options.answers, [options.out, ...targets.map(({ output }) => output)]);
 
   const rows: string[] = [csvLine(ANSWER_COLUMNS)];
   const total = options.count * targets.length;
   let done = 0;
   let kept = 0;
+  let repaired = 0;
   const onChunk = (result: GenerateResult): void => {
     done += result.count;
     kept += result.kept;
-    if (options.answers !== undefined) rows.push(...result.rows);
+    repaired += result.repaired;
+    if (answers !== undefined) rows.push(...result.rows);
     options.onProgress?.(done, total);
   };
   if (options.format === 'pdf') {
     // Loaded only here: a PDF library is large, and everything else starts faster without it.
     const { writePdf } = await import('./print.js');
-    await writePdf(options, onChunk);
+    await writePdf(options, targets[0].place, onChunk);
   } else {
-    for (const { layout, output } of targets) await makeOne(options, layout, output, onChunk);
+    for (const target of targets) await makeOne(options, target, onChunk);
   }
-  if (options.answers !== undefined) {
-    await writeFileAtomically(options.answers, rows.join('\r\n') + '\r\n');
-  }
+  if (answers !== undefined) await writeOutput(answers, rows.join('\r\n') + '\r\n');
   const outputs = [...new Set(targets.map(({ output }) => output))];
-  return { problems: total, kept, outputs };
+  return { problems: total, kept, repaired, outputs };
 }
 
 function checkRules(rules: unknown, layout: ConfigurationLayout): void {
@@ -99,17 +127,37 @@ function checkRules(rules: unknown, layout: ConfigurationLayout): void {
 }
 
 /** Refuses an answer file that could not be written at the end, when all the work is done. */
-async function checkAnswers(answers: string, outputs: readonly string[]): Promise<void> {
+function checkAnswers(answers: string, outputs: readonly string[]): OutputPlace {
   if (answers === '') throw new ArgumentError('--answers is empty: name a file');
   const file = path.resolve(answers);
   const clash = outputs.map((output) => path.resolve(output)).includes(file);
   if (clash || path.basename(file) === MANIFEST) {
     throw new ArgumentError(`--answers ${answers} is also written by --out: choose another name`);
   }
-  if (await exists(answers)) {
+  requireEnding('--answers', answers, 'csv');
+  const place = outputPlace(answers);
+  if (place.before !== null) {
     throw new ArgumentError(`--answers ${answers} exists already: choose another name`);
   }
-  await makeFolderOf(file);
+  return place;
+}
+
+/** Refuses what a format cannot be or have. */
+function checkFormat({ format, out, layouts, resume, withoutAnswers }: GenerateOptions): void {
+  if (resume && !isFolderFormat(format)) {
+    throw new ArgumentError(
+      `--resume continues folders (raven, png, svg); a ${format} file is made in one go`,
+    );
+  }
+  if (withoutAnswers && (format === 'raven' || format === 'npz')) {
+    throw new ArgumentError(
+      `--no-answers is for png, svg and pdf: ${format} files hold the answers`,
+    );
+  }
+  if (isFolderFormat(format)) requireFolderName('--out', out, `--format ${format}`);
+  else if (format === 'npz' && layouts.length > 1) {
+    requireFolderName('--out', out, 'a set for each configuration');
+  } else requireEnding('--out', out, format);
 }
 
 /** Where one configuration's problems go. Several configurations make `out` a folder of sets. */
@@ -130,34 +178,37 @@ function outputOf(options: GenerateOptions, layout: ConfigurationLayout): string
 }
 
 /** What a folder was made from; `--resume` continues only the same. */
-function manifestOf(options: GenerateOptions, layout: ConfigurationLayout): object {
+function formatManifest(options: GenerateOptions, layout: ConfigurationLayout): string {
   const { variant, seed, format, rules } = options;
-  return { generator: 1, configuration: layoutName(layout), variant, seed, format, rules };
+  const withoutAnswers = format === 'png' && options.withoutAnswers ? true : undefined;
+  const configuration = layoutName(layout);
+  const made = { generator: 1, configuration, variant, seed, format, rules, withoutAnswers };
+  return JSON.stringify(made, null, 2) + '\n';
 }
 
-async function checkOutput(
-  options: GenerateOptions,
-  layout: ConfigurationLayout,
-  output: string,
-): Promise<void> {
-  const folder = isFolderFormat(options.format);
-  if (options.resume && !folder) {
-    throw new ArgumentError(
-      `--resume continues folders (raven, png, svg); a ${options.format} file is made in one go`,
-    );
+async function checkOutput(options: GenerateOptions, layout: ConfigurationLayout): Promise<Target> {
+  const output = outputOf(options, layout);
+  if (!isFolderFormat(options.format)) {
+    const place = outputPlace(output);
+    if (place.before !== null) {
+      throw new ArgumentError(`--out ${output} exists already: choose another name`);
+    }
+    return { layout, output, place };
   }
   const info = await stat(output).catch(() => undefined);
-  if (!info) return;
-  if (!folder) throw new ArgumentError(`--out ${output} exists already: choose another name`);
-  if (!info.isDirectory()) throw new ArgumentError(`--out: ${output} is a file, not a folder`);
-  const names = await readdir(output);
-  if (names.length === 0) return;
-  if (!options.resume) {
-    throw new ArgumentError(
-      `--out: ${output} holds files already: choose another folder, or continue it with --resume`,
-    );
+  if (info && !info.isDirectory()) {
+    throw new ArgumentError(`--out: ${output} is a file, not a folder`);
   }
-  await checkManifest(options, layout, path.join(output, MANIFEST));
+  const manifest = path.join(output, MANIFEST);
+  if (info && (await readdir(output)).length > 0) {
+    if (!options.resume) {
+      throw new ArgumentError(
+        `--out: ${output} holds files already: choose another folder, or continue it with --resume`,
+      );
+    }
+    await checkManifest(options, layout, manifest);
+  }
+  return { layout, output, place: outputPlace(manifest) };
 }
 
 async function checkManifest(
@@ -165,32 +216,45 @@ async function checkManifest(
   layout: ConfigurationLayout,
   file: string,
 ): Promise<void> {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) {
+  const bytes = await readSmallFile(file, LARGEST_MANIFEST).catch(() => undefined);
+  if (bytes === undefined) {
     throw new ArgumentError(`--resume: ${path.dirname(file)} was not made by crab generate`);
   }
-  if (text !== formatManifest(manifestOf(options, layout))) {
+  if (bytes.toString() !== formatManifest(options, layout)) {
     throw new ArgumentError(
       `--resume: ${path.dirname(file)} was made with other options, see ${file}`,
     );
   }
 }
 
-const formatManifest = (manifest: object): string => JSON.stringify(manifest, null, 2) + '\n';
+/** Makes a folder this process's own; who comes second is told so and writes nothing. */
+async function beginFolder(
+  options: GenerateOptions,
+  { layout, output, place }: Target,
+): Promise<void> {
+  await makeFolder(output);
+  await removeAbandonedFiles(output);
+  if (place.before !== null) return;
+  try {
+    await writeFileAtomically(place, formatManifest(options, layout));
+  } catch (error) {
+    if (!(error instanceof OutputTakenError)) throw error;
+    throw new ArgumentError(
+      `--out: another process has begun to write to ${output}: choose another folder, or continue it with --resume when that one has ended`,
+      { cause: error },
+    );
+  }
+}
 
 async function makeOne(
   options: GenerateOptions,
-  layout: ConfigurationLayout,
-  output: string,
+  target: Target,
   onChunk: (result: GenerateResult) => void,
 ): Promise<void> {
+  const { layout, output, place } = target;
   const folder = isFolderFormat(options.format);
-  await (folder ? makeFolder(output) : makeFolderOf(output));
-  if (folder) {
-    const manifest = formatManifest(manifestOf(options, layout));
-    await writeFileAtomically(path.join(output, MANIFEST), manifest);
-  }
-  const set = options.format === 'npz' ? await SetWriter.create(output) : undefined;
+  await (folder ? beginFolder(options, target) : makeFolderOf(place.path));
+  const set = options.format === 'npz' ? await SetWriter.create(place) : undefined;
   try {
     await runPool<GenerateTask, GenerateResult>({
       module: new URL('./generate-worker.js', import.meta.url),
@@ -204,6 +268,7 @@ async function makeOne(
       },
     });
     await set?.finish();
+    if (folder) await syncFolder(output);
   } catch (error) {
     await set?.abandon();
     throw error;
@@ -220,6 +285,8 @@ const settingOf = (options: GenerateOptions, layout: ConfigurationLayout): Worke
   root: options.out,
   folder: outputOf(options, layout),
   resume: options.resume ?? false,
+  withoutAnswers: options.withoutAnswers ?? false,
+  answers: options.answers !== undefined,
 });
 
 function chunks(count: number): GenerateTask[] {

@@ -3,7 +3,6 @@
  * panels) and `selection` as numbers [N, 8, 1, 64, 64] in 0..255, `answer` [N], `label`
  * [N, concepts]. The HDF5 library works in a thread of its own: see `hdf5-thread.ts`.
  */
-import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError, FormatError, CrabError } from '../../base/index.js';
 import { conceptCount, labelOfConcepts } from '../hdf5-concepts.js';
@@ -19,6 +18,7 @@ import {
 } from '../set.js';
 import { MAX_CACHE_BATCH } from './hdf5-protocol.js';
 import { CacheThread } from './hdf5-thread.js';
+import { openRegularFile } from '../../base/node.js';
 
 export interface CacheOptions {
   /** By default the name of the folder that the file lies in. */
@@ -73,7 +73,7 @@ function configurationOf(file: string): Configuration {
 }
 
 async function checkSignature(file: string): Promise<void> {
-  const handle = await open(file, 'r');
+  const handle = await openRegularFile(file);
   try {
     const { buffer } = await handle.read(Buffer.alloc(SIGNATURE.length), 0, SIGNATURE.length, 0);
     if (!buffer.equals(SIGNATURE)) throw new FormatError(`${file} is not an HDF5 file`);

@@ -3,7 +3,6 @@
  * to the answer file). Built page by page into a temporary file, so its length does not matter.
  */
 import { createWriteStream } from 'node:fs';
-import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import PDFDocument from 'pdfkit';
 import { answerRow, csvLine, itemName } from '../item.js';
@@ -23,6 +22,7 @@ import { PendingFile } from '../../base/node.js';
 import { makeFolderOf } from '../../base/node.js';
 import type { GenerateOptions } from './generate.js';
 import type { GenerateResult } from './generate-worker.js';
+import type { OutputPlace } from '../../base/node.js';
 
 type Pdf = InstanceType<typeof PDFDocument>;
 
@@ -35,11 +35,11 @@ const HAIRLINE = '#b4b4b4';
 /** Writes all problems of a request as one PDF. */
 export async function writePdf(
   options: GenerateOptions,
+  place: OutputPlace,
   onProblem: (result: GenerateResult) => void,
 ): Promise<void> {
-  const target = path.resolve(options.out);
-  await makeFolderOf(target);
-  const pending = await PendingFile.create(target);
+  await makeFolderOf(place.path);
+  const pending = await PendingFile.create(place);
   const document = new PDFDocument({
     autoFirstPage: false,
     size: 'A4',
@@ -80,7 +80,7 @@ async function addPages(
     if (stream.errored) throw stream.errored;
     const problem = sampleProblem({ configuration, noisy, variant, seed, index, constraints });
     addPage(document, problem, itemName(layout, index));
-    onProblem({ count: 1, kept: 0, rows: [csvLine(answerRow(problem, seed, index))] });
+    onProblem({ count: 1, kept: 0, repaired: 0, rows: [csvLine(answerRow(problem, seed, index))] });
     // Lets the file be written and Ctrl-C be noticed between pages.
     await new Promise(setImmediate);
   }

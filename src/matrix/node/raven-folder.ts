@@ -3,7 +3,6 @@
  * read one at a time in numeric order, whatever else lies beside them. Of a large folder only the
  * numbers are kept in memory.
  */
-import { existsSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../../base/index.js';
@@ -26,8 +25,9 @@ import { MATRIX_PANELS, renderProblem } from '../render-panel.js';
 import { CANDIDATES, imagesToBatch, type ProblemSource, type SetBatch } from '../set.js';
 import type { Label } from '../set-label.js';
 import { naming } from '../../base/index.js';
-import { readSmallFile, writeFileAtomically } from '../../base/node.js';
-import { makeFolder } from '../../base/node.js';
+import { makeFolderOf, readSmallFile } from '../../base/node.js';
+import { isWholeZip } from '../zip-read.js';
+import { FileBatch } from './file-batch.js';
 
 /** Where a problem stands in a folder. */
 export interface RavenPlace {
@@ -129,22 +129,51 @@ export interface WriteOptions {
   readonly part?: Part;
 }
 
-/**
- * Writes a problem's two files into its configuration's folder under `root`. The .npz comes last:
- * where it is, the problem is complete.
- */
+/** A file of a problem, made when it is needed. */
+export interface ProblemFile {
+  readonly file: string;
+  readonly bytes: () => Uint8Array;
+  /** Whether one on the disk is whole, by its checksums: cheaper than making it again to compare. */
+  readonly isWhole?: (found: Uint8Array) => boolean | Promise<boolean>;
+}
+
+/** A problem's two files in its configuration's folder under `root`. */
+export function ravenFiles(
+  root: string,
+  index: number,
+  problem: Problem,
+  options: WriteOptions = {},
+): readonly ProblemFile[] {
+  const folder = path.join(root, layoutOf(problem.configuration, problem.noisy).folder);
+  const base = path.join(folder, ravenFileName(index, options.part ?? partOf(index)));
+  const images = (): Uint8Array => options.images ?? renderProblem(problem).images;
+  return [
+    { file: `${base}.xml`, bytes: () => Buffer.from(formatRavenXml(problem)) },
+    {
+      file: `${base}.npz`,
+      bytes: () => encodeRavenNpz(problem, images()),
+      isWhole: isWholeZip,
+    },
+  ];
+}
+
+/** Writes a problem's two files into its configuration's folder under `root`. */
 export async function writeRavenProblem(
   root: string,
   index: number,
   problem: Problem,
   options: WriteOptions = {},
 ): Promise<void> {
-  const folder = path.join(root, layoutOf(problem.configuration, problem.noisy).folder);
-  const base = path.join(folder, ravenFileName(index, options.part ?? partOf(index)));
-  const images = options.images ?? renderProblem(problem).images;
-  if (!existsSync(folder)) await makeFolder(folder);
-  await writeFileAtomically(`${base}.xml`, formatRavenXml(problem), { sync: false });
-  await writeFileAtomically(`${base}.npz`, encodeRavenNpz(problem, images), { sync: false });
+  const batch = new FileBatch();
+  try {
+    for (const { file, bytes } of ravenFiles(root, index, problem, options)) {
+      await makeFolderOf(file);
+      await batch.write(file, bytes());
+    }
+    await batch.finish();
+  } finally {
+    await batch.settle();
+  }
 }
 
 /** What a problem's files tell of its rules. */

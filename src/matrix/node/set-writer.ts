@@ -3,6 +3,7 @@
  * .npz; the candidates wait in a second file and follow when all are there. Memory holds only
  * answers and labels, and the file gets its name when it is complete.
  */
+import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
 import { encodeNpy, encodeNpyHeader, unicodeArray } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
@@ -16,7 +17,7 @@ import {
   localHeaderLength,
   type StoredEntry,
 } from '../zip-write.js';
-import { PendingFile } from '../../base/node.js';
+import { nameToBe, PendingFile, type OutputPlace } from '../../base/node.js';
 
 const COPY_BYTES = 4 << 20;
 /** Labels are written in groups, each as wide as the widest of all. */
@@ -47,10 +48,13 @@ export class SetWriter {
     this.#selections = { file: waiting, start: 0, length: 0, crc: 0 };
   }
 
-  static async create(file: string): Promise<SetWriter> {
+  static async create(file: string | OutputPlace): Promise<SetWriter> {
     const pending = await PendingFile.create(file);
     try {
-      return new SetWriter(pending, await PendingFile.create(`${pending.temporary}.selection`));
+      const folder = path.dirname(pending.temporary);
+      const name = path.basename(nameToBe(pending.temporary));
+      const waiting = await PendingFile.create(path.join(folder, `${name}.selection`));
+      return new SetWriter(pending, waiting);
     } catch (error) {
       await pending.abandon();
       throw error;

@@ -1,11 +1,23 @@
 /** Bundles on disk: found by name or path, read with their sizes checked first, written whole or not. */
-import { createHash, randomBytes } from 'node:crypto';
-import { open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ArgumentError } from '../../base/index.js';
-import { exists, makeFolder, makeFolderOf } from '../../base/node.js';
+import {
+  exists,
+  folderPlace,
+  isTaken,
+  makeFolder,
+  makeFolderOf,
+  openRegularFile,
+  OutputTakenError,
+  readSmallFile,
+  removeAbandonedFiles,
+  temporaryName,
+  type OutputPlace,
+} from '../../base/node.js';
 import { BUNDLE_FILES, formatManifest, MANIFEST_FILE } from '../bundle.js';
 import type { BundleFileName, BundleManifest, BundleSource, ExpectedFile } from '../bundle.js';
 import { BundleError } from '../errors.js';
@@ -26,10 +38,9 @@ export async function listZoo(folder = zooFolder()): Promise<string[]> {
 }
 
 async function readExactly(file: string, expected: ExpectedFile): Promise<Uint8Array> {
-  const handle = await open(file, 'r');
+  const handle = await openRegularFile(file);
   try {
     const status = await handle.stat();
-    if (!status.isFile()) throw new BundleError(`${file} is not a file`);
     if (expected.file !== undefined && status.size !== expected.file.bytes) {
       throw new BundleError(
         `${file} has ${status.size} bytes, the manifest says ${expected.file.bytes}`,
@@ -84,34 +95,40 @@ export async function memoryBundle(
   };
 }
 
-/** Where a bundle named so goes; refuses a file, and a folder that holds other things than a bundle. */
-export async function requireBundlePlace(folder: string): Promise<string> {
-  // A link to a folder stays: what it points to is replaced.
-  const named = path.resolve(folder);
-  if (!(await exists(named))) return named;
-  if (!(await stat(named)).isDirectory()) {
-    throw new ArgumentError(`${folder} is a file: name a folder for the bundle`);
-  }
-  if (!(await isReplaceable(named))) {
+/** Where a bundle is to be written, as it was before the work; a link to a folder stays. */
+export async function bundlePlace(folder: string): Promise<OutputPlace> {
+  const place = folderPlace(folder);
+  if (place.before !== null && !(await isReplaceable(place.path))) {
     throw new ArgumentError(`${folder} holds other things than a bundle: name another folder`);
   }
-  return realpath(named);
+  return place;
 }
 
-/** Writes a bundle: into a new folder beside the place, then renamed, so that it is whole or absent. */
+/** What the system says if a folder is to be renamed to one that is there and not empty. */
+const NOT_EMPTY = ['ENOTEMPTY', 'EEXIST', 'EPERM'];
+
+/**
+ * Writes a bundle: into a new folder beside the place, then renamed, so that it is whole or absent. One
+ * that another process has written there since the place was looked at stays.
+ */
 export async function writeBundle(
-  folder: string,
+  folder: string | OutputPlace,
   manifest: Omit<BundleManifest, 'format' | 'version' | 'files'>,
   files: ReadonlyMap<BundleFileName, Uint8Array>,
 ): Promise<void> {
-  const target = await requireBundlePlace(folder);
-  const temporary = `${target}.partial-${randomBytes(4).toString('hex')}`;
+  const place = typeof folder === 'string' ? await bundlePlace(folder) : folder;
+  const { path: target } = place;
+  await removeAbandonedFiles(path.dirname(target), path.basename(target));
+  const temporary = temporaryName(target);
   await makeFolder(temporary);
   try {
     for (const [name, bytes] of files) await writeFile(path.join(temporary, name), bytes);
     await writeFile(path.join(temporary, MANIFEST_FILE), await formatManifest(manifest, files));
-    await rm(target, { recursive: true, force: true });
-    await rename(temporary, target);
+    if (isTaken(place)) throw new OutputTakenError(place);
+    if (place.before !== null) await rm(target, { recursive: true, force: true });
+    await rename(temporary, target).catch((error: NodeJS.ErrnoException) => {
+      throw NOT_EMPTY.includes(error.code ?? '') ? new OutputTakenError(place) : error;
+    });
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     throw error;
@@ -139,7 +156,7 @@ function diskCache(): FileCache {
   };
   return {
     get: (url, file) =>
-      readFile(place(url, file.sha256)).then(
+      readSmallFile(place(url, file.sha256), file.bytes).then(
         (bytes) => new Uint8Array(bytes),
         () => null,
       ),

@@ -10,6 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  constants,
   fstatSync,
   fsyncSync,
   openSync,
@@ -33,6 +34,9 @@ import type { SafetensorsHeader, StoredTensor, TensorDescription } from '../../b
 /** One read or write call moves at most this much (the system's limit is just under 2 GiB). */
 const chunkBytes = 1 << 30;
 
+/** Opening a pipe would wait for a writer, for ever and deaf to Ctrl-C; Windows has no such flag. */
+const withoutWaiting = constants.O_RDONLY | ((constants.O_NONBLOCK as number | undefined) ?? 0);
+
 /** An open safetensors file. The header is checked on opening, tensors are read when asked for. */
 export class SafetensorsFile {
   readonly #tensors: ReadonlyMap<string, StoredTensor>;
@@ -54,7 +58,7 @@ export class SafetensorsFile {
 
   /** Opens a file and checks all of its header; close it with `close()`. */
   static open(path: string): SafetensorsFile {
-    const descriptor = describing(path, () => openSync(path, 'r'));
+    const descriptor = describing(path, () => openSync(path, withoutWaiting));
     try {
       return describing(path, () => {
         const status = fstatSync(descriptor);

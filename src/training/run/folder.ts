@@ -6,7 +6,7 @@
  */
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, writeFileAtomically } from '../../base/node.js';
+import { makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
 import { writeTensors, type TensorFile } from './checkpoint.js';
 
 export const CONFIG_FILE = 'config.json';
@@ -33,6 +33,15 @@ export function withPath(error: unknown, file: string): unknown {
   const isNameless = error instanceof Error && 'code' in error && !('path' in error);
   return isNameless ? Object.assign(error, { path: file }) : error;
 }
+
+/** No file of a run that is read as a whole is larger. */
+const LARGEST_FILE = 2 ** 31;
+
+/** A file of a run; anything but a regular file is refused. */
+export const readRunFile = (file: string): Promise<Uint8Array> => readSmallFile(file, LARGEST_FILE);
+
+export const readText = async (file: string): Promise<string> =>
+  Buffer.from(await readRunFile(file)).toString('utf8');
 
 /** The real file system. */
 export const diskFiles: RunFiles = {

@@ -4,12 +4,11 @@
  * while without a sign of life on another. Only a training asks for it; reading a run needs no lock.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
+import { renameSync, rmdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { ArgumentError } from '../../matrix/index.js';
-import { makeFolder } from '../../base/node.js';
+import { ArgumentError } from '../../base/index.js';
+import { isAlive, makeFolder, readTextSync, thisProcess } from '../../base/node.js';
 import { TrainingError } from '../errors.js';
 import { isMissing, LOCK_FILE, sizeOf, withPath } from './folder.js';
 
@@ -20,37 +19,10 @@ const SILENCE_MS = 120_000;
 /** Others may take and leave the lock meanwhile, but not for ever. */
 const ATTEMPTS = 20;
 
-/** When a process started, as Linux tells it; null if it does not, or if there is no such process. */
-function startOf(pid: number): string | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in brackets, may hold anything; the third field comes after it.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    // A killed process whose parent has not asked for its end yet.
-    return fields[0] === 'Z' ? 'zombie' : fields[19];
-  } catch {
-    return null;
-  }
-}
-
 /** What a lock says of its holder: pids are used again, so the start of the process is named too. */
-export const lockText = (
-  pid = process.pid,
-  host = hostname(),
-  started = startOf(pid) ?? 'unknown',
-): string => `process ${pid} on host ${host}, started ${started}\n`;
+export const lockText = ({ pid, host, started } = thisProcess()): string =>
+  `process ${pid} on host ${host}, started ${started ?? 'unknown'}\n`;
 const LOCK_TEXT = /^(process (\d+) on host (\S+)), started (\S+)\n$/;
-
-/** Whether a process of this host still runs. */
-function isAlive(pid: number, started: string): boolean {
-  const found = startOf(pid);
-  if (found !== null && started !== 'unknown') return found === started;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
 
 /**
  * Why a lock must be respected; null if its holder is gone. If it may be gone, trying again later helps,
@@ -60,7 +32,8 @@ function refusalOf(text: string, changed: number, file: string): Error | null {
   const [, who = 'another process', pid, host, started] = LOCK_TEXT.exec(text) ?? [];
   const run = path.dirname(file);
   if (host === hostname()) {
-    if (!isAlive(Number(pid), started)) return null;
+    const holder = { pid: Number(pid), started: started === 'unknown' ? null : started };
+    if (!isAlive(holder)) return null;
     return new ArgumentError(`${run} is being trained by ${who}: wait for its end`);
   }
   const silent = Math.max(0, Date.now() - changed);
@@ -76,11 +49,11 @@ function removeIfAbandoned(file: string): void {
   // Two processes may find it abandoned at once: what is moved aside must be what was judged.
   const aside = `${file}.${randomBytes(4).toString('hex')}`;
   try {
-    const text = readFileSync(file, 'utf8');
+    const text = readTextSync(file);
     const refusal = refusalOf(text, statSync(file).mtimeMs, file);
     if (refusal !== null) throw refusal;
     renameSync(file, aside);
-    if (readFileSync(aside, 'utf8') === text) rmSync(aside);
+    if (readTextSync(aside) === text) rmSync(aside);
     else renameSync(aside, file);
   } catch (error) {
     if (!isMissing(error)) throw error;
@@ -135,7 +108,7 @@ export class RunLock {
     if (file === null) return;
     this.#file = null;
     try {
-      if (readFileSync(file, 'utf8') !== this.#text) return;
+      if (readTextSync(file) !== this.#text) return;
       rmSync(file);
       if (this.#madeFolder) rmdirSync(path.dirname(file));
     } catch {

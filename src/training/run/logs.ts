@@ -10,11 +10,11 @@
  * on that, TensorBoard drops what earlier processes wrote at that step or later. An event file is a
  * sequence of TFRecords (length, masked CRC-32C, bytes, masked CRC-32C) of `Event` messages.
  */
-import { readFile, truncate } from 'node:fs/promises';
+import { truncate } from 'node:fs/promises';
 import path from 'node:path';
 import protobuf from 'protobufjs';
 import { RunFormatError } from '../errors.js';
-import { METRICS_FILE, sizeOf, type RunFiles } from './folder.js';
+import { METRICS_FILE, readRunFile, readText, type RunFiles, sizeOf } from './folder.js';
 
 export interface WallClock {
   /** Seconds of training so far, over all processes that worked on the run. */
@@ -107,7 +107,7 @@ export function parseMetrics(bytes: Uint8Array, file = METRICS_FILE): MetricsLin
 /** The lines of the metrics log in a folder. */
 export async function readMetrics(folder: string): Promise<MetricsLine[]> {
   const file = path.join(folder, METRICS_FILE);
-  return (await sizeOf(file)) === null ? [] : parseMetrics(await readFile(file), file);
+  return (await sizeOf(file)) === null ? [] : parseMetrics(await readRunFile(file), file);
 }
 
 /** The fields that we write of TensorFlow's event.proto. */
@@ -191,7 +191,7 @@ export class RunLogs {
   ): Promise<RunLogs> {
     const file = path.join(folder, METRICS_FILE);
     const count = (await readMetrics(folder)).filter((line) => line.step <= step).length;
-    const text = count === 0 ? '' : await readFile(file, 'utf8');
+    const text = count === 0 ? '' : await readText(file);
     const kept = Buffer.from(text.split('\n').slice(0, count).concat('').join('\n'));
     // Cutting a file works on a full disk too.
     if (((await sizeOf(file)) ?? 0) > kept.length) await truncate(file, kept.length);

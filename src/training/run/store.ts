@@ -3,13 +3,12 @@
  * the disk refuses. What is small, and the best weights, stays in memory as well, and is written again
  * if the folder was deleted meanwhile.
  */
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder } from '../../base/node.js';
 import { UnsavedError } from '../errors.js';
 import type { TrainingObserver } from '../observer.js';
 import { metadataOf, type CheckpointContent, type HostTensor } from './checkpoint.js';
-import { BEST, CHECKPOINTS, CONFIG_FILE, RULES } from './folder.js';
+import { BEST, CHECKPOINTS, CONFIG_FILE, readRunFile, RULES } from './folder.js';
 import { diskFiles, pruneCheckpoints, remakeFolder, removeStale, sizeOf } from './folder.js';
 import type { RunFiles } from './folder.js';
 import { RunLogs, type MetricsLine } from './logs.js';
@@ -85,7 +84,7 @@ export class RunStore {
 
   /** Remembers what an earlier process wrote. */
   async #recall(job: string, name: string): Promise<void> {
-    const bytes = await readFile(this.#path(name));
+    const bytes = await readRunFile(this.#path(name));
     this.#known.set(job, () => this.files.write(this.#path(name), bytes));
   }
 
