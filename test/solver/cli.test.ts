@@ -134,8 +134,11 @@ describe('crab solve', () => {
       writeFileSync(file(`photos/${i}.jpg`), jpegOf(panel));
     }
     const [own, exact] = [await readProblem(file('photos')), await readProblem(file('panels'))];
+    expect(own.missing).toEqual([]);
     own.panels.forEach((panel, i) => {
-      const off = panel?.map((value, at) => Math.abs(value - (exact.panels[i]?.[at] ?? 9))) ?? [];
+      const off = [...(panel ?? [])].map((value, at) =>
+        Math.abs(value - (exact.panels[i]?.[at] ?? 9)),
+      );
       expect(off.reduce((sum, each) => sum + each, 0) / 4096).toBeLessThan(0.02);
     });
   });
