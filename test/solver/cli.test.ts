@@ -134,6 +134,7 @@ describe('crab solve', () => {
       writeFileSync(file(`photos/${i}.jpg`), jpegOf(panel));
     }
     const [own, exact] = [await readProblem(file('photos')), await readProblem(file('panels'))];
+    expect(own.missing).toEqual([]);
     own.panels.forEach((panel, i) => {
       const off = [...(panel ?? [])].reduce(
         (sum, value, at) => sum + Math.abs(value - (exact.panels[i]?.[at] ?? 9)),

@@ -1,4 +1,5 @@
 /** Matrices of a person's own: rules and values, pictures, files to keep, and links that restore it all. */
+import { encode } from 'jpeg-js';
 import { readFileSync } from 'node:fs';
 import type { Download } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
@@ -28,7 +29,7 @@ import {
   openPage,
 } from './browser.js';
 import { sharedPage, visitedSite } from './visited-site.js';
-import { fileOf, handedProblem, panelFiles } from './picture-files.js';
+import { fileOf, handedProblem, panelFiles, pictureFile } from './picture-files.js';
 
 const layout = layoutOf('center');
 const problem = handedProblem('center');
@@ -95,6 +96,25 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     expect(other.errors).toEqual([]);
     await page.getByText('Remove my pictures').click();
     expect(page.url()).not.toContain('pictures=');
+  });
+
+  test('a black picture among nine is the blank, and a JPEG is a picture', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=make&config=center');
+    const input = page.locator('input[type=file]');
+    const black = pictureFile('panel-3.png', new Uint8Array(160 * 160));
+    await input.setInputFiles(panelFiles('center').map((file, i) => (i === 2 ? black : file)));
+    const imagined = page.locator('.stage .cell.imagined');
+    await eventually(() => imagined.getAttribute('data-position')).toBe('3');
+    await page.getByText('Remove my pictures').click();
+    const { width, height, data } = decodePng(encodePng(contactSheet(problem)));
+    const rgba = new Uint8Array(4 * width * height);
+    data.forEach((value, i) => rgba.fill(Math.round(255 * value), 4 * i, 4 * i + 4));
+    const jpeg = encode({ width, height, data: rgba }, 85).data;
+    await input.setInputFiles(fileOf('sheet.jpg', jpeg, 'image/jpeg'));
+    await eventually(() => page.locator('[data-testid=reading]').innerText()).toContain('chooses');
+    expect(await imagined.getAttribute('data-position')).toBe('9');
+    await page.getByText('Remove my pictures').click();
   });
 
   test('one picture of a whole matrix, and one .npz', async () => {

@@ -56,13 +56,13 @@ async function readWholeMatrix(file: GivenFile): Promise<Pictures> {
 
 async function readSinglePanels(files: readonly GivenFile[]): Promise<Pictures> {
   const sorted = [...files].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
-  const panels: (Panel | null)[] = [];
+  const given: Panel[] = [];
   for (const file of sorted) {
-    panels.push(drawnPanel(toPanel(await browserPicture(file.blob, file.name), file.name)));
+    given.push(toPanel(await browserPicture(file.blob, file.name), file.name));
   }
-  if (panels.every((panel) => panel === null)) {
-    throw new FormatError('nothing is drawn on any of these pictures');
-  }
+  const drawn = given.map(drawnPanel);
+  // If nothing is drawn at all, the page says so better than nine blanks.
+  const panels: (Panel | null)[] = drawn.every((panel) => panel === null) ? given : drawn;
   if (panels.length === MATRIX_PANELS - 1) panels.push(null);
   return { panels, candidates: [], target: null };
 }
