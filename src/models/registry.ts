@@ -2,9 +2,10 @@
 import { ConfigurationError } from './errors.js';
 import { cnn } from './cnn/system.js';
 import { crab } from './crab/system.js';
+import { scl } from './scl/system.js';
 import type { System } from './system.js';
 
-export const SYSTEMS: readonly System[] = [crab, cnn];
+export const SYSTEMS: readonly System[] = [crab, cnn, scl];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 
