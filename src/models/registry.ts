@@ -1,11 +1,12 @@
 /** Every system, by name. A new one is a folder beside this file and a line here. */
 import { ConfigurationError } from './errors.js';
 import { cnn } from './cnn/system.js';
+import { copinet } from './copinet/system.js';
 import { crab } from './crab/system.js';
 import { scl } from './scl/system.js';
 import type { System } from './system.js';
 
-export const SYSTEMS: readonly System[] = [crab, cnn, scl];
+export const SYSTEMS: readonly System[] = [crab, cnn, copinet, scl];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 
