@@ -5,8 +5,9 @@ import { copinet } from './copinet/system.js';
 import { crab } from './crab/system.js';
 import { scl } from './scl/system.js';
 import type { System } from './system.js';
+import { wren } from './wren/system.js';
 
-export const SYSTEMS: readonly System[] = [crab, cnn, copinet, scl];
+export const SYSTEMS: readonly System[] = [crab, cnn, wren, copinet, scl];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 

@@ -31,6 +31,12 @@ interface Row {
 
 const ROWS: Readonly<Record<string, Row>> = {
   cnn: { size: 0.3, digit: 0.01, small: { hidden: 16 }, isFair: false },
+  wren: {
+    size: 1.2,
+    digit: 0.1,
+    small: { channels: 4, panel: 16, pair: 16, pairHidden: [16] },
+    isFair: true,
+  },
   copinet: { size: 1.7, digit: 0.1, small: { channels: 8 }, isFair: true },
   scl: { size: 0.137, digit: 0.001, small: { channels: [4, 4, 4, 8] }, isFair: true },
 };
