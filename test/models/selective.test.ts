@@ -37,6 +37,12 @@ const ROWS: Readonly<Record<string, Row>> = {
     small: { channels: 4, panel: 16, pair: 16, pairHidden: [16] },
     isFair: true,
   },
+  len: {
+    size: 6.6,
+    digit: 0.1,
+    small: { channels: 4, panel: 16, triple: [16, 16], judge: [16] },
+    isFair: false,
+  },
   copinet: { size: 1.7, digit: 0.1, small: { channels: 8 }, isFair: true },
   scl: { size: 0.137, digit: 0.001, small: { channels: [4, 4, 4, 8] }, isFair: true },
 };
