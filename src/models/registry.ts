@@ -4,11 +4,12 @@ import { cnn } from './cnn/system.js';
 import { copinet } from './copinet/system.js';
 import { crab } from './crab/system.js';
 import { len } from './len/system.js';
+import { lstm } from './lstm/system.js';
 import { scl } from './scl/system.js';
 import type { System } from './system.js';
 import { wren } from './wren/system.js';
 
-export const SYSTEMS: readonly System[] = [crab, cnn, wren, len, copinet, scl];
+export const SYSTEMS: readonly System[] = [crab, lstm, cnn, wren, len, copinet, scl];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 

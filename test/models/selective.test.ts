@@ -30,6 +30,7 @@ interface Row {
 }
 
 const ROWS: Readonly<Record<string, Row>> = {
+  lstm: { size: 0.093, digit: 0.001, small: {}, isFair: false },
   cnn: { size: 0.3, digit: 0.01, small: { hidden: 16 }, isFair: false },
   wren: {
     size: 1.2,
