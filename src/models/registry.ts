@@ -5,11 +5,12 @@ import { copinet } from './copinet/system.js';
 import { crab } from './crab/system.js';
 import { len } from './len/system.js';
 import { lstm } from './lstm/system.js';
+import { resnet } from './resnet/system.js';
 import { scl } from './scl/system.js';
 import type { System } from './system.js';
 import { wren } from './wren/system.js';
 
-export const SYSTEMS: readonly System[] = [crab, lstm, cnn, wren, len, copinet, scl];
+export const SYSTEMS: readonly System[] = [crab, lstm, cnn, resnet, wren, len, copinet, scl];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 
