@@ -7,10 +7,11 @@ import { len } from './len/system.js';
 import { lstm } from './lstm/system.js';
 import { resnet } from './resnet/system.js';
 import { scl } from './scl/system.js';
+import { sran } from './sran/system.js';
 import type { System } from './system.js';
 import { wren } from './wren/system.js';
 
-export const SYSTEMS: readonly System[] = [crab, lstm, cnn, resnet, wren, len, copinet, scl];
+export const SYSTEMS: readonly System[] = [crab, lstm, cnn, resnet, wren, sran, len, copinet, scl];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 

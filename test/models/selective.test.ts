@@ -39,6 +39,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     small: { channels: 4, panel: 16, pair: 16, pairHidden: [16] },
     isFair: true,
   },
+  sran: { size: 44, digit: 1, small: { channels: 4 }, isFair: true },
   len: {
     size: 6.6,
     digit: 0.1,
