@@ -5,13 +5,25 @@ import { copinet } from './copinet/system.js';
 import { crab } from './crab/system.js';
 import { len } from './len/system.js';
 import { lstm } from './lstm/system.js';
+import { lstmDrt } from './lstm-drt/system.js';
 import { resnet } from './resnet/system.js';
 import { scl } from './scl/system.js';
 import { sran } from './sran/system.js';
 import type { System } from './system.js';
 import { wren } from './wren/system.js';
 
-export const SYSTEMS: readonly System[] = [crab, lstm, cnn, resnet, wren, sran, len, copinet, scl];
+export const SYSTEMS: readonly System[] = [
+  crab,
+  lstm,
+  cnn,
+  resnet,
+  lstmDrt,
+  wren,
+  sran,
+  len,
+  copinet,
+  scl,
+];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 
