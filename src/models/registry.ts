@@ -1,6 +1,7 @@
 /** Every system, by name. A new one is a folder beside this file and a line here. */
 import { ConfigurationError } from './errors.js';
 import { cnn } from './cnn/system.js';
+import { cnnDrt } from './cnn-drt/system.js';
 import { copinet } from './copinet/system.js';
 import { crab } from './crab/system.js';
 import { len } from './len/system.js';
@@ -18,6 +19,7 @@ export const SYSTEMS: readonly System[] = [
   cnn,
   resnet,
   lstmDrt,
+  cnnDrt,
   wren,
   sran,
   len,

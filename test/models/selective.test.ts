@@ -34,6 +34,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   cnn: { size: 0.3, digit: 0.01, small: { hidden: 16 }, isFair: false },
   resnet: { size: 24.6, digit: 0.1, small: { channels: 4, hidden: 16 }, isFair: false },
   'lstm-drt': { size: 0.81, digit: 0.01, small: { channels: 4, hidden: 8 }, isFair: false },
+  'cnn-drt': { size: 2.06, digit: 0.01, small: { channels: 4, hidden: 16 }, isFair: false },
   wren: {
     size: 1.2,
     digit: 0.1,
