@@ -8,6 +8,7 @@ import { len } from './len/system.js';
 import { lstm } from './lstm/system.js';
 import { lstmDrt } from './lstm-drt/system.js';
 import { resnet } from './resnet/system.js';
+import { resnetDrt } from './resnet-drt/system.js';
 import { scl } from './scl/system.js';
 import { sran } from './sran/system.js';
 import type { System } from './system.js';
@@ -20,6 +21,7 @@ export const SYSTEMS: readonly System[] = [
   resnet,
   lstmDrt,
   cnnDrt,
+  resnetDrt,
   wren,
   sran,
   len,

@@ -35,6 +35,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   resnet: { size: 24.6, digit: 0.1, small: { channels: 4, hidden: 16 }, isFair: false },
   'lstm-drt': { size: 0.81, digit: 0.01, small: { channels: 4, hidden: 8 }, isFair: false },
   'cnn-drt': { size: 2.06, digit: 0.01, small: { channels: 4, hidden: 16 }, isFair: false },
+  'resnet-drt': { size: 13.3, digit: 0.1, small: { channels: 4, hidden: 16 }, isFair: false },
   wren: {
     size: 1.2,
     digit: 0.1,
@@ -81,6 +82,14 @@ describe('settings', () => {
       weightDecay: 0.01,
       batchSize: 128,
     });
+  });
+
+  test('annotations are asked for only if their losses count', () => {
+    const system = systemNamed('resnet-drt');
+    const needs = (network: object): boolean =>
+      system.needs(system.config('paper', 'center', { overrides: { network } })).rules;
+    expect(needs({})).toBe(false);
+    expect(needs({ metaStructure: 1 })).toBe(true);
   });
 });
 
