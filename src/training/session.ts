@@ -34,10 +34,11 @@ import { makeValidationProblems, validationSource } from './validation/problems.
 import { Validator } from './validation/validator.js';
 
 /** Where a run's training problems come from; stored ones are not generated, but have the same kind. */
-const sourceOf = ({ model, seed }: RunConfig): ProblemSource => ({
+const sourceOf = ({ system, model, seed }: RunConfig): ProblemSource => ({
   configuration: model.configuration,
   noisy: model.noisy,
   seed: derivedSeed(seed, STREAM.problems),
+  mixed: systemNamed(system).needs(model).mixed,
 });
 
 /** What a problem of a run's system is as bytes. */

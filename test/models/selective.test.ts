@@ -84,6 +84,25 @@ describe('settings', () => {
     });
   });
 
+  test('joint training takes problems of all configurations, and DRT has none', () => {
+    const needs = systemNamed('scl').needs(systemNamed('scl').config('joint', 'center'));
+    expect(needs).toMatchObject({ problems: 42_000, mixed: true, candidates: 'raven' });
+    expect(systemNamed('cnn-drt').presets).not.toContain('joint');
+    expect(() => systemNamed('cnn-drt').config('joint', 'center')).toThrow(/one configuration/);
+  });
+
+  test('joint training takes no data of one configuration', async () => {
+    const request = {
+      out: path.join(scratchFolder(), 'joint'),
+      system: 'scl',
+      model: systemNamed('scl').config('joint', 'center'),
+      budget: { kind: 'steps', steps: 1 },
+      seed: 1,
+      data: 'center.npz',
+    } as const;
+    await expect(train(request)).rejects.toThrow(/center\.npz holds one configuration/);
+  });
+
   test('annotations are asked for only if their losses count', () => {
     const system = systemNamed('resnet-drt');
     const needs = (network: object): boolean =>

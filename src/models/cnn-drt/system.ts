@@ -27,6 +27,7 @@ export const cnnDrt = selectiveSystem({
   name: 'cnn-drt',
   title: 'CNN with the dynamic residual tree of RAVEN (Zhang et al. 2019)',
   imageSize: 80,
+  isForOne: true,
   network,
   defaults,
   create: (sizes, options, configuration) => new CnnDrt(sizes, options, configuration),

@@ -53,6 +53,7 @@ export const lstmDrt = selectiveSystem({
   name: 'lstm-drt',
   title: 'LSTM with the dynamic residual tree of RAVEN (Zhang et al. 2019)',
   imageSize: 80,
+  isForOne: true,
   network,
   defaults: { channels: 16, hidden: 96 },
   create: (sizes, options, configuration) => new LstmDrt(sizes, options, configuration),

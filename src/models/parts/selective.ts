@@ -4,9 +4,12 @@
  * scores, and says what it is called and how it was trained.
  *
  * Presets: `paper` trains on 6,000 problems with RAVEN's candidates, as CRAB's authors trained the selective
- * systems of their Table 1; `endless` on fresh problems for as long as it trains.
+ * systems of their Table 1; `endless` on fresh problems for as long as it trains; `joint` on 42,000 problems of
+ * all seven configurations, as most of these systems were published. The configuration of a joint run is
+ * no more than a part of its name.
  */
 import {
+  boolean,
   integer,
   list,
   nullable,
@@ -15,6 +18,7 @@ import {
   oneOf,
   optional,
   read,
+  withDefault,
 } from '../../base/index.js';
 import type { Read, Reader } from '../../base/index.js';
 import {
@@ -24,7 +28,7 @@ import {
   type Device,
   type Tensor,
 } from '../../torch/index.js';
-import { VARIANTS, type Configuration, type Variant } from '../../matrix/index.js';
+import { CONFIGURATIONS, VARIANTS, type Configuration, type Variant } from '../../matrix/index.js';
 import { ConfigurationError, ModelError } from '../errors.js';
 import { constant } from '../schedule.js';
 import { SystemModel } from '../system.js';
@@ -44,8 +48,9 @@ import { drawOrders, inNewOrder, ORDER } from './reordering.js';
 import { optimizerFields, presetSettings, problemFields, requireNoisyForm } from './settings.js';
 
 const LAST = 8;
-const PRESETS = ['paper', 'endless'] as const;
+const PRESETS = ['paper', 'endless', 'joint'] as const;
 const PAPER_PROBLEMS = 6000;
+const JOINT_PROBLEMS = CONFIGURATIONS.length * PAPER_PROBLEMS;
 const PAPER_RATE = 1e-4;
 const PAPER_BATCH = 32;
 
@@ -152,6 +157,8 @@ const data = object({
   candidates: oneOf(VARIANTS),
   /** Problems it trains on, again and again; null: fresh ones. */
   problems: nullable(integer({ min: 1 })),
+  /** Whether they are of all configurations in turn, with RAVEN's own noise. */
+  mixed: withDefault(boolean, false),
 });
 
 const optimizer = object({
@@ -187,6 +194,8 @@ export interface SelectiveDefinition<N extends object> {
   create(network: N, options: CreateOptions, configuration: Configuration): SelectiveModel;
   readonly loss?: ChoiceLoss;
   readonly reorder?: boolean;
+  /** Whether its network is made for the one configuration, so that it cannot train on all of them. */
+  readonly isForOne?: boolean;
   /** Absent: it has nothing to say of the annotations. */
   annotations?(network: N): AnnotationWeights;
 }
@@ -200,6 +209,9 @@ export function selectiveSystem<N extends object>(
     // Every key is known here; the type of N is not, so the network is read by itself.
     const config = { ...sharedFields(given), network: network(given.member('network')) };
     requireNoisyForm(given, config);
+    if (definition.isForOne && config.data.mixed) {
+      given.member('data').fail(`${name} is made for one configuration: it has no joint training`);
+    }
     return config;
   };
   const adam = { algorithm: 'adam', learningRate: constant(PAPER_RATE), batchSize: PAPER_BATCH };
@@ -210,11 +222,12 @@ export function selectiveSystem<N extends object>(
   };
   const changes: Record<string, object[]> = {
     endless: [{ data: { problems: null } }],
+    joint: [{ data: { problems: JOINT_PROBLEMS, mixed: true } }],
   };
   return {
     name,
     title,
-    presets: PRESETS,
+    presets: PRESETS.filter((preset) => preset !== 'joint' || !definition.isForOne),
     positions: 'last',
     can: [],
     config: (preset, configuration, options) => {

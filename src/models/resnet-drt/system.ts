@@ -65,6 +65,7 @@ export const resnetDrt = selectiveSystem({
   title:
     'ResNet-18 with the dynamic residual tree of RAVEN (Zhang et al. 2019), on pictures of 80x80',
   imageSize: 80,
+  isForOne: true,
   network,
   defaults: {
     depth: 18,
