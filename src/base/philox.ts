@@ -59,6 +59,7 @@ export const STREAM = {
   validationProblems: 6,
   validationBatches: 7,
   problems: 8,
+  reordering: 9,
 } as const;
 export type Stream = (typeof STREAM)[keyof typeof STREAM];
 

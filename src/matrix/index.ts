@@ -83,7 +83,13 @@ export {
   type Part,
   type RavenArrays,
 } from './raven-file.js';
-export { metaMatrix, metaStructure, metaTarget, type NamedRule } from './raven-structure.js';
+export {
+  metaMatrix,
+  metaStructure,
+  metaTarget,
+  structureNames,
+  type NamedRule,
+} from './raven-structure.js';
 export { parseRavenXml, type RavenXmlOptions } from './raven-xml.js';
 export { formatRavenXml } from './raven-xml-write.js';
 export {

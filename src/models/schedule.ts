@@ -1,11 +1,11 @@
-/** How a weight or rate changes over training, as plain data: points joined by lines or cosines. */
+/** How a weight or rate changes over training, as plain data: points joined by lines, cosines or stairs. */
 import { list, number, object, oneOf, pair, type Read, type Reader } from '../base/index.js';
 
 const fields = object({
   /** What the positions count: optimisation steps, or the fraction of the run that is done. */
   unit: oneOf(['steps', 'fraction']),
-  /** How the value moves between two points. */
-  shape: oneOf(['linear', 'cosine']),
+  /** How the value moves between two points; on `stairs` it stays until the next one. */
+  shape: oneOf(['linear', 'cosine', 'stairs']),
   /** Positions and values, none below 0, positions rising; constant before the first and after the last. */
   points: list(pair(number({ min: 0 }), number({ min: 0 })), { min: 1, max: 100 }),
 });
@@ -45,6 +45,13 @@ export const between = (...points: (readonly [fraction: number, value: number])[
   points: points.map(([fraction, value]) => [fraction, value]),
 });
 
+/** `first`, and then `falls` times, at equal distances over the run, `factor` times as much. */
+export const fallingBy = (first: number, factor: number, falls: number): Schedule => ({
+  unit: 'fraction',
+  shape: 'stairs',
+  points: Array.from({ length: falls + 1 }, (_, n) => [n / (falls + 1), first * factor ** n]),
+});
+
 /** The value at a step (from 0) of a run of `totalSteps`. */
 export function valueAt(
   { unit, shape, points }: Schedule,
@@ -56,6 +63,7 @@ export function valueAt(
   if (next === 0) return points[0][1];
   if (next < 0) return points[points.length - 1][1];
   const [from, low] = points[next - 1];
+  if (shape === 'stairs') return low;
   const [to, high] = points[next];
   const way = (position - from) / (to - from);
   const share = shape === 'linear' ? way : 0.5 - 0.5 * Math.cos(Math.PI * way);

@@ -22,6 +22,8 @@ export interface Needs {
   readonly rules: boolean;
   /** Problems it trains on, again and again; null: fresh ones for as long as it trains. */
   readonly problems: number | null;
+  /** Whether its problems are of all configurations in turn, with RAVEN's own noise; else of the run's own. */
+  readonly mixed?: boolean;
 }
 
 /** What the best weights are chosen by: accuracy on RAVEN's candidates, or among panels of other problems. */

@@ -4,7 +4,7 @@
  */
 import { derivedSeed, STREAM } from '../base/index.js';
 import { StepRandom, systemNamed, type Learner, type SystemModel } from '../models/index.js';
-import { Generator, keep, optim, scope, type Device, type Tensor } from '../torch/index.js';
+import { Generator, keep, scope, type Device, type optim, type Tensor } from '../torch/index.js';
 import type { RunConfig } from './config.js';
 import { RunFormatError } from './errors.js';
 import { BatchFeed } from './feed/batch-feed.js';
@@ -28,15 +28,17 @@ import {
 import type { MetricsLine } from './run/logs.js';
 import type { RunStore } from './run/store.js';
 import { StepInputs } from './step/inputs.js';
+import { makeOptimizer } from './step/optimizer.js';
 import { Stepper, STEPS_AHEAD } from './step/stepper.js';
 import { makeValidationProblems, validationSource } from './validation/problems.js';
 import { Validator } from './validation/validator.js';
 
 /** Where a run's training problems come from; stored ones are not generated, but have the same kind. */
-const sourceOf = ({ model, seed }: RunConfig): ProblemSource => ({
+const sourceOf = ({ system, model, seed }: RunConfig): ProblemSource => ({
   configuration: model.configuration,
   noisy: model.noisy,
   seed: derivedSeed(seed, STREAM.problems),
+  mixed: systemNamed(system).needs(model).mixed,
 });
 
 /** What a problem of a run's system is as bytes. */
@@ -51,21 +53,8 @@ function makeModel(config: RunConfig, device: Device, random?: StepRandom): Syst
   return device === 'cpu' ? model : model.place(device);
 }
 
-function makeOptimizer(config: RunConfig, model: SystemModel): optim.Optimizer {
-  const { algorithm, momentum, weightDecay } = config.model.optimizer;
-  const options = { learningRate: 0, capturable: isCuda(config.device), weightDecay };
-  const parameters = model.parameters();
-  switch (algorithm) {
-    case 'rmsprop':
-      return new optim.RMSprop(parameters, options);
-    case 'adam':
-      return new optim.Adam(parameters, options);
-    case 'adamw':
-      return new optim.AdamW(parameters, options);
-    case 'sgd':
-      return new optim.SGD(parameters, { ...options, momentum: momentum ?? 0.9 });
-  }
-}
+const optimizerOf = ({ device, model: { optimizer } }: RunConfig, model: SystemModel) =>
+  makeOptimizer(optimizer, model.parameters(), isCuda(device));
 
 /** Refuses a checkpoint of another model or optimiser than the run's. */
 export function requireFitting(
@@ -75,7 +64,7 @@ export function requireFitting(
 ): void {
   const cpu = { ...config, device: 'cpu' };
   const model = makeModel(cpu, 'cpu');
-  const optimizer = makeOptimizer(cpu, model);
+  const optimizer = optimizerOf(cpu, model);
   try {
     model.loadStateDict(checkpoint.model);
     optimizer.loadStateTensors(checkpoint.optimizer);
@@ -228,7 +217,7 @@ export class TrainingSession implements Training {
     const part = team.partOf(config.model.optimizer.batchSize);
     const random = new StepRandom(part, device);
     const model = makeModel(config, device, random);
-    const optimizer = makeOptimizer(config, model);
+    const optimizer = optimizerOf(config, model);
     if (checkpoint) {
       model.loadStateDict(checkpoint.model);
       optimizer.loadStateTensors(checkpoint.optimizer);

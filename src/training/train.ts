@@ -80,7 +80,13 @@ async function beginRun(options: NewRunOptions, lock: RunLock): Promise<Opened> 
   // Another process may have had it in between.
   await requireFree(options.out);
   const { configuration, noisy } = options.model;
-  const record = recordLayout(systemNamed(options.system ?? DEFAULT_SYSTEM).needs(options.model));
+  const needs = systemNamed(options.system ?? DEFAULT_SYSTEM).needs(options.model);
+  if (needs.mixed && options.data !== undefined) {
+    throw new ArgumentError(
+      `${options.data} holds one configuration: a joint training generates its problems, so name no data`,
+    );
+  }
+  const record = recordLayout(needs);
   const stored =
     options.data === undefined
       ? null

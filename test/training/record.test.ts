@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
+  CONFIGURATIONS,
   decodeRavenNpz,
+  hasGrid,
   layoutOf,
   problemPanels,
   ravenFileName,
@@ -14,7 +16,7 @@ import {
 } from '../../src/matrix/index.js';
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { isTorchAvailable, scope, tensor } from '../../src/torch/index.js';
-import { batchOf, makeRecord, recordLayout } from '../../src/training/feed/record.js';
+import { batchOf, makeRecord, PANELS_ONLY, recordLayout } from '../../src/training/feed/record.js';
 import { readStored } from '../../src/training/feed/stored-feed.js';
 import { scratchFolder } from '../scratch-folder.js';
 
@@ -53,6 +55,17 @@ describe('a problem as bytes', () => {
         (whole[corner] + whole[corner + 1] + whole[corner + 160] + whole[corner + 161]) / 4;
       expect(Math.abs(half[panel * 6400 + y * 80 + x] - mean)).toBeLessThanOrEqual(0.5);
     }
+  });
+
+  test('a mixed source goes through the configurations, with their noise', () => {
+    const mixed = { configuration: 'center', noisy: false, seed: 9, mixed: true } as const;
+    CONFIGURATIONS.forEach((configuration, n) => {
+      const own = { configuration, noisy: hasGrid(configuration), seed: 9 };
+      const [one, other] = [new Uint8Array(PANELS_ONLY.bytes), new Uint8Array(PANELS_ONLY.bytes)];
+      makeRecord(PANELS_ONLY, mixed, n + 7, one, 0);
+      makeRecord(PANELS_ONLY, own, n + 7, other, 0);
+      expect(one).toEqual(other);
+    });
   });
 
   test.skipIf(!isTorchAvailable())('context, candidates, answer, rules and meta targets', () => {

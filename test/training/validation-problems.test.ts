@@ -39,6 +39,20 @@ describe('validation problems', () => {
     expect(problems.candidates.raven).not.toEqual(problems.candidates['i-raven']);
   });
 
+  test('of a mixed source are of all configurations', async () => {
+    const source = validationSource({ ...training, mixed: true });
+    const { panels, answers, candidates } = await makeValidationProblems(source, 7, 64);
+    for (let n = 0; n < 7; n++) {
+      const same = new Uint8Array(PROBLEM_BYTES);
+      makeRecord(PANELS_ONLY, source, n, same, 0);
+      expect(panels.subarray(n * PROBLEM_BYTES, (n + 1) * PROBLEM_BYTES)).toEqual(same);
+      const at = (n * 8 + answers[n]) * PANEL_PIXELS;
+      expect(candidates.raven.subarray(at, at + PANEL_PIXELS)).toEqual(
+        same.subarray(8 * PANEL_PIXELS),
+      );
+    }
+  });
+
   test('in-batch choices offer the right problem once, at a random place', () => {
     const count = 400;
     const { targets, offered, answers } = drawInBatchChoice(3, count);

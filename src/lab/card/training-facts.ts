@@ -35,6 +35,12 @@ const SMALLEST_PLAIN = 1e-4;
 const amount = (value: number): string =>
   value !== 0 && Math.abs(value) < SMALLEST_PLAIN ? value.toExponential() : String(value);
 
+const BETWEEN: Readonly<Record<Schedule['shape'], string>> = {
+  linear: 'along straight lines',
+  cosine: 'along cosines',
+  stairs: 'constant',
+};
+
 /** `from 0.0001 at the start over 0.001 at 2% to 0.00001 at the end, along cosines`. */
 export function scheduleWords({ unit, shape, points }: Schedule): string {
   const [[, first]] = points;
@@ -45,8 +51,7 @@ export function scheduleWords({ unit, shape, points }: Schedule): string {
     return position === 1 ? 'at the end' : `at ${Math.round(100 * position)}% of the run`;
   };
   const told = points.map(([position, value]) => `${amount(value)} ${place(position)}`);
-  const along = shape === 'cosine' ? 'cosines' : 'straight lines';
-  return `${told.join(', ')}, along ${along} between`;
+  return `${told.join(', ')}, ${BETWEEN[shape]} between`;
 }
 
 const COUNTED = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];

@@ -4,13 +4,14 @@
  * Nothing in it knows of rows or of exchangeable candidates.
  */
 import { object, type Read } from '../../base/index.js';
-import { cat, nn, type Tensor } from '../../torch/index.js';
+import { cat, type nn, type Tensor } from '../../torch/index.js';
 import { Conv4 } from '../parts/conv4.js';
+import { mlp } from '../parts/mlp.js';
+import { CANDIDATES, CONTEXT } from '../parts/panels.js';
 import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
-import { Dropout } from '../parts/step-random.js';
 import type { CreateOptions } from '../system.js';
 
-const network = object({
+export const network = object({
   /** Channels of each convolution. */
   channels: sizes.width,
   /** Width of the hidden layer of the classifier. */
@@ -18,37 +19,39 @@ const network = object({
   dropout: sizes.share,
 });
 
-const PANELS = 16;
-const CANDIDATES = 8;
 /** Side of the last feature map of pictures of 80x80. */
 const SIDE = 4;
 
-class Cnn extends SelectiveModel {
+export class Cnn extends SelectiveModel {
   readonly features: Conv4;
   readonly classifier: nn.Sequential;
+  /** Width of the features. */
+  readonly width: number;
 
   constructor({ channels, hidden, dropout }: Read<typeof network>, options: CreateOptions) {
     super();
-    this.features = new Conv4(PANELS, channels, options);
-    this.classifier = new nn.Sequential(
-      new nn.Linear(channels * SIDE * SIDE, hidden, options),
-      new nn.ReLU(),
-      new Dropout(dropout, options),
-      new nn.Linear(hidden, CANDIDATES, options),
-    );
+    this.features = new Conv4(CONTEXT + CANDIDATES, channels, options);
+    this.width = channels * SIDE * SIDE;
+    this.classifier = mlp([this.width, hidden, CANDIDATES], { ...options, dropout });
   }
 
   forward(context: Tensor, candidates: Tensor): Tensor {
-    const features = this.features.forward(cat([context, candidates], 1)); // [N, channels, 4, 4]
-    return this.classifier.forward(features.flatten(1)); // [N, 8]
+    return this.classifier.forward(this.embed(context, candidates)); // [N, 8]
+  }
+
+  /** All panels as one vector, [N, width]. */
+  embed(context: Tensor, candidates: Tensor): Tensor {
+    return this.features.forward(cat([context, candidates], 1)).flatten(1);
   }
 }
+
+export const defaults = { channels: 32, hidden: 512, dropout: 0.5 };
 
 export const cnn = selectiveSystem({
   name: 'cnn',
   title: 'CNN, a baseline of RAVEN (Zhang et al. 2019)',
   imageSize: 80,
   network,
-  defaults: { channels: 32, hidden: 512, dropout: 0.5 },
+  defaults,
   create: (sizes, options) => new Cnn(sizes, options),
 });

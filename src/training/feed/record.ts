@@ -11,6 +11,8 @@
  *     meta      u8 [9], u8 [21]  with rules: RAVEN's meta target and meta structure
  */
 import {
+  CONFIGURATIONS,
+  hasGrid,
   layoutOf,
   metaMatrix,
   metaStructure,
@@ -49,6 +51,15 @@ export interface ProblemSource {
   readonly configuration: Configuration;
   readonly noisy: boolean;
   readonly seed: number;
+  /** Problem i is of configuration i mod 7, noisy if that has a noisy form, whatever the fields above say. */
+  readonly mixed?: boolean;
+}
+
+/** What problem `index` of a source is drawn from. */
+export function problemOf({ mixed, ...source }: ProblemSource, index: number) {
+  if (!mixed) return { ...source, index };
+  const configuration = CONFIGURATIONS[index % CONFIGURATIONS.length];
+  return { ...source, configuration, noisy: hasGrid(configuration), index };
 }
 
 export interface RecordLayout extends Pick<Needs, 'imageSize' | 'candidates' | 'rules'> {
@@ -100,14 +111,15 @@ export function makeRecord(
   out: Uint8Array,
   offset: number,
 ): void {
-  const layout = layoutOf(source.configuration, source.noisy);
+  const drawn = problemOf(source, index);
+  const layout = layoutOf(drawn.configuration, drawn.noisy);
   const { candidates: variant, imageSize } = record;
   let panels: readonly Panel[];
   let label: Label;
   if (variant === null) {
-    ({ panels, rules: label } = samplePanels({ ...source, index }));
+    ({ panels, rules: label } = samplePanels(drawn));
   } else {
-    const problem = sampleProblem({ ...source, index, variant });
+    const problem = sampleProblem({ ...drawn, variant });
     panels = problemPanels(problem);
     label = problem.rules;
     out[offset + record.pixels] = problem.target;

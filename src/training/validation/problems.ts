@@ -13,7 +13,7 @@ import {
   type Variant,
 } from '../../matrix/index.js';
 import type { ImageSize } from '../../models/index.js';
-import { drawInto, type ProblemSource } from '../feed/record.js';
+import { drawInto, problemOf, type ProblemSource } from '../feed/record.js';
 
 export interface ValidationProblems {
   /** Where they come from: problem n is index n of this source. */
@@ -43,7 +43,6 @@ export async function makeValidationProblems(
   count: number,
   imageSize: ImageSize,
 ): Promise<ValidationProblems> {
-  const layout = layoutOf(source.configuration, source.noisy);
   const pixels = imageSize * imageSize;
   const panels = new Uint8Array(count * MATRIX_PANELS * pixels);
   const images = (): Uint8Array => new Uint8Array(count * CANDIDATES * pixels);
@@ -51,8 +50,10 @@ export async function makeValidationProblems(
   const answers = new Int32Array(count);
   for (let index = 0; index < count; index++) {
     if (index % SLICE === SLICE - 1) await new Promise(setImmediate);
+    const drawn = problemOf(source, index);
+    const layout = layoutOf(drawn.configuration, drawn.noisy);
     for (const variant of VARIANTS) {
-      const problem = sampleProblem({ ...source, index, variant });
+      const problem = sampleProblem({ ...drawn, variant });
       problem.candidates.forEach(({ panel }, n) => {
         const at = (index * CANDIDATES + n) * pixels;
         drawInto(layout, panel, imageSize, candidates[variant], at);

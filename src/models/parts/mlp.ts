@@ -1,0 +1,35 @@
+/** Linear layers with ReLU between them: the classifiers and small relation networks of many solvers. */
+import { nn } from '../../torch/index.js';
+import type { CreateOptions } from '../system.js';
+import { Dropout } from './step-random.js';
+
+export interface MlpOptions extends CreateOptions {
+  /** Whether batch normalisation comes before each ReLU. */
+  readonly batchNorm?: boolean;
+  /** Dropout after the last ReLU; absent: none. */
+  readonly dropout?: number;
+}
+
+/** Layers with ReLU after each: input [rows, first width], output [rows, last width]. */
+export function hiddenLayers(widths: readonly number[], options: MlpOptions): nn.Sequential {
+  return new nn.Sequential(...hidden(widths, options));
+}
+
+/** The same with one more layer, which has no ReLU and gives the last width. */
+export function mlp(widths: readonly number[], options: MlpOptions): nn.Sequential {
+  const [from, to] = widths.slice(-2);
+  return new nn.Sequential(
+    ...hidden(widths.slice(0, -1), options),
+    new nn.Linear(from, to, options),
+  );
+}
+
+function hidden(widths: readonly number[], options: MlpOptions): nn.Layer[] {
+  const { batchNorm = false, dropout } = options;
+  const layers = widths.slice(1).flatMap((to, n): nn.Layer[] => [
+    new nn.Linear(widths[n], to, options),
+    ...(batchNorm ? [new nn.BatchNorm2d(to)] : []), // takes rows [N, C] too
+    new nn.ReLU(),
+  ]);
+  return dropout === undefined ? layers : [...layers, new Dropout(dropout, options)];
+}

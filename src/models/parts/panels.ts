@@ -1,0 +1,107 @@
+/**
+ * Panels of a problem and how they make rows and columns. The eight context panels are numbered 0 to 7 in
+ * reading order; a candidate takes the ninth place. All places are constants and picked by views, so that
+ * a step can be captured as a CUDA graph.
+ */
+import { cat, eye, nn, scope, stack, type Tensor } from '../../torch/index.js';
+
+export const CONTEXT = 8;
+export const CANDIDATES = 8;
+
+/** Two lines of the context, and the two panels that a candidate makes the third one. */
+export interface Lines {
+  readonly complete: readonly (readonly number[])[];
+  readonly open: readonly number[];
+}
+
+export const ROWS: Lines = {
+  complete: [
+    [0, 1, 2],
+    [3, 4, 5],
+  ],
+  open: [6, 7],
+};
+
+export const COLUMNS: Lines = {
+  complete: [
+    [0, 3, 6],
+    [1, 4, 7],
+  ],
+  open: [2, 5],
+};
+
+/** What a network makes of every panel by itself: two times [N, 8, S, S] to [N, 16, ...]. */
+export function eachPanel(
+  context: Tensor,
+  candidates: Tensor,
+  network: (pictures: Tensor) => Tensor,
+): Tensor {
+  const panels = cat([context, candidates], 1); // [N, 16, S, S]
+  const [n, count, side] = panels.shape;
+  return network(panels.reshape([n * count, 1, side, side])).unflatten(0, [n, count]);
+}
+
+/** Panels at some places: [N, 8, ...] to [N, places, ...]. */
+const at = (panels: Tensor, places: readonly number[]): Tensor =>
+  stack(
+    places.map((place) => panels.select(1, place)),
+    1,
+  );
+
+/** A value for each problem, once for each candidate: [N, ...] to [N, C, ...]. */
+export function forEach(candidates: Tensor, one: Tensor): Tensor {
+  const [n, ...rest] = one.shape;
+  return one.unsqueeze(1).expand([n, candidates.shape[1], ...rest]);
+}
+
+/** Each candidate behind the context: [N, 8, ...] and [N, C, ...] to [N, C, 9, ...]. */
+export function completed(context: Tensor, candidates: Tensor): Tensor {
+  return cat([forEach(candidates, context), candidates.unsqueeze(2)], 2);
+}
+
+/** The two complete lines and the third one with each candidate: [N, 2 + C, 3, ...]. */
+export function linesOf(context: Tensor, candidates: Tensor, { complete, open }: Lines): Tensor {
+  const known = stack(
+    complete.map((places) => at(context, places)),
+    1,
+  ); // [N, 2, 3, ...]
+  const third = completed(at(context, open), candidates); // [N, C, 3, ...]
+  return cat([known, third], 1);
+}
+
+/** The same lines, each as the sum of its panels: [N, 2 + C, ...]. */
+export function lineSums(context: Tensor, candidates: Tensor, lines: Lines): Tensor {
+  const third = at(context, lines.open).sum(1, true).add(candidates); // [N, C, ...]
+  return cat([knownLineSums(context, lines), third], 1);
+}
+
+/** The two complete lines, each as the sum of its panels: [N, 2, ...]. */
+export function knownLineSums(context: Tensor, { complete }: Lines): Tensor {
+  return stack(
+    complete.map((places) => at(context, places).sum(1)),
+    1,
+  );
+}
+
+/** Tells features where they come from: nine bits, one for each place; candidates share the ninth. */
+export class PanelTags extends nn.Module {
+  static readonly width = CONTEXT + 1;
+  readonly tags: nn.Buffer;
+
+  constructor() {
+    super();
+    const tags = scope(() => {
+      const places = eye(PanelTags.width); // [9, 9]
+      const ninth = places.narrow(0, CONTEXT, 1).expand([CANDIDATES, PanelTags.width]);
+      return cat([places.narrow(0, 0, CONTEXT), ninth], 0); // [16, 9]
+    });
+    this.tags = nn.buffer(tags, { persistent: false });
+  }
+
+  /** Features [N, 16, d] with their tags, [N, 16, d + 9]. */
+  forward(features: Tensor): Tensor {
+    const [n, panels] = features.shape;
+    const tags = this.tags.to({ dtype: features.dtype }).expand([n, panels, PanelTags.width]);
+    return cat([features, tags], 2);
+  }
+}
