@@ -9,22 +9,11 @@ import {
   type SystemModel,
 } from '../../src/models/index.js';
 import { CONFIGURATIONS, type Configuration } from '../../src/matrix/index.js';
-import {
-  eye,
-  Generator,
-  isTorchAvailable,
-  nn,
-  noGrad,
-  ones,
-  rand,
-  randn,
-} from '../../src/torch/index.js';
+import { Generator, isTorchAvailable, noGrad, ones, optim, rand } from '../../src/torch/index.js';
 import { scope, tensor, type Tensor } from '../../src/torch/index.js';
-import { train, type NewRunOptions } from '../../src/training/index.js';
-import { Attention } from '../../src/models/parts/attention.js';
+import { openRun, train, type NewRunOptions } from '../../src/training/index.js';
 import type { ForetellingModel } from '../../src/models/parts/concept-model.js';
-import { inverseOf, regress, squaredExponential } from '../../src/models/parts/gaussian-process.js';
-import { totalCorrelation } from '../../src/models/parts/total-correlation.js';
+import type { GenerativeConfig, Objective } from '../../src/models/parts/generative.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { contentOf } from '../training/run-files.js';
 import { largestGap, noisePanels } from './tiny.js';
@@ -92,18 +81,20 @@ const CASES: readonly Case[] = [
 ];
 
 const BATCH = 8;
+const F32: 'f32' | 'f64' = 'f32';
 
-const tinyConfig = (
-  { name, network }: Case,
-  preset: string,
-  overrides: object = {},
-): SystemConfig =>
-  systemNamed(name).config(preset, 'center', {
+interface Changes {
+  readonly targets?: object;
+  readonly optimizer?: object;
+}
+
+const tinyConfig = (given: Case, preset: string, changes: Changes = {}): SystemConfig =>
+  systemNamed(given.name).config(preset, 'center', {
     overrides: {
-      network,
+      network: given.network,
       data: { problems: preset === 'paper' ? 24 : null },
-      ...overrides,
-      optimizer: { batchSize: BATCH },
+      targets: changes.targets,
+      optimizer: { batchSize: BATCH, ...changes.optimizer },
     },
   });
 
@@ -113,23 +104,23 @@ const tinyModel = (given: Case, random?: StepRandom): SystemModel =>
     random,
   });
 
-/** The loss of a batch of noise by the system's own learner, with its terms. */
-function lossOf(
-  given: Case,
-  preset: string,
-  use: (model: SystemModel, loss: Tensor, terms: Tensor[]) => void,
-) {
+interface Step {
+  readonly model: SystemModel;
+  /** The loss of one and the same batch of noise, with its terms. */
+  readonly evaluate: () => { readonly loss: Tensor; readonly terms: readonly Tensor[] };
+}
+
+/** Steps of the system's own learner, all with the same targets and random numbers. */
+function withLearner(given: Case, preset: string, use: (step: Step) => void, dtype = F32): void {
   scope(() => {
-    const system = systemNamed(given.name);
-    const config = tinyConfig(given, preset);
     const part = { first: 0, count: BATCH };
     const random = new StepRandom(part, 'cpu');
-    const model = tinyModel(given, random);
-    const learner = system.learner(model, {
-      config,
+    const model = tinyModel(given, random).to({ dtype });
+    const learner = systemNamed(given.name).learner(model, {
+      config: tinyConfig(given, preset),
       seed: 4,
       device: 'cpu',
-      dtype: 'f32',
+      dtype,
       part,
       datasetSize: 100,
       stepsAhead: 0,
@@ -137,24 +128,24 @@ function lossOf(
       gather: (own) => own,
       ranks: 1,
     });
-    const { integers, floats } = learner.sizes;
-    const [index, weight] = [new BigInt64Array(integers), new Float32Array(floats)];
+    const { sizes } = learner;
+    const [index, weight] = [new BigInt64Array(sizes.integers), new Float32Array(sizes.floats)];
     learner.draw?.(3, index, weight);
     const { weights } = learner.begin(3, 100);
-    random.begin(tensor(BigInt64Array.of(77n)));
     expect(learner.terms).toEqual(given.terms);
-    const { loss, terms } = learner.loss(
-      { panels: noisePanels(BATCH), choice: null, labels: null },
-      {
-        integers: tensor(index),
-        floats: tensor(weight),
-        weights: weights.map((each) => tensor(each)),
-      },
-    );
-    use(model, loss, [...terms]);
-    learner.dispose();
-    random.dispose();
-    model.dispose();
+    const values = {
+      integers: tensor(index),
+      floats: tensor(weight),
+      weights: weights.map((each) => tensor(each)),
+    };
+    const panels = noisePanels(BATCH).to({ dtype });
+    const key = tensor(BigInt64Array.of(77n));
+    const evaluate = () => {
+      random.begin(key);
+      return learner.loss({ panels, choice: null, labels: null }, values);
+    };
+    use({ model, evaluate });
+    for (const each of [learner, random, model]) each.dispose();
   });
 }
 
@@ -292,7 +283,8 @@ describe.skipIf(!isTorchAvailable()).each(CASES)('$name', (given) => {
   });
 
   test.each(['paper', 'ours'])('gradients of the loss reach every parameter (%s)', (preset) => {
-    lossOf(given, preset, (model, loss, terms) => {
+    withLearner(given, preset, ({ model, evaluate }) => {
+      const { loss, terms } = evaluate();
       expect(Number.isFinite(loss.item())).toBe(true);
       expect(terms.every((term) => term.numel === 1)).toBe(true);
       loss.backward();
@@ -306,47 +298,105 @@ describe.skipIf(!isTorchAvailable()).each(CASES)('$name', (given) => {
   });
 
   test('the loss is the weighted regularisers less the likelihoods', () => {
-    lossOf(given, 'paper', (_, loss, terms) => {
-      const weights = Object.values(
-        (tinyConfig(given, 'paper') as unknown as { objective: { weights: object } }).objective
-          .weights,
-      ).map(({ points }: { points: [number, number][] }) => points[0][1]);
+    withLearner(given, 'paper', ({ evaluate }) => {
+      const { loss, terms } = evaluate();
+      const { objective } = tinyConfig(given, 'paper') as GenerativeConfig<unknown, Objective>;
+      const weights = Object.values(objective.weights).map(({ points }) => points[0][1]);
       const likelihoods = terms.length - weights.length;
-      const sum = terms.reduce(
-        (total, term, i) => total + term.item() * (i < likelihoods ? -1 : weights[i - likelihoods]),
-        0,
-      );
+      const factors = terms.map((_, i) => (i < likelihoods ? -1 : weights[i - likelihoods]));
+      const sum = terms.reduce((total, term, i) => total + term.item() * factors[i], 0);
       expect(loss.item() / sum).toBeCloseTo(1, 4);
     });
   });
 
+  test('steps of Adam lower the loss', () => {
+    withLearner(given, 'ours', ({ model, evaluate }) => {
+      const before = evaluate().loss.item();
+      const optimizer = new optim.Adam(model.parameters(), { learningRate: 3e-3 });
+      for (let step = 0; step < 15; step++) {
+        scope(() => {
+          optimizer.zeroGrad();
+          evaluate().loss.backward();
+          optimizer.step();
+        });
+      }
+      const after = evaluate().loss.item();
+      expect(after).toBeLessThan(before - 0.1 * Math.abs(before));
+    });
+  });
+
+  test('in double precision the loss is the same, in doubles', () => {
+    const losses = ([F32, 'f64'] as const).map((dtype) => {
+      let value = NaN;
+      const keepLoss = ({ evaluate }: Step): void => {
+        const { loss, terms } = evaluate();
+        expect([loss, ...terms].map((each) => each.dtype)).toEqual(
+          [loss, ...terms].map(() => dtype),
+        );
+        value = loss.item();
+      };
+      withLearner(given, 'ours', keepLoss, dtype);
+      return value;
+    });
+    expect(losses[0] / losses[1]).toBeCloseTo(1, 3);
+  });
+
   test('stopped and continued, it is the same bit by bit', async () => {
-    const settings = (out: string): NewRunOptions => ({
-      out,
-      system: given.name,
-      model: tinyConfig(given, 'ours', { targets: { setsPerProblem: 2, smallestSets: 1 } }),
+    const settings = {
+      ...runOf(given, { targets: { setsPerProblem: 2, smallestSets: 1 } }),
       budget: { kind: 'steps', steps: 12 },
-      seed: 5,
-      pool: 24,
-      refresh: 3,
-      threads: 1,
-      logEvery: 3,
       validation: { every: 6, problems: 10 },
       checkpoints: { seconds: 1e6, steps: 6 },
-    });
-    const [whole, resumed] = ['whole', 'resumed'].map((name) => path.join(scratchFolder(), name));
-    await train({ ...settings(whole), workers: 1 });
+      logEvery: 3,
+    } as const;
+    const [out, resumed] = ['whole', 'resumed'].map((name) => path.join(scratchFolder(), name));
+    await train({ ...settings, out, workers: 1 });
     const stop = new AbortController();
-    const first = await train(
-      { ...settings(resumed), workers: 1 },
-      { checkpoint: () => stop.abort() },
-      stop.signal,
-    );
+    const watching = { checkpoint: () => stop.abort() };
+    const first = await train({ ...settings, out: resumed, workers: 1 }, watching, stop.signal);
     expect(first.finished).toBe(false);
     expect((await train({ resume: resumed, workers: 1 })).finished).toBe(true);
-    expect(await contentOf(resumed)).toEqual(await contentOf(whole));
+    expect(await contentOf(resumed)).toEqual(await contentOf(out));
   }, 300_000);
 });
+
+/** A run of one step on a few problems. */
+function runOf(given: Case, changes: Changes = {}): Omit<NewRunOptions, 'out'> {
+  return {
+    system: given.name,
+    model: tinyConfig(given, 'ours', changes),
+    budget: { kind: 'steps', steps: 1 },
+    seed: 5,
+    pool: 24,
+    refresh: 3,
+    threads: 1,
+  };
+}
+
+test.skipIf(!isTorchAvailable())(
+  'a limit of the gradient bounds what a step changes',
+  async () => {
+    const LIMIT = 0.01;
+    const weightsAfter = async (learningRate: number): Promise<number[]> => {
+      const out = path.join(scratchFolder(), `rate-${learningRate}`);
+      const optimizer = {
+        algorithm: 'sgd',
+        learningRate: { unit: 'steps', shape: 'linear', points: [[0, learningRate]] },
+        gradientLimit: LIMIT,
+      };
+      await train({ ...runOf(CASES[0], { optimizer }), out, workers: 1 });
+      const loaded = await (await openRun(out)).loadModel('latest');
+      const weights = loaded.model.parameters().flatMap((each) => each.toArray());
+      loaded.dispose();
+      return weights;
+    };
+    const [still, moved] = [await weightsAfter(0), await weightsAfter(1)];
+    const squares = moved.map((weight, i) => (weight - still[i]) ** 2);
+    const distance = Math.sqrt(squares.reduce((sum, each) => sum + each, 0));
+    expect(distance / LIMIT).toBeCloseTo(1, 2);
+  },
+  300_000,
+);
 
 /** Concepts foretold at every position of one problem, [1, 9, M, d], from panels as they are. */
 function foretoldBy(model: SystemModel, panels: Tensor, missing: readonly number[]): Tensor {
@@ -354,150 +404,3 @@ function foretoldBy(model: SystemModel, panels: Tensor, missing: readonly number
   for (const position of missing) context.select(1, position).fill_(0);
   return noGrad(() => (model as ForetellingModel).foretell(panels, context));
 }
-
-describe.skipIf(!isTorchAvailable())('attention', () => {
-  test('is that of torch.nn with the same weights, and closed keys do not matter', () => {
-    scope(() => {
-      const generator = new Generator('cpu', 1);
-      const own = new Attention(12, 3, { generator });
-      const theirs = new nn.MultiheadAttention(12, 3, { generator });
-      const state = own.stateDict();
-      const names = ['queries', 'keys', 'values'];
-      const joined = (of: string): Tensor => {
-        const parts = names.map((name) => state.get(`${name}.${of}`)?.toArray() ?? []);
-        return tensor(parts.flat());
-      };
-      noGrad(() => {
-        theirs.inProjWeight.copy_(joined('weight').reshape([36, 12]));
-        theirs.inProjBias?.copy_(joined('bias'));
-        theirs.outProj.weight.copy_(own.out.weight);
-        if (own.out.bias) theirs.outProj.bias?.copy_(own.out.bias);
-      });
-      const [query, key, value] = [4, 6, 6].map((length) => randn([2, length, 12], { generator }));
-      const open = tensor([
-        [1, 1, 0, 1, 0, 1],
-        [0, 0, 0, 0, 0, 1],
-      ]);
-      const expected = theirs.forward(query, key, value, { keyPaddingMask: open.eq(0) });
-      expect(largestGap(own.forward(query, key, value, open), expected)).toBeLessThan(1e-5);
-      for (const module of [own, theirs]) module.dispose();
-    });
-  });
-});
-
-describe.skipIf(!isTorchAvailable())('total correlation', () => {
-  const SIGMA = 0.7;
-  const density = (z: number[], mean: number[]): number =>
-    z.reduce((product, value, i) => {
-      const scaled = (value - mean[i]) / SIGMA;
-      return (product * Math.exp(-0.5 * scaled * scaled)) / (SIGMA * Math.sqrt(2 * Math.PI));
-    }, 1);
-
-  test('is that of a plain double loop over samples and panels', () => {
-    scope(() => {
-      const generator = new Generator('cpu', 3);
-      const samples = randn([3, 4, 2], { generator });
-      const means = randn([3, 7, 2], { generator });
-      const [z, mu] = [samples, means].map((each) => each.toNested() as number[][][]);
-      let sum = 0;
-      for (let i = 0; i < 4; i++) {
-        const each = mu[0].map((_, j) => mu.map((of, m) => density(z[m][i], of[j]))); // [J][M]
-        const mean = (values: number[]) => values.reduce((a, b) => a + b) / values.length;
-        const together = Math.log(mean(each.map((row) => row.reduce((a, b) => a * b))));
-        const apart = mu.map((_, m) => Math.log(mean(each.map((row) => row[m]))));
-        sum += together - apart.reduce((a, b) => a + b);
-      }
-      expect(totalCorrelation(samples, means, SIGMA).item()).toBeCloseTo(sum / 4, 4);
-    });
-  });
-
-  test('is 0 for one concept, and large for two that are always equal', () => {
-    scope(() => {
-      const means = randn([1, 50, 2], { generator: new Generator('cpu', 4) }).mul(1000);
-      expect(totalCorrelation(means, means, 0.1).item()).toBeCloseTo(0, 4);
-      const twice = means.expand([2, 50, 2]);
-      expect(totalCorrelation(twice, twice, 0.1).item()).toBeCloseTo(Math.log(50), 2);
-    });
-  });
-});
-
-describe.skipIf(!isTorchAvailable())('regression with a Gaussian process', () => {
-  const JITTER = 1e-4;
-  const kernelOf = (seed: number): Tensor =>
-    squaredExponential(
-      randn([2, 3, 9, 4], { generator: new Generator('cpu', seed), dtype: 'f64' }).mul(0.7),
-    );
-
-  test('is that of the known values alone, solved directly, for any that are missing', () => {
-    scope(() => {
-      const kernel = kernelOf(1); // [2, 3, 9, 9]
-      const values = randn([2, 3, 9], { generator: new Generator('cpu', 2), dtype: 'f64' });
-      for (const missing of [[8], [0, 4], [0, 1, 2, 3, 4, 5, 6, 7]]) {
-        const known = [0, 1, 2, 3, 4, 5, 6, 7, 8].filter((at) => !missing.includes(at));
-        const mask = ones([9], { dtype: 'f64' });
-        for (const at of missing) mask.select(0, at).fill_(0);
-        const junk = values.clone();
-        for (const at of missing) junk.select(2, at).fill_(NaN);
-        const { mean, variance } = regress(kernel, junk, mask);
-        const at = tensor(known, { dtype: 'i64' });
-        const among = kernel.indexSelect(2, at).indexSelect(3, at);
-        const jitter = eye(known.length, undefined, { dtype: 'f64' }).mul(JITTER);
-        const towards = kernel.indexSelect(3, at); // [2, 3, 9, k]
-        const weights = among.add(jitter).solve(towards.transpose(2, 3)).transpose(2, 3);
-        const direct = weights.mul(values.indexSelect(2, at).unsqueeze(2)).sum(3);
-        const left = weights.mul(towards).sum(3).rsub(1).clamp(1e-6);
-        expect(largestGap(mean, direct)).toBeLessThan(1e-7);
-        expect(largestGap(variance, left)).toBeLessThan(1e-7);
-      }
-    });
-  });
-
-  test('in single precision it stays finite if all positions are equal', () => {
-    scope(() => {
-      const { mean, variance } = regress(ones([1, 9, 9]), ones([1, 9]), ones([1, 9]));
-      expect(mean.isfinite().all().item()).toBe(1);
-      expect(largestGap(mean, ones([1, 9]))).toBeLessThan(1e-3);
-      expect(variance.isfinite().all().item()).toBe(1);
-    });
-  });
-
-  test('its derivatives are those of finite differences', () => {
-    scope(() => {
-      const features = randn([1, 9, 2], { generator: new Generator('cpu', 5), dtype: 'f64' });
-      const values = randn([1, 9], { generator: new Generator('cpu', 6), dtype: 'f64' });
-      const mask = tensor([[1, 0, 1, 1, 1, 0, 1, 1, 1]], { dtype: 'f64' });
-      const measured = (x: Tensor, z: Tensor): Tensor => {
-        const { mean, variance } = regress(squaredExponential(x), z, mask);
-        return mean.sin().add(variance.sqrt()).mul(mask.rsub(1)).sum();
-      };
-      const [x, z] = [features, values].map((each) => each.clone().requiresGrad_());
-      measured(x, z).backward();
-      const step = 1e-6;
-      for (const [given, leaf] of [
-        [features, x],
-        [values, z],
-      ]) {
-        for (let at = 0; at < given.numel; at++) {
-          const [up, down] = [step, -step].map((by) => {
-            const moved = given.clone();
-            moved.reshape([-1]).select(0, at).add_(by);
-            return (
-              given === features ? measured(moved, values) : measured(features, moved)
-            ).item();
-          });
-          const slope = leaf.grad?.reshape([-1]).select(0, at).item() ?? NaN;
-          expect(slope).toBeCloseTo((up - down) / (2 * step), 4);
-        }
-      }
-    });
-  });
-
-  test('the inverse is that of libtorch', () => {
-    scope(() => {
-      const matrix = kernelOf(7).add(eye(9, undefined, { dtype: 'f64' }).mul(1e-3));
-      const product = inverseOf(matrix).matmul(matrix);
-      expect(largestGap(product, eye(9, undefined, { dtype: 'f64' }))).toBeLessThan(1e-8);
-      expect(largestGap(inverseOf(matrix), matrix.inverse())).toBeLessThan(1e-6);
-    });
-  });
-});
