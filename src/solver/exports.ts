@@ -51,9 +51,12 @@ export type {
 export { categoriesOf, parseRuleMap, RuleClassifier } from './rule-map.js';
 export type { RuleCategories, RuleMap, RuleMixture, RuleSnapshot } from './rule-map.js';
 export {
+  bandOf,
+  blockWhitener,
   COVARIANCE_FORMS,
   formatSelection,
   Metric,
+  Metrics,
   packTriangle,
   parseSelection,
   type CovarianceForm,
@@ -61,5 +64,6 @@ export {
   type SelectionStatistics,
   type StatisticsKey,
 } from './selection.js';
-export { PANEL_PIXELS, PANEL_SIZE, type SolverCore } from './solver.js';
+export type { NamedPanel, Networks, Reasoning, ReasonerInput } from './networks.js';
+export { PANEL_PIXELS, PANEL_SIZE, SolverCore, type SolverParts } from './solver.js';
 export type { LoadOptions } from './web.js';

@@ -4,6 +4,7 @@
  */
 import { CounterRandom, derivedSeed, STREAM } from '../../base/index.js';
 import {
+  drawInto,
   layoutOf,
   matrixPanels,
   sampleProblem,
@@ -11,7 +12,7 @@ import {
   type Variant,
 } from '../../matrix/index.js';
 import { PANELS, type ImageSize } from '../../models/index.js';
-import { drawInto, type ProblemSource } from '../feed/record.js';
+import type { ProblemSource } from '../feed/record.js';
 
 export const CANDIDATES = 8;
 
