@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { access, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isMarked } from '../lab/index.js';
-import { isFile, outputPlace } from '../matrix/node.js';
+import { outputPlace } from '../matrix/node.js';
 import { sentenceOf, UsageError } from './errors.js';
 
 /** An argument as messages call it, `--data` or `RESPONSES`, and what was given for it. */
@@ -133,6 +133,3 @@ export async function requireOutputFolder(argument: string, location: string): P
   }
   await requireWritable(kind === 'folder' ? location : await nearestFolder(named), named);
 }
-
-/** Whether a folder holds a run of training. */
-export const isRun = (folder: string): Promise<boolean> => isFile(path.join(folder, 'config.json'));

@@ -24,7 +24,7 @@ import type {
 } from '../training/index.js';
 import { duration, numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
 import { Interrupted, UsageError } from './errors.js';
-import { isRun } from './paths.js';
+import { isRun } from '../lab/index.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
 import { Display } from './train-display.js';
 

@@ -4,33 +4,25 @@
  * fresh problems, by the probability given to the true panel among panels of other problems: candidates
  * of the data sets are never looked at, they would be supervision.
  */
-import {
-  layoutOf,
-  MATRIX_PANELS,
-  Random,
-  render64Into,
-  samplePanels,
-  SMALL_PIXELS,
-} from '../matrix/index.js';
-import { packTriangle } from '../solver/index.js';
+import { MATRIX_PANELS, Random } from '../matrix/index.js';
+import { bandOf, blockWhitener, packTriangle } from '../solver/index.js';
 import type {
-  Answer,
   ConceptMeans,
   CovarianceForm,
   ResidualStatistics,
   SelectionStatistics,
   StatisticsKey,
 } from '../solver/index.js';
-import type { SolverCore } from '../solver/index.js';
 import {
   bestTemperature,
   drawCandidates,
   inBatchDistances,
   type Targets,
+  type Whitened,
 } from './calibration-choice.js';
-import { flat } from './metrics/distance.js';
-import { PanelEncoder } from './metrics/panel-encoder.js';
-import { whitened } from './whitening.js';
+import { flat, type ConceptSubject } from './concept-subject.js';
+import { encodedProblems, SLICE } from './metrics/generated-source.js';
+import { momentsOf } from './statistics.js';
 
 export interface CalibrationOptions {
   /** Problems the statistics are from. */
@@ -52,44 +44,30 @@ export const CALIBRATION_DEFAULTS = {
 };
 /** Without a number of their own, an eighth as many problems for validation. */
 const VALIDATION_SHARE = 1 / 8;
-const SLICE = 32;
 const SHRINKAGES = [1e-3, 1e-2, 0.05, 0.2];
 const LAST = MATRIX_PANELS;
-
-/** What calibration needs of a solver. */
-export type Calibrated = Pick<SolverCore, 'manifest' | 'encode' | 'solveConcepts'>;
 
 /** Concepts of all nine panels of problems. */
 type Encoded = readonly (readonly ConceptMeans[])[];
 
-/** What is missing in a problem, and what was predicted for it. */
+/** What is missing in a problem, and the concepts that were predicted for it. */
 interface Predicted {
   readonly missing: readonly number[];
-  readonly answer: Answer;
+  readonly guesses: readonly Float64Array[];
 }
 
 async function encodeProblems(
-  solver: Calibrated,
-  encoder: PanelEncoder,
+  subject: ConceptSubject,
   first: number,
   count: number,
   { seed = CALIBRATION_DEFAULTS.seed, signal }: CalibrationOptions,
   onSlice: () => void,
 ): Promise<Encoded> {
-  const { configuration, noisy } = solver.manifest;
-  const layout = layoutOf(configuration, noisy);
-  const encoded: ConceptMeans[][] = [];
-  for (let from = 0; from < count; from += SLICE) {
-    const n = Math.min(SLICE, count - from);
-    const panels = Array.from({ length: n }, (_, i) =>
-      samplePanels({ configuration, noisy, seed, index: first + from + i }),
-    ).flatMap((matrix) => matrix.panels);
-    const pictures = new Uint8Array(panels.length * SMALL_PIXELS);
-    panels.forEach((panel, i) => render64Into(layout, panel, pictures, i * SMALL_PIXELS));
-    const { means } = await encoder.encode(pictures, signal);
-    for (let i = 0; i < n; i++) {
-      encoded.push(means.slice(i * MATRIX_PANELS, (i + 1) * MATRIX_PANELS));
-    }
+  const { configuration, noisy } = subject.facts;
+  const encoded: (readonly ConceptMeans[])[] = [];
+  const source = { configuration, noisy, seed };
+  for await (const { concepts } of encodedProblems(subject, source, first, count, signal)) {
+    encoded.push(...concepts);
     onSlice();
   }
   return encoded;
@@ -105,54 +83,28 @@ function missingSets(key: StatisticsKey, count: number, seed: number): number[][
 }
 
 async function predict(
-  solver: Calibrated,
+  subject: ConceptSubject,
   encoded: Encoded,
   sets: readonly (readonly number[])[],
   signal?: AbortSignal,
 ): Promise<Predicted[]> {
   const predicted: Predicted[] = [];
   for (let from = 0; from < encoded.length; from += SLICE) {
-    const questions = encoded.slice(from, from + SLICE).map((concepts, i) => ({
-      concepts,
-      missing: sets[from + i],
-    }));
-    const answers = await solver.solveConcepts(questions, { signal });
-    answers.forEach((answer) => predicted.push({ missing: answer.missing, answer }));
+    const asked = encoded.slice(from, from + SLICE).map((panels, i) => {
+      const missing = [...sets[from + i]].sort((a, b) => a - b);
+      return { panels, missing };
+    });
+    const found = await subject.predict(asked, signal);
+    asked.forEach(({ missing }, i) => predicted.push({ missing, guesses: found[i].map(flat) }));
   }
   return predicted;
 }
 
-/** Mean [D] and covariance [D, D] of vectors. */
-export function momentsOf(vectors: Iterable<Float64Array>, size: number) {
-  const mean = new Float64Array(size);
-  const squares = new Float64Array(size * size);
-  let count = 0;
-  for (const vector of vectors) {
-    count++;
-    for (let i = 0; i < size; i++) {
-      const value = vector[i];
-      mean[i] += value;
-      for (let j = 0, at = i * size; j <= i; j++, at++) squares[at] += value * vector[j];
-    }
-  }
-  for (let i = 0; i < size; i++) mean[i] /= count;
-  const covariance = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) {
-    for (let j = 0; j <= i; j++) {
-      const value = squares[i * size + j] / count - mean[i] * mean[j];
-      covariance[i * size + j] = value;
-      covariance[j * size + i] = value;
-    }
-  }
-  return { mean, covariance };
-}
-
 function* residualsOf(encoded: Encoded, predicted: readonly Predicted[]): Generator<Float64Array> {
   for (let n = 0; n < predicted.length; n++) {
-    const { missing, answer } = predicted[n];
-    for (const position of missing) {
-      const guess = flat(answer.concepts[position - 1]);
-      yield flat(encoded[n][position - 1]).map((value, i) => value - guess[i]);
+    const { missing, guesses } = predicted[n];
+    for (const [t, position] of missing.entries()) {
+      yield flat(encoded[n][position - 1]).map((value, i) => value - guesses[t][i]);
     }
   }
 }
@@ -245,16 +197,42 @@ function chooseStatistics(
   return best.statistics;
 }
 
-/** Works out the statistics of a solver's bundle on fresh problems of its configuration. */
+/** Encoded and predicted concepts in the coordinates of a covariance. */
+function whitened(
+  covariance: Float64Array,
+  form: CovarianceForm,
+  mean: Float64Array,
+  { encoded, predicted }: Targets,
+  conceptSize: number,
+): Whitened {
+  const size = mean.length;
+  const band = bandOf(form, size, conceptSize);
+  const blocks = Array.from({ length: size / band }, (_, b) => {
+    const block = new Float64Array(band * band);
+    for (let i = 0; i < band; i++) {
+      const from = (b * band + i) * size + b * band;
+      block.set(covariance.subarray(from, from + band), i * band);
+    }
+    return block;
+  });
+  const apply = blockWhitener(blocks, band);
+  const shifted = (row: Float64Array): Float64Array => row.map((value, i) => value + mean[i]);
+  return {
+    encoded: encoded.map((panels) => panels.map(apply)),
+    predicted: predicted.map((targets) => targets.map((target) => apply(shifted(target)))),
+  };
+}
+
+/** Works out the statistics of a model on fresh problems of its configuration. */
 export async function calibrate(
-  solver: Calibrated,
+  subject: ConceptSubject,
   options: CalibrationOptions = {},
 ): Promise<SelectionStatistics> {
-  const { problems = CALIBRATION_DEFAULTS.problems } = options;
+  const { problems = CALIBRATION_DEFAULTS.problems, signal } = options;
   const { validation = Math.ceil(problems * VALIDATION_SHARE) } = options;
   const { targetCounts = CALIBRATION_DEFAULTS.targetCounts, seed = CALIBRATION_DEFAULTS.seed } =
     options;
-  const { concepts, conceptSize } = solver.manifest.sizes;
+  const { concepts, conceptSize } = subject.solver.manifest.sizes;
   const keys: StatisticsKey[] = [
     'last',
     ...targetCounts.map((count): StatisticsKey => `targets${count}`),
@@ -263,21 +241,19 @@ export async function calibrate(
   let done = 0;
   const step = (amount: number): void => options.onProgress?.(Math.min(1, (done += amount)));
   const onSlice = (): void => step(0.6 / slices);
-  const encoder = new PanelEncoder(solver);
-  const encoded = await encodeProblems(solver, encoder, 0, problems, options, onSlice);
-  const judged = await encodeProblems(solver, encoder, problems, validation, options, onSlice);
+  const encoded = await encodeProblems(subject, 0, problems, options, onSlice);
+  const judged = await encodeProblems(subject, problems, validation, options, onSlice);
+  const rows = judged.map((panels) => panels.map(flat));
   const statistics = new Map<StatisticsKey, ResidualStatistics>();
   for (const key of keys) {
     const sets = missingSets(key, problems + validation, seed);
-    const predicted = await predict(solver, encoded, sets.slice(0, problems), options.signal);
+    const predicted = await predict(subject, encoded, sets.slice(0, problems), signal);
     const moments = momentsOf(residualsOf(encoded, predicted), concepts * conceptSize);
-    const checks = await predict(solver, judged, sets.slice(problems), options.signal);
+    const checks = await predict(subject, judged, sets.slice(problems), signal);
     const targets: Targets = {
       positions: checks.map(({ missing }) => missing),
-      encoded: judged.map((panels) => panels.map(flat)),
-      predicted: checks.map(({ missing, answer }) =>
-        missing.map((position) => flat(answer.concepts[position - 1])),
-      ),
+      encoded: rows,
+      predicted: checks.map(({ guesses }) => guesses),
     };
     statistics.set(key, chooseStatistics(moments, targets, concepts, conceptSize, seed));
     step(0.4 / keys.length);

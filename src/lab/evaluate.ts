@@ -3,8 +3,8 @@
  * are fixed, so the same model and data give the same numbers. GSA, about half of the work, runs on
  * threads beside the others; encoder and decoder use the cores through ONNX Runtime.
  */
-import type { ProblemSource, Variant } from '../matrix/index.js';
 import { conditionsOf, describeData, type ChosenCounts } from './conditions.js';
+import type { EvaluationData } from './evaluation-data.js';
 import { EVALUATION_FORMAT, EVALUATION_VERSION } from './evaluation.js';
 import type {
   MeasuringConditions,
@@ -14,24 +14,14 @@ import type {
 } from './evaluation.js';
 import { exampleProblems } from './examples.js';
 import { globalSelectionAccuracy } from './metrics/global-selection-accuracy.js';
-import { PanelEncoder } from './metrics/panel-encoder.js';
 import { pixelErrors } from './metrics/pixel-error.js';
 import { readback } from './metrics/readback.js';
 import { ruleAgreement } from './metrics/rule-agreement.js';
 import { selectionAccuracies } from './metrics/selection-accuracy.js';
 import { studyProblems, type StudiedProblems } from './metrics/studied-problems.js';
 import { varianceDecline } from './metrics/variance-decline.js';
+import { ConceptSubject } from './concept-subject.js';
 import type { Subject } from './subject.js';
-
-/** Problems to evaluate on. */
-export interface EvaluationData {
-  readonly source: ProblemSource;
-  /** How it is called in results; the source's own name unless told. */
-  readonly name?: string;
-  readonly variant?: Variant | null;
-  /** Of fresh problems of our generator. */
-  readonly seed?: number;
-}
 
 export interface EvaluationOptions extends ChosenCounts {
   /** As the model was asked for. */
@@ -47,9 +37,11 @@ const STUDY_SEED = 7_900_000_033;
 /** Metrics that share problems, encoded beforehand. */
 const STUDIED: readonly MetricName[] = ['gsa', 'errors', 'ari'];
 
+/** A subject that draws. */
+type Painter = Subject & Required<Pick<Subject, 'imagine'>>;
+
 /** One evaluation at work. */
 class Evaluation {
-  readonly #encoder: PanelEncoder;
   readonly #conditions: MeasuringConditions;
   readonly #seconds: Partial<Record<MetricName, number>> = {};
   /** Stops the threads where something else fails. */
@@ -60,8 +52,7 @@ class Evaluation {
     readonly subject: Subject,
     readonly options: EvaluationOptions,
   ) {
-    this.#encoder = new PanelEncoder(subject.solver);
-    this.#conditions = conditionsOf(subject.bundle, options);
+    this.#conditions = conditionsOf(subject.facts, options);
     const { signal } = options;
     this.#signal = AbortSignal.any([this.#stop.signal, ...(signal === undefined ? [] : [signal])]);
   }
@@ -84,7 +75,6 @@ class Evaluation {
   async #selection(): Promise<SelectionResult[]> {
     const { data, onProgress } = this.options;
     const found = await selectionAccuracies(this.subject, data, {
-      encoder: this.#encoder,
       signal: this.#signal,
       onProgress: (done, total) => onProgress?.('sa', done / total),
     });
@@ -99,7 +89,7 @@ class Evaluation {
     const { metrics, problems } = this.#conditions;
     if (!STUDIED.some((metric) => metrics.includes(metric))) return null;
     const sources = this.options.data.map(({ source }) => source);
-    return studyProblems(this.subject.solver, this.#encoder, sources, {
+    return studyProblems(this.subject, sources, {
       count: problems,
       seed: STUDY_SEED,
       ...this.#common('encoding'),
@@ -150,55 +140,63 @@ class Evaluation {
   }
 
   async #measure() {
-    const { solver } = this.subject;
+    const { subject } = this;
     const { pictures, panels } = this.#conditions;
-    const encoder = this.#encoder;
+    const concepts = subject instanceof ConceptSubject ? subject : null;
+    const painter = subject.imagine === undefined ? null : (subject as Painter);
     const studied = await this.#study();
     const gsa = this.#gsa(studied);
-    const shared = <T>(metric: MetricName, measure: (problems: StudiedProblems) => Promise<T>) =>
-      studied === null ? null : this.#if(metric, () => measure(studied));
     try {
       return {
         selection: await this.#if('sa', () => this.#selection()),
-        errors: await shared('errors', (problems) =>
-          pixelErrors(solver, problems, { problems: pictures, ...this.#common('errors') }),
-        ),
-        ari: await shared('ari', (problems) =>
-          ruleAgreement(this.subject, problems, this.#common('ari')),
-        ),
-        vd: await this.#if('vd', () =>
-          varianceDecline(solver, { panels, encoder, ...this.#common('vd') }),
-        ),
-        readback: await this.#if('readback', () =>
-          readback(solver, { problems: pictures, encoder, ...this.#common('readback') }),
-        ),
-        examples: await exampleProblems(this.subject, encoder, this.#signal),
+        errors:
+          painter &&
+          studied &&
+          (await this.#if('errors', () =>
+            pixelErrors(painter, studied, { problems: pictures, ...this.#common('errors') }),
+          )),
+        ari:
+          concepts &&
+          studied &&
+          (await this.#if('ari', () => ruleAgreement(concepts, studied, this.#common('ari')))),
+        vd:
+          concepts &&
+          (await this.#if('vd', () =>
+            varianceDecline(concepts, { panels, ...this.#common('vd') }),
+          )),
+        readback:
+          painter &&
+          (await this.#if('readback', () =>
+            readback(painter, { problems: pictures, ...this.#common('readback') }),
+          )),
+        examples: await exampleProblems(subject, this.#signal),
         gsa: await gsa.wait(),
       };
     } catch (error) {
       this.#stop.abort();
-      // Where GSA failed first, the others were stopped because of it: its error is the one to tell.
+      // If GSA failed first, the others were stopped because of it: its error is the one to tell.
       throw (await gsa.end()) ?? error;
     }
   }
 
   async run(): Promise<ModelEvaluation> {
-    const { subject, options } = this;
-    const { name, configuration, noisy, sizes, training } = subject.solver.manifest;
-    const data = await describeData(options.data);
+    const { options } = this;
+    const { name, system, preset, configuration, noisy, sizes, training } = this.subject.facts;
     return {
       format: EVALUATION_FORMAT,
       version: EVALUATION_VERSION,
       model: options.model,
       name,
+      system,
+      preset,
       configuration,
       noisy,
       sizes,
       training,
       conditions: this.#conditions,
-      data,
+      data: await describeData(options.data),
       ...(await this.#measure()),
-      history: subject.history,
+      history: this.subject.history,
       seconds: this.#seconds,
     };
   }

@@ -6,13 +6,7 @@
  */
 import { layoutName, VARIANTS } from '../matrix/index.js';
 import { ArgumentError } from '../matrix/index.js';
-import {
-  compactNetworks,
-  networkFiles,
-  parseCrabConfig,
-  readNetworks,
-  storedPrior,
-} from '../models/index.js';
+import { compactNetworks, networkFiles, parseCrabConfig, readNetworks } from '../models/index.js';
 import type { CrabConfig } from '../models/index.js';
 import { readWeightState, type WeightFormat } from '../models/index.js';
 import { formatSelection } from '../solver/index.js';
@@ -26,19 +20,19 @@ import { memoryBundle, writeBundle } from '../solver/node.js';
 import {
   openRun,
   trainingFacts,
-  type MetricsLine,
   type OpenedRun,
   type StoredWeights,
   type WhichWeights,
 } from '../training/index.js';
-import { bundleHistory, rounded } from './bundle-history.js';
-import { bundleRules } from './bundle-rules.js';
+import { bundleHistory, rounded, secondsAt } from './bundle-history.js';
+import { bundleRules, priorOf } from './bundle-rules.js';
 import { calibrate } from './calibration.js';
+import type { ConceptSubject } from './concept-subject.js';
 import type { NamedConcept } from './evaluation.js';
 import { generatedSource } from './metrics/generated-source.js';
 import { selectionAccuracy } from './metrics/selection-accuracy.js';
 import { NAME_MIXED, NAME_UNUSED, varianceDecline } from './metrics/variance-decline.js';
-import { subjectFrom, type Subject } from './subject.js';
+import { subjectFrom } from './open-subject.js';
 
 export interface ExportOptions {
   readonly run: string;
@@ -131,15 +125,9 @@ function draftOf(run: OpenedRun, step: number, seconds: number, options: ExportO
   };
 }
 
-/** Seconds of training until a step. */
-function secondsAt(metrics: readonly MetricsLine[], step: number): number {
-  const until = metrics.filter((line) => line.step <= step);
-  return Math.round(until.at(-1)?.wall.seconds ?? 0);
-}
-
-async function measure(subject: Subject, options: ExportOptions): Promise<BundleAccuracy> {
+async function measure(subject: ConceptSubject, options: ExportOptions): Promise<BundleAccuracy> {
   const { judged = DEFAULT_JUDGED, signal, onProgress } = options;
-  const { configuration, noisy } = subject.solver.manifest;
+  const { configuration, noisy } = subject.facts;
   const sa: Record<string, number> = {};
   const saL2: Record<string, number> = {};
   for (const [v, variant] of VARIANTS.entries()) {
@@ -149,7 +137,7 @@ async function measure(subject: Subject, options: ExportOptions): Promise<Bundle
       onProgress: (done) => onProgress?.('accuracy', (v + done / judged) / VARIANTS.length),
     });
     sa[variant] = result.sa.value;
-    saL2[variant] = result.saL2.value;
+    saL2[variant] = result.saL2?.value ?? result.sa.value;
   }
   return { sa, saL2, problems: judged };
 }
@@ -173,7 +161,11 @@ export function bundleNames(names: readonly NamedConcept[]): ConceptName[] {
 }
 
 /** Opens what there is of a bundle, does something with it and frees it. */
-async function withSubject<T>(draft: Draft, files: Files, use: (subject: Subject) => Promise<T>) {
+async function withSubject<T>(
+  draft: Draft,
+  files: Files,
+  use: (subject: ConceptSubject) => Promise<T>,
+) {
   const subject = await subjectFrom(await memoryBundle(draft, files));
   try {
     return await use(subject);
@@ -185,15 +177,15 @@ async function withSubject<T>(draft: Draft, files: Files, use: (subject: Subject
 /** What the networks alone tell: statistics of selection, rule map, names of concepts. */
 function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions) {
   const { signal, onProgress } = options;
-  return async (subject: Subject) => {
-    const statistics = await calibrate(subject.solver, {
+  return async (subject: ConceptSubject) => {
+    const statistics = await calibrate(subject, {
       problems: options.problems,
       validation: options.validation,
       targetCounts: options.targetCounts,
       signal,
       onProgress: (share) => onProgress?.('calibration', share),
     });
-    const decline = await varianceDecline(subject.solver, {
+    const decline = await varianceDecline(subject, {
       panels: options.named,
       signal,
       onProgress: (share) => onProgress?.('concepts', share),
@@ -201,7 +193,7 @@ function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions)
     const snapshots = await run.rules();
     const rules = await bundleRules(
       subject,
-      { step: weights.step, prior: storedPrior(weights.extra), snapshots },
+      { step: weights.step, prior: priorOf(weights.extra), snapshots },
       { signal, fitted: options.problems },
     );
     return { statistics, rules, conceptNames: bundleNames(decline.names) };

@@ -2,13 +2,12 @@
  * Selection accuracy as cards have it: of a measurement where there is one of this very model, else the
  * figures that its export measured and wrote into the manifest.
  */
-import { VARIANTS, type Configuration, type Variant } from '../../matrix/index.js';
+import { VARIANTS, type Variant } from '../../matrix/index.js';
 import type { BundleManifest } from '../../solver/index.js';
 import { manifestHash } from '../conditions.js';
 import type { Measured } from '../evaluation.js';
-import { PAPER_ACCURACY, PAPER_CONFIGURATIONS } from '../report/paper.js';
+import { paperRows, paperShare } from '../report/paper.js';
 import type { MeasuredModel } from '../results/index.js';
-import { shortenedTraining } from './training-facts.js';
 
 export interface AccuracyRow {
   /** Where the problems are from. */
@@ -28,19 +27,8 @@ export type Share = Pick<Measured, 'value'> & Partial<Measured>;
  * Whether a measurement is of this model. A bundle that was exported anew from another run leaves the
  * measurement of the one before beside it until somebody measures again.
  */
-export function isMeasurementOf(measured: MeasuredModel, manifest: BundleManifest): boolean {
-  const told = measured.conditions?.bundle;
-  if (typeof told === 'string') return told === manifestHash(manifest);
-  // Measurements from before bundles were told by their hash.
-  const { name, sizes, training } = manifest;
-  const shape = ({ concepts, conceptSize, ruleSize }: typeof sizes): string =>
-    [concepts, conceptSize, ruleSize].join();
-  return (
-    measured.name === name &&
-    shape(measured.sizes) === shape(sizes) &&
-    shortenedTraining(measured.training) === shortenedTraining(training)
-  );
-}
+export const isMeasurementOf = (measured: MeasuredModel, manifest: BundleManifest): boolean =>
+  measured.conditions.bundle === manifestHash(manifest);
 
 function exportedRows({ accuracy }: BundleManifest): AccuracyRow[] {
   if (accuracy === null) return [];
@@ -65,7 +53,9 @@ export function accuracyRows(
   manifest: BundleManifest,
   measured: MeasuredModel | null,
 ): readonly AccuracyRow[] {
-  const selection = measured?.selection ?? [];
+  const selection = (measured?.selection ?? []).flatMap(({ saL2, ...row }) =>
+    saL2 === undefined ? [] : [{ ...row, saL2 }],
+  );
   return selection.length > 0 ? selection : exportedRows(manifest);
 }
 
@@ -77,13 +67,7 @@ export const largestRow = (
   rows.filter((row) => row.variant === variant).sort((a, b) => b.count - a.count)[0];
 
 /** CRAB's cell of the paper's Table 1, a fraction; null for noisy grids, which it leaves out. */
-export function paperAccuracy(
-  { configuration, noisy }: { readonly configuration: Configuration; readonly noisy: boolean },
+export const paperAccuracy = (
+  { configuration, noisy }: Pick<BundleManifest, 'configuration' | 'noisy'>,
   variant: Variant,
-): number | null {
-  if (noisy) return null;
-  const row = PAPER_ACCURACY.find(({ name }) => name === 'CRAB');
-  const cell = row?.cells[1 + PAPER_CONFIGURATIONS.indexOf(configuration)];
-  const printed = cell?.replaceAll('*', '').split('/')[VARIANTS.indexOf(variant)];
-  return printed === undefined ? null : Number(printed) / 100;
-}
+): number | null => (noisy ? null : paperShare(paperRows('crab').at(0), configuration, variant));

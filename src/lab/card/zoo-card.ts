@@ -6,10 +6,11 @@ import {
   type Configuration,
   type Variant,
 } from '../../matrix/index.js';
-import type { BundleManifest, HistoryCurve } from '../../solver/index.js';
+import type { BundleManifest } from '../../solver/index.js';
 import { bundleBytes, CARD_FILE } from '../../solver/node.js';
 import { escaped, megabytes, NOTHING, percent, table, type Cell } from '../markdown.js';
-import { meanOf, whole } from '../numbers.js';
+import { whole } from '../numbers.js';
+import { meanOf, sumOf } from '../statistics.js';
 import type { MeasuredModel } from '../results/index.js';
 import {
   accuracyRows,
@@ -27,7 +28,6 @@ export interface ZooModel {
   readonly folder: string;
   readonly manifest: BundleManifest;
   readonly measured: MeasuredModel | null;
-  readonly history: readonly HistoryCurve[];
 }
 
 /** In the order of the configurations, the noisy ones last. */
@@ -55,9 +55,9 @@ const pair = (shares: readonly (number | null)[]): string =>
 const linkOf = (folder: string): string => `${encodeURIComponent(folder)}/${CARD_FILE}`;
 
 function lineOf({ model, rows }: Line): Cell[] {
-  const { folder, manifest, history } = model;
+  const { folder, manifest } = model;
   const { configuration, noisy, training } = manifest;
-  const seconds = secondsOf(manifest, history);
+  const seconds = secondsOf(training);
   const counts = VARIANTS.map((variant) => largestRow(rows, variant)?.count ?? 0);
   const fewest = Math.min(...counts.filter((count) => count > 0));
   return [
@@ -89,7 +89,7 @@ function averageLine(lines: readonly Line[]): Cell[][] {
         return known.length === chosen.length ? meanOf(known) : null;
       }),
     );
-  const bytes = chosen.reduce((sum, { model }) => sum + bundleBytes(model.manifest), 0);
+  const bytes = sumOf(chosen.map(({ model }) => bundleBytes(model.manifest)));
   return [
     [
       'the seven',

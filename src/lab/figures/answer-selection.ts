@@ -19,15 +19,16 @@ import {
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
 export interface SelectionExample {
-  /** Eight context panels and the imagined ninth. */
+  /** Eight context panels and the ninth: imagined, or the chosen candidate if the model draws nothing. */
   readonly panels: readonly Panel[];
+  readonly imagined: boolean;
   readonly candidates: readonly SelectionCandidate[];
   /** Indices of candidates, from 0. */
   readonly answer: number;
   readonly chosen: number;
   /** What the concepts are called, in the order of the shares. */
   readonly concepts: readonly string[];
-  readonly distance: 'l2' | 'calibrated';
+  readonly distance: 'l2' | 'calibrated' | 'score';
 }
 
 export interface SelectionCandidate {
@@ -205,7 +206,7 @@ export function answerSelectionFigure(example: SelectionExample): Figure {
       ROOM,
     ),
     label:
-      `A matrix with its imagined ninth panel; candidate ${example.chosen + 1} is chosen and ` +
+      `A matrix with its ${example.imagined ? 'imagined' : 'chosen'} ninth panel; candidate ${example.chosen + 1} is chosen and ` +
       `${example.answer + 1} is right; distances by concept`,
   };
 }

@@ -72,13 +72,15 @@ const pngAddress = (picture: Picture): string =>
   `data:image/png;base64,${Buffer.from(encodePng(picture)).toString('base64')}`;
 
 /** A panel as the address of a PNG. */
-export const panelAddress = (panel: Panel): string =>
-  pngAddress({
-    width: SMALL_SIZE,
-    height: SMALL_SIZE,
+export function panelAddress(panel: Panel): string {
+  const side = Math.sqrt(panel.length);
+  return pngAddress({
+    width: side,
+    height: side,
     channels: 1,
     data: Uint8Array.from(panel, toByte),
   });
+}
 
 export interface FrameOptions {
   readonly stroke?: string;

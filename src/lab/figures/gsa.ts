@@ -29,14 +29,12 @@ export const gsaWays = (points: readonly GsaPoint[]): GsaSeries[] =>
       ['each by itself', 'each'],
       ['each by itself, L2', 'eachL2'],
     ] as const
-  ).map(([name, key]) => ({
-    name,
-    points: points.map((point) => ({
-      targets: point.targets,
-      candidates: point.candidates,
-      accuracy: point[key],
-    })),
-  }));
+  ).flatMap(([name, key]) => {
+    const own = points.flatMap(({ targets, candidates, [key]: accuracy }) =>
+      accuracy === undefined ? [] : [{ targets, candidates, accuracy }],
+    );
+    return own.length === 0 ? [] : [{ name, points: own }];
+  });
 
 const legendOf = (series: readonly GsaSeries[]): Drawing =>
   legend(series.map(({ name }, i) => ({ name, colour: seriesColour(i), shape: seriesShape(i) })));
