@@ -10,6 +10,7 @@ import { addInfoCommand } from './info.js';
 import { addReportCommand } from './report.js';
 import { addSolveCommand } from './solve.js';
 import { addStudioCommand } from './studio.js';
+import { addSystemsCommand } from './systems.js';
 import { addTrainCommand } from './train.js';
 
 /** The program; `signal` aborts when the user presses Ctrl-C. */
@@ -27,6 +28,7 @@ export function buildProgram(signal: AbortSignal): Command {
   addReportCommand(program, signal);
   addSolveCommand(program, signal);
   addGradeCommand(program, signal);
+  addSystemsCommand(program);
   addTrainCommand(program, signal);
   addStudioCommand(program, signal);
   addInfoCommand(program);

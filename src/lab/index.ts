@@ -28,3 +28,4 @@ export { PictureSubject } from './picture-subject.js';
 export { Bootstrap } from './statistics.js';
 export * from './subject.js';
 export { summaryJson, summaryText, variantOf, type EvaluationSummary } from './summary.js';
+export * from './systems.js';
