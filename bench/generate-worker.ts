@@ -7,7 +7,7 @@ import {
   SMALL_PIXELS,
   type Configuration,
 } from '../src/matrix/index.js';
-import { serveTasks } from '../src/matrix/node.js';
+import { serveTasks } from '../src/base/node.js';
 
 export interface DrawTask {
   readonly configuration: Configuration;

@@ -28,7 +28,7 @@ import {
   SMALL_PIXELS,
   type ConfigurationLayout,
 } from '../src/matrix/index.js';
-import { runPool } from '../src/matrix/node.js';
+import { runPool } from '../src/base/node.js';
 import type { DrawTask } from './generate-worker.js';
 
 /** Least number of problems a second on one core. */

@@ -12,7 +12,6 @@ import {
   CrabModel,
   networkFiles,
   readNetworks,
-  select,
   type CrabConfig,
 } from '../src/models/index.js';
 import { writeBundle, type SolverCore } from '../src/solver/node.js';
@@ -80,7 +79,16 @@ export const byTorch =
     const panels = join(problems.map((problem) => [...problem.panels, blank]));
     const candidates = join(problems.map((problem) => problem.candidates));
     return Promise.resolve(
-      scope(() => select(model, pixels(panels, 9), pixels(candidates, 8)).chosen),
+      scope(() =>
+        model
+          .score(
+            pixels(panels, 9),
+            problems.map(() => [8]),
+            pixels(candidates, 8).unsqueeze(2),
+          )
+          .argmax(1)
+          .toArray(),
+      ),
     );
   };
 

@@ -1,25 +1,29 @@
 // The layer rule. Folders of src/ are layers, lowest first; a file imports only from lower layers and
-// only through their index.ts, or node.ts where the importing file runs in Node anyway. The browser
-// layers are stricter still: solver sees matrix alone, studio sees matrix and solver.
+// only through their index.ts, or node.ts if the importing file runs in Node anyway. Some layers are
+// stricter still, so that nothing in a page can reach Node-only code and torch stays a library of its
+// own: ALLOWED lists what they see.
 import path from 'node:path';
 
 const LAYERS = [
+  'base',
   'matrix',
   'torch',
   'solver',
   'models',
   'training',
   'lab',
+  'protocol',
   'studio',
   'server',
   'cli',
 ];
 const ALLOWED = {
-  torch: [],
-  solver: ['matrix'],
-  studio: ['matrix', 'solver'],
+  torch: ['base'],
+  solver: ['base', 'matrix'],
+  protocol: [],
+  studio: ['base', 'matrix', 'solver', 'protocol'],
 };
-const BROWSER = new Set(['matrix', 'solver', 'studio']);
+const BROWSER = new Set(['base', 'matrix', 'solver', 'protocol', 'studio']);
 
 const isNodeOnly = (inLayer) => inLayer === 'node.ts' || inLayer.startsWith('node/');
 

@@ -3,7 +3,7 @@
  * one for each concept, run in a loop; pair representations computed from concatenated pairs, once for
  * q(r|z) and once more for p(r|z_C). Written with the same binding and the same layers around it.
  */
-import type { CrabModel, Noise, ObjectiveTerms, ProblemBatch } from '../../src/models/index.js';
+import type { CrabModel, Noise, ObjectiveTerms, TargetedBatch } from '../../src/models/index.js';
 import { contextOf } from '../../src/models/index.js';
 import { cat, leakyRelu, nn, stack, type Tensor } from '../../src/torch/index.js';
 import type { Generator } from '../../src/torch/index.js';
@@ -198,7 +198,7 @@ export class ReferenceCrab extends nn.Module {
   }
 
   /** The terms of the objective for one target set. */
-  evaluate(batch: ProblemBatch, noise: Noise, sigmaX: number, sigmaZ: number): ObjectiveTerms {
+  evaluate(batch: TargetedBatch, noise: Noise, sigmaX: number, sigmaZ: number): ObjectiveTerms {
     const { concepts: m, conceptSize } = this.model.config;
     const context = contextOf(batch.targets).squeeze(0); // [N, 9]
     const [n] = context.shape;
@@ -235,7 +235,7 @@ export class ReferenceCrab extends nn.Module {
     };
   }
 
-  #reconstruction({ panels, targets }: ProblemBatch, z: Tensor, sigmaX: number): Tensor {
+  #reconstruction({ panels, targets }: TargetedBatch, z: Tensor, sigmaX: number): Tensor {
     const index = targets.index.select(0, 0); // [N, T]
     const [n, places] = index.shape;
     const [, , m, size] = z.shape;

@@ -20,7 +20,7 @@ import {
   type CrabConfig,
   type Noise,
   type ObjectiveTerms,
-  type ProblemBatch,
+  type TargetedBatch,
 } from '../../src/models/index.js';
 import {
   Generator,
@@ -43,7 +43,7 @@ const BARS = new Map([
 interface Contender {
   readonly name: string;
   readonly parameters: readonly Tensor[];
-  readonly evaluate: (batch: ProblemBatch, noise: Noise) => ObjectiveTerms;
+  readonly evaluate: (batch: TargetedBatch, noise: Noise) => ObjectiveTerms;
 }
 
 interface Sample {

@@ -1,2 +1,50 @@
-/** What every layer needs and no layer owns. Runs in a browser and in Node. */
-export * from './philox.js';
+/** What every layer needs and none owns. Runs in a browser and in Node. */
+export { ArgumentError, CrabError, FormatError } from './errors.js';
+export {
+  boolean,
+  byKind,
+  dictionary,
+  Given,
+  integer,
+  isRecord,
+  list,
+  nullable,
+  number,
+  object,
+  objectWith,
+  oneOf,
+  optional,
+  pair,
+  parseJson,
+  read,
+  shown,
+  text,
+  withDefault,
+  type Read,
+  type Reader,
+} from './check.js';
+export { choleskyInverse, invertPositive } from './linear-algebra.js';
+export {
+  encodeHeader,
+  headerLength,
+  lengthBytes,
+  maximumHeaderBytes,
+  parseHeader,
+  SafetensorsError,
+  tensorBytes,
+  writingOrder,
+  type SafetensorsHeader,
+  type SafetensorsProblem,
+  type StoredDType,
+  type StoredTensor,
+  type TensorDescription,
+} from './safetensors.js';
+export {
+  blobSource,
+  memorySource,
+  naming,
+  readRange,
+  type BlobLike,
+  type ByteSource,
+} from './byte-source.js';
+export { CounterRandom, derivedSeed, philoxBlock, STREAM, type Stream } from './philox.js';

@@ -1,7 +1,7 @@
 /** Parsers for option values. Each throws an error that names the value and what would be right. */
 import { InvalidArgumentError } from 'commander';
-import { ArgumentError } from '../matrix/index.js';
-import { parseDuration } from '../training/index.js';
+import { ArgumentError } from '../base/index.js';
+import { DURATION, parseDuration } from '../training/index.js';
 
 /** A whole number within bounds; separators such as 10_000 are accepted. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
@@ -40,7 +40,7 @@ function secondsOf(text: string): number {
     return parseDuration(text);
   } catch (error) {
     if (!(error instanceof ArgumentError)) throw error;
-    throw new InvalidArgumentError('expected a duration such as 90s, 20m or 1h30m.');
+    throw new InvalidArgumentError(`expected ${DURATION}.`);
   }
 }
 

@@ -3,7 +3,7 @@
  * sentence on standard error; the stack appears only with --debug.
  */
 import { CommanderError } from 'commander';
-import { faultSentence, systemFaultOf } from '../matrix/node.js';
+import { faultSentence, systemFaultOf } from '../base/node.js';
 import { UnsavedError } from '../training/index.js';
 
 /** Wrong use of a command: a bad argument, or two that do not go together. Exit code 2. */

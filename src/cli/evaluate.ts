@@ -17,7 +17,7 @@ import {
 } from '../lab/index.js';
 import type { EvaluationData, MetricName, ModelEvaluation, SubjectFacts } from '../lab/index.js';
 import { PARTS, type Part } from '../matrix/index.js';
-import { makeFolderOf, writeFileAtomically } from '../matrix/node.js';
+import { makeFolderOf, writeFileAtomically } from '../base/node.js';
 import type { Device } from '../torch/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';

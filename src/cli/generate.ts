@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { ArgumentError } from '../base/index.js';
 import {
   ALL_LAYOUTS,
-  ArgumentError,
   CONFIGURATIONS,
   findLayout,
   hasGrid,

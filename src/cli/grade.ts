@@ -1,7 +1,7 @@
 /** `crab grade`: what people answered to items of ours, and what that says about them and the items. */
 import type { Command } from 'commander';
 import { GRADE_MARK, grade, gradePage, type GradeResult } from '../lab/index.js';
-import { makeFolderOf, writeFileAtomically } from '../matrix/node.js';
+import { makeFolderOf, writeFileAtomically } from '../base/node.js';
 import { UsageError } from './errors.js';
 import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
 import { startProgress } from './progress.js';

@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { access, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isMarked } from '../lab/index.js';
-import { outputPlace } from '../matrix/node.js';
+import { outputPlace } from '../base/node.js';
 import { sentenceOf, UsageError } from './errors.js';
 
 /** An argument as messages call it, `--data` or `RESPONSES`, and what was given for it. */

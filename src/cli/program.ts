@@ -1,6 +1,6 @@
 /** All commands of `crab`, put together. */
 import { Command } from 'commander';
-import { packageVersion } from '../matrix/node.js';
+import { packageVersion } from '../base/node.js';
 import { addConvertCommand } from './convert.js';
 import { addEvaluateCommand } from './evaluate.js';
 import { addExportCommand } from './export.js';

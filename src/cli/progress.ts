@@ -5,6 +5,8 @@
 import { SingleBar } from 'cli-progress';
 
 export interface Progress {
+  /** Null while unknown. */
+  total: number | null;
   /** `done` of the total; `note` is a short text after the bar; seconds left where known better. */
   update(done: number, note?: string, secondsLeft?: number): void;
   stop(): void;
@@ -24,14 +26,40 @@ export function formatSeconds(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-class TerminalProgress implements Progress {
-  readonly #bar: SingleBar;
+/** Rate and time left, from what was done since the start; how they are shown is for others. */
+abstract class Measured implements Progress {
   readonly #start = performance.now();
-  #done = 0;
 
-  constructor(total: number, unit: string) {
+  /** @param first what was done before the start, by others */
+  constructor(
+    public total: number | null,
+    readonly unit: string,
+    readonly first: number,
+  ) {}
+
+  update(done: number, note = '', secondsLeft?: number): void {
+    const seconds = (performance.now() - this.#start) / 1000;
+    const rate = (done - this.first) / Math.max(seconds, 1e-3);
+    const left = secondsLeft ?? ((this.total ?? NaN) - done) / rate;
+    this.show(done, formatRate(rate), formatSeconds(left), note);
+  }
+
+  /** `done` of the total, in words. */
+  protected counted(done: number): string {
+    return `${done}/${this.total ?? '?'} ${this.unit}`;
+  }
+
+  protected abstract show(done: number, rate: string, left: string, note: string): void;
+  abstract stop(): void;
+}
+
+class TerminalProgress extends Measured {
+  readonly #bar: SingleBar;
+
+  constructor(total: number | null, unit: string, first: number) {
+    super(total, unit, first);
     this.#bar = new SingleBar({
-      format: `{bar} {percentage}% | {value}/{total} ${unit} | {rate}/s | {left} left {note}`,
+      format: `{bar} {percentage}% | {count} | {rate}/s | {left} left {note}`,
       barCompleteChar: '█',
       barIncompleteChar: '░',
       barsize: 28,
@@ -39,51 +67,50 @@ class TerminalProgress implements Progress {
       fps: 8,
       stream: process.stderr,
     });
-    this.#bar.start(total, 0, { rate: '–', left: '?', note: '' });
+    const count = this.counted(first);
+    this.#bar.start(total ?? 1, total === null ? 0 : first, {
+      count,
+      rate: '–',
+      left: '?',
+      note: '',
+    });
   }
 
-  update(done: number, note = '', secondsLeft?: number): void {
-    this.#done = done;
-    const seconds = (performance.now() - this.#start) / 1000;
-    const rate = done / Math.max(seconds, 1e-3);
-    const left = secondsLeft ?? (this.#bar.getTotal() - done) / rate;
-    this.#bar.update(done, { rate: formatRate(rate), left: formatSeconds(left), note });
+  protected show(done: number, rate: string, left: string, note: string): void {
+    this.#bar.setTotal(this.total ?? 1);
+    const value = this.total === null ? 0 : done;
+    this.#bar.update(value, { count: this.counted(done), rate, left, note });
   }
 
   stop(): void {
-    this.#bar.update(this.#done);
     this.#bar.stop();
   }
 }
 
-class PlainProgress implements Progress {
-  readonly #start = performance.now();
+class PlainProgress extends Measured {
   #last = performance.now();
 
-  constructor(
-    readonly total: number,
-    readonly unit: string,
-  ) {}
-
-  update(done: number, note = '', secondsLeft?: number): void {
+  protected show(done: number, rate: string, left: string, note: string): void {
     const now = performance.now();
     if (now - this.#last < PLAIN_INTERVAL_MS) return;
     this.#last = now;
-    const rate = done / Math.max((now - this.#start) / 1000, 1e-3);
-    const left = formatSeconds(secondsLeft ?? (this.total - done) / rate);
-    process.stderr.write(
-      `${done}/${this.total} ${this.unit}, ${formatRate(rate)}/s, ${left} left ${note}`.trimEnd() +
-        '\n',
-    );
+    const line = `${this.counted(done)}, ${rate}/s, ${left} left ${note}`;
+    process.stderr.write(`${line.trimEnd()}\n`);
   }
 
   stop(): void {}
 }
 
-const SILENT: Progress = { update: () => {}, stop: () => {} };
+const SILENT: Progress = { total: null, update: () => {}, stop: () => {} };
 
 /** Starts a progress display that suits where standard error goes. */
-export function startProgress(total: number, unit: string, quiet = false): Progress {
+export function startProgress(
+  total: number | null,
+  unit: string,
+  quiet = false,
+  first = 0,
+): Progress {
   if (quiet) return SILENT;
-  return process.stderr.isTTY ? new TerminalProgress(total, unit) : new PlainProgress(total, unit);
+  const Shown = process.stderr.isTTY ? TerminalProgress : PlainProgress;
+  return new Shown(total, unit, first);
 }

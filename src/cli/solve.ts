@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { checkProblemConfiguration } from '../matrix/node.js';
 import { encodePng, paperName, type Configuration } from '../matrix/index.js';
-import { makeFolderOf, writeFileAtomically } from '../matrix/node.js';
+import { makeFolderOf, writeFileAtomically } from '../base/node.js';
 import { completedPicture, Familiarity, readProblem, Solver } from '../solver/node.js';
 import type { Answer, Choice, Panel, ProblemInput } from '../solver/node.js';
 import { UsageError } from './errors.js';

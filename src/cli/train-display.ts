@@ -23,8 +23,6 @@ function say(text: string): void {
 /** Shows a training on standard error. */
 export class Display implements TrainingObserver {
   #progress: Progress | null = null;
-  #total: number | null = null;
-  #first = 0;
   #run = '';
   #lastStep: StepEvent | null = null;
   #lastValidation: ValidationEvent | null = null;
@@ -32,9 +30,8 @@ export class Display implements TrainingObserver {
   constructor(readonly quiet: boolean) {}
 
   readonly start: TrainingObserver['start'] = (event) => {
-    this.#first = event.step;
     this.#run = event.run;
-    this.#open(event.totalSteps);
+    this.#progress = startProgress(event.totalSteps, 'steps', this.quiet, event.step);
     const size = `${(event.parameters / 1e6).toFixed(1)} million weights`;
     const from = event.step > 0 ? ` from step ${event.step}` : '';
     const ranks = event.ranks > 1 ? ` with ${event.ranks} processes` : '';
@@ -43,10 +40,10 @@ export class Display implements TrainingObserver {
 
   readonly step: TrainingObserver['step'] = (event) => {
     this.#lastStep = event;
-    if (event.totalSteps !== this.#total) this.#open(event.totalSteps);
+    if (this.#progress !== null) this.#progress.total = event.totalSteps;
     // Validations to come are in the training's own estimate alone.
     const left = event.secondsLeft ?? undefined;
-    this.#progress?.update(event.step - this.#first, this.#noteOf(event), left);
+    this.#progress?.update(event.step, this.#noteOf(event), left);
   };
 
   readonly validation: TrainingObserver['validation'] = (event) => {
@@ -56,17 +53,6 @@ export class Display implements TrainingObserver {
   readonly note: TrainingObserver['note'] = ({ level, text }) => {
     if (level === 'warning' || !this.quiet) say(text);
   };
-
-  /** A bar over the steps of this process; before the length is known, without an end. */
-  #open(totalSteps: number | null): void {
-    this.#progress?.stop();
-    this.#total = totalSteps;
-    this.#progress = startProgress(
-      (totalSteps ?? this.#first + 30) - this.#first,
-      'steps',
-      this.quiet,
-    );
-  }
 
   #noteOf({ terms, problemsPerSecond }: StepEvent): string {
     const parts = Object.entries(SHORT_NAMES)

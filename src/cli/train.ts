@@ -8,9 +8,11 @@ import { ModelError, SYSTEM_NAMES, systemNamed } from '../models/index.js';
 import type { System, SystemConfig } from '../models/index.js';
 import { rendezvousOf, type Rendezvous } from '../torch/index.js';
 import {
+  DEFAULT_GIVE_UP_SECONDS,
   DEFAULT_POOL,
   DEFAULT_SYSTEM,
   DEFAULT_VALIDATE_EVERY,
+  DURATION,
   openRun,
   train,
 } from '../training/index.js';
@@ -19,6 +21,7 @@ import type {
   NewRunOptions,
   Precision,
   RunConfig,
+  RuntimeOptions,
   TrainOptions,
   TrainOutcome,
 } from '../training/index.js';
@@ -45,6 +48,7 @@ interface Options {
   nproc?: number;
   restarts?: number;
   rankTimeout?: number;
+  retry?: number;
   syncBatchNorm?: boolean;
   seed?: number;
   pool?: number;
@@ -103,7 +107,7 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
     .option('--epochs <n>', 'how often to use every problem', numberAboveZero)
     .option(
       '--time <duration>',
-      `how long, start-up included, but at least the steps that measure the speed (default: ${DEFAULT_TIME_SECONDS / 60}m)`,
+      `how long, start-up included, but at least the steps that measure the speed: ${DURATION} (default: ${DEFAULT_TIME_SECONDS / 60}m)`,
       duration(),
     )
     .option('--out <run>', 'folder of the run (default: runs/<config>-<preset>-<seed>)')
@@ -115,6 +119,11 @@ export function addTrainCommand(program: Command, signal: AbortSignal): void {
       '--rank-timeout <duration>',
       `longest wait for another process (default: ${DEFAULT_RANK_TIMEOUT / 60}m)`,
       duration(MOST_RANK_TIMEOUT, 'a week (168h)'),
+    )
+    .option(
+      '--retry <duration>',
+      `how long to try again after the last step if the disk refuses (default: ${DEFAULT_GIVE_UP_SECONDS / 60}m)`,
+      duration(),
     )
     .option('--no-sync-batch-norm', 'each process normalises by its own part of the batch')
     .option('--seed <n>', 'everything random follows from it (default: 0)', wholeNumber(0))
@@ -213,7 +222,7 @@ async function runHere(
     return trainAndReport(options, (await requestOf(options)).request, signal);
   }
   const follows = rendezvous.rank > 0;
-  const follow = { request: { follow: true, workers: options.workers } as const };
+  const follow = { request: { follow: true, ...runtimeOf(options) } as const };
   const { request, joined } = await joinWith<{ request: TrainOptions; device?: string }>(
     rendezvous,
     () => (follows ? Promise.resolve(follow) : requestOf(options)),
@@ -305,7 +314,13 @@ async function modelOf(
   }
 }
 
-async function newRun(options: Options): Promise<NewRunOptions & { workers?: number }> {
+/** What may differ from process to process of one run. */
+const runtimeOf = ({ workers, retry }: Options): RuntimeOptions => ({
+  workers,
+  giveUpSeconds: retry,
+});
+
+async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions> {
   const { system, model, layout } = await modelOf(options);
   if (options.data !== undefined && (options.pool ?? options.refresh) !== undefined) {
     throw new UsageError('--pool and --refresh are for generated problems, not for --data');
@@ -332,7 +347,7 @@ async function newRun(options: Options): Promise<NewRunOptions & { workers?: num
     validation: { every: options.validateEvery },
     checkpoints: { steps: options.checkpointEvery },
   };
-  return { ...settings, workers: options.workers };
+  return { ...settings, ...runtimeOf(options) };
 }
 
 /** Flags that a stored run decides, each with whether a given value agrees with it. */
@@ -385,5 +400,5 @@ async function resumed(options: Options): Promise<{ request: TrainOptions; devic
       `${flags} cannot be changed with --resume: ${resume} was started otherwise`,
     );
   }
-  return { request: { resume, workers: options.workers }, device: config.device };
+  return { request: { resume, ...runtimeOf(options) }, device: config.device };
 }

@@ -4,8 +4,8 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { ArgumentError } from '../base/index.js';
 import {
-  ArgumentError,
   layoutName,
   layoutOf,
   VARIANTS,

@@ -4,7 +4,8 @@
  * bootstrap over problems, of shares of exactly 0 or 1 by Wilson's formula. Concepts are numbered
  * 1..M, panels 1..9, candidates from 1.
  */
-import { FormatError, type Configuration, type Variant } from '../matrix/index.js';
+import { FormatError, parseJson } from '../base/index.js';
+import { type Configuration, type Variant } from '../matrix/index.js';
 import type { BundleSizes, HistoryCurve } from '../solver/index.js';
 
 export const EVALUATION_FORMAT = 'crab-evaluation';
@@ -244,13 +245,7 @@ export interface ModelEvaluation {
 
 /** An evaluation read from a file, its head checked. */
 export function parseEvaluation(text: string, file: string): ModelEvaluation {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new FormatError(`${file}: not JSON`);
-  }
-  const model = value as Partial<ModelEvaluation> | null;
+  const model = parseJson(text, FormatError, file) as Partial<ModelEvaluation> | null;
   if (model?.format !== EVALUATION_FORMAT || model.version !== EVALUATION_VERSION) {
     throw new FormatError(`${file}: not an evaluation of version ${EVALUATION_VERSION}`);
   }

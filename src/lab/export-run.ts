@@ -5,7 +5,7 @@
  * nor a GPU.
  */
 import { layoutName, VARIANTS } from '../matrix/index.js';
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import { compactNetworks, networkFiles, parseCrabConfig, readNetworks } from '../models/index.js';
 import type { CrabConfig } from '../models/index.js';
 import { readWeightState, type WeightFormat } from '../models/index.js';

@@ -8,7 +8,7 @@ import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { layoutName } from '../matrix/index.js';
-import { isFile } from '../matrix/node.js';
+import { isFile } from '../base/node.js';
 import { CAPABILITIES, systemNamed } from '../models/index.js';
 import { Metrics, openBundle, parseHistory, parseRuleMap } from '../solver/index.js';
 import type { Bundle, BundleManifest, BundleSource } from '../solver/index.js';

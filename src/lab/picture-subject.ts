@@ -1,5 +1,6 @@
 /** A subject without concepts: a run whose model looks at pictures and scores candidates, on libtorch. */
-import { PANELS, type SystemModel } from '../models/index.js';
+import { MATRIX_PANELS } from '../matrix/index.js';
+import type { SystemModel } from '../models/index.js';
 import type { HistoryCurve, Panel } from '../solver/index.js';
 import type { Tensor } from '../torch/index.js';
 import { pictureKey, picturesOf } from './concept-subject.js';
@@ -58,7 +59,7 @@ export class PictureSubject implements Subject {
           this.#put(
             put,
             asked.flatMap(({ panels }) => panels),
-            [length, PANELS],
+            [length, MATRIX_PANELS],
           ),
           asked.map((each) => each.missing.map((at) => at - 1)),
           this.#put(
@@ -88,7 +89,7 @@ export class PictureSubject implements Subject {
         const panels = this.#put(
           put,
           asked.flatMap((each) => each.panels),
-          [length, PANELS],
+          [length, MATRIX_PANELS],
         );
         const missing = asked.map((each) => each.missing.map((position) => position - 1));
         return model.impute?.(panels, missing) ?? panels;
@@ -98,7 +99,7 @@ export class PictureSubject implements Subject {
     const size = this.facts.imageSize ** 2;
     return questions.map(({ missing }, n) =>
       missing.map((position) => {
-        const from = (n * PANELS + position - 1) * size;
+        const from = (n * MATRIX_PANELS + position - 1) * size;
         return pixels.slice(from, from + size);
       }),
     );

@@ -2,8 +2,9 @@
  * A run of a system with concepts as a solver: the same questions as to a bundle, answered by libtorch.
  * Its rules are parsed as the model parses them; rules of one's own cannot be imposed.
  */
-import { ArgumentError, SMALL_SIZE, type ImageSide } from '../matrix/index.js';
-import { PANELS, type SystemModel } from '../models/index.js';
+import { ArgumentError } from '../base/index.js';
+import { MATRIX_PANELS, SMALL_SIZE, type ImageSide } from '../matrix/index.js';
+import type { SystemModel } from '../models/index.js';
 import { SolverCore, toPanel } from '../solver/index.js';
 import type {
   BundleManifest,
@@ -45,7 +46,7 @@ export class TorchNetworks implements Networks {
     readonly side: ImageSide,
   ) {
     const { device, dtype } = model.parameters()[0];
-    const blank = zeros([1, PANELS, side, side], { device, dtype });
+    const blank = zeros([1, MATRIX_PANELS, side, side], { device, dtype });
     const concepts = model.conceptsOf(blank); // [1, 9, M, d]
     const rules = model.rulesOf?.(concepts); // [1, M, d_r]
     const [, , count, conceptSize] = concepts.shape;
@@ -81,11 +82,11 @@ export class TorchNetworks implements Networks {
   async reason(input: ReasonerInput, signal?: AbortSignal): Promise<Reasoning> {
     const { model } = this;
     const { concepts: m, conceptSize, ruleSize } = this.sizes;
-    const width = PANELS * m * conceptSize;
+    const width = MATRIX_PANELS * m * conceptSize;
     const given = (first: number, length: number) => ({
       concepts: input.concepts.slice(first * width, (first + length) * width),
       context: input.mask
-        .slice(first * PANELS, (first + length) * PANELS)
+        .slice(first * MATRIX_PANELS, (first + length) * MATRIX_PANELS)
         .map((missing) => 1 - missing),
     });
     const ask = (
@@ -101,8 +102,8 @@ export class TorchNetworks implements Networks {
         (first, length, put) => {
           const { concepts, context } = given(first, length);
           return answer(
-            put(concepts, [length, PANELS, m, conceptSize]),
-            put(context, [length, PANELS]),
+            put(concepts, [length, MATRIX_PANELS, m, conceptSize]),
+            put(context, [length, MATRIX_PANELS]),
           );
         },
         signal,

@@ -2,10 +2,10 @@
  * The words of a constraints file: rules as "progression -1", values as "circle" or 0.4, slots counted
  * from 1. Turns them into rules and levels of a component, or fails with one sentence.
  */
+import { integer, isRecord, shown, type Given } from '../base/index.js';
 import { ANGLES, COLORS, SIZES, TYPES, type LevelRange } from './attributes.js';
 import type { ComponentLayout } from './layouts.js';
 import { RULE_NAMES, type Rule, type RuleAttribute, type RuleName } from './problem.js';
-import type { Reading } from './reading.js';
 import { originalRange, ruleExists, rulesNamed, startRange } from './rules.js';
 
 const COUNTED: Record<RuleAttribute, readonly [string, string]> = {
@@ -33,17 +33,17 @@ interface RuleWords {
 
 const signed = (value: number): string => (value > 0 ? `+${value}` : String(value));
 
-function findRuleName(reading: Reading, text: string): RuleName {
+function findRuleName(reading: Given, text: string): RuleName {
   const normal = text.toLowerCase().replace(/[ -]/g, '_');
   const name = RULE_NAMES.find((known) => known.toLowerCase() === normal);
   if (!name) {
     const known = RULE_NAMES.map(readable).join(', ');
-    reading.fail(`unknown rule ${reading.shown()}: expected ${known}`);
+    reading.fail(`unknown rule ${shown(reading.value)}: expected ${known}`);
   }
   return name;
 }
 
-function readRuleText(reading: Reading, text: string): RuleWords {
+function readRuleText(reading: Given, text: string): RuleWords {
   const match = /^([a-z][a-z _-]*?)(?:\s*([+-]\d?|\d))?$/i.exec(text.trim());
   if (!match) return { name: findRuleName(reading, text) };
   const [, words, parameter] = match;
@@ -52,22 +52,24 @@ function readRuleText(reading: Reading, text: string): RuleWords {
   return { name, value: /\d/.test(parameter) ? Number(parameter) : Number(`${parameter}1`) };
 }
 
-function readRuleWords(reading: Reading): RuleWords {
+function readRuleWords(reading: Given): RuleWords {
   if (typeof reading.value === 'string') return readRuleText(reading, reading.value);
-  if (!reading.isObject()) {
-    reading.fail(`expected a rule such as "progression +1", found ${reading.shown()}`);
+  if (!isRecord(reading.value)) {
+    reading.fail(`expected a rule such as "progression +1", found ${shown(reading.value)}`);
   }
   const { name, value } = reading.members(['name', 'value']);
   if (typeof name.value !== 'string') {
-    return name.fail(`expected a rule's name, found ${name.shown()}`);
+    return name.fail(`expected a rule's name, found ${shown(name.value)}`);
   }
   const found = findRuleName(name, name.value);
-  return value.value === undefined ? { name: found } : { name: found, value: value.integer(-2, 2) };
+  return value.value === undefined
+    ? { name: found }
+    : { name: found, value: integer({ min: -2, max: 2 })(value) };
 }
 
 /** The rules that one choice of a constraints file allows, all possible in the component. */
 function readRuleChoice(
-  reading: Reading,
+  reading: Given,
   layout: ComponentLayout,
   attribute: Exclude<RuleAttribute, 'Number/Position'>,
 ): Rule[] {
@@ -96,17 +98,17 @@ function readRuleChoice(
 
 /** The rules that a constraints file allows on an attribute: one choice, or an array of them. */
 export function readRuleChoices(
-  reading: Reading,
+  reading: Given,
   layout: ComponentLayout,
   attribute: Exclude<RuleAttribute, 'Number/Position'>,
 ): Rule[] {
-  if (!reading.isArray()) return readRuleChoice(reading, layout, attribute);
+  if (!Array.isArray(reading.value)) return readRuleChoice(reading, layout, attribute);
   return reading.items(1, 16).flatMap((choice) => readRuleChoice(choice, layout, attribute));
 }
 
 /** A value of a table by what it stands for. */
 function readFromTable(
-  reading: Reading,
+  reading: Given,
   layout: ComponentLayout,
   range: LevelRange,
   names: readonly (string | number)[],
@@ -116,8 +118,8 @@ function readFromTable(
   const expected = names.slice(range.min, range.max + 1).join(', ');
   return reading.fail(
     found < 0
-      ? `unknown value ${reading.shown()}: expected ${expected}`
-      : `${reading.shown()} is not possible for ${layout.name}: expected ${expected}`,
+      ? `unknown value ${shown(reading.value)}: expected ${expected}`
+      : `${shown(reading.value)} is not possible for ${layout.name}: expected ${expected}`,
   );
 }
 
@@ -126,7 +128,7 @@ const asLevel = (value: unknown, count: number): number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < count ? value : -1;
 
 /** "circle", or the level 5. */
-export function readType(reading: Reading, layout: ComponentLayout): number {
+export function readType(reading: Given, layout: ComponentLayout): number {
   const { value } = reading;
   const named = TYPES.findIndex((name) => name === value);
   const found = named >= 0 ? named : asLevel(value, TYPES.length);
@@ -134,7 +136,7 @@ export function readType(reading: Reading, layout: ComponentLayout): number {
 }
 
 /** 0.4, or the level 0. */
-export function readSize(reading: Reading, layout: ComponentLayout): number {
+export function readSize(reading: Given, layout: ComponentLayout): number {
   const { value } = reading;
   const named = SIZES.findIndex((size) => size === value);
   const found = named >= 0 ? named : asLevel(value, SIZES.length);
@@ -142,7 +144,7 @@ export function readSize(reading: Reading, layout: ComponentLayout): number {
 }
 
 /** "white", "black", a grey value such as 224, or a level; 0 is the level 0, which is white. */
-export function readColor(reading: Reading, layout: ComponentLayout): number {
+export function readColor(reading: Given, layout: ComponentLayout): number {
   const { value } = reading;
   const names = ['white', ...COLORS.slice(1, -1), 'black'];
   const named = [names.indexOf(value as string), value === 0 ? -1 : COLORS.indexOf(value as 255)];
@@ -151,20 +153,20 @@ export function readColor(reading: Reading, layout: ComponentLayout): number {
 }
 
 /** Degrees. */
-export function readAngle(reading: Reading, layout: ComponentLayout): number {
+export function readAngle(reading: Given, layout: ComponentLayout): number {
   const found = ANGLES.findIndex((angle) => angle === reading.value);
   return readFromTable(reading, layout, layout.angle, ANGLES, found);
 }
 
 /** How many entities; returned as a level. */
-export function readNumber(reading: Reading, layout: ComponentLayout): number {
-  return reading.integer(layout.number.min + 1, layout.number.max + 1) - 1;
+export function readNumber(reading: Given, layout: ComponentLayout): number {
+  return integer({ min: layout.number.min + 1, max: layout.number.max + 1 })(reading) - 1;
 }
 
 /** Slots counted from 1, row by row; returned from 0, in the order given. */
-export function readSlots(reading: Reading, layout: ComponentLayout): number[] {
+export function readSlots(reading: Given, layout: ComponentLayout): number[] {
   const count = layout.slots.length;
-  const slots = reading.items(1, count).map((item) => item.integer(1, count) - 1);
+  const slots = reading.items(1, count).map((item) => integer({ min: 1, max: count })(item) - 1);
   if (new Set(slots).size < slots.length) reading.fail('the same slot is given twice');
   return slots;
 }

@@ -35,11 +35,10 @@ import {
   readSlots,
   readType,
 } from './constraint-values.js';
-import { ArgumentError } from './errors.js';
+import { ArgumentError, boolean, isRecord, oneOf, read, shown, type Given } from '../base/index.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 import { CANDIDATE_ATTRIBUTES, type CandidateAttribute } from './problem.js';
-import { Reading } from './reading.js';
 import {
   groupOf,
   RULE_GROUPS,
@@ -64,15 +63,12 @@ const ATTRIBUTE_KEYS = {
 } as const;
 const RULE_KEYS = ['number', 'position', 'type', 'size', 'color'] as const;
 
-const isGiven = (reading: Reading): boolean =>
-  reading.value !== undefined && reading.value !== null;
-
 /** The entries of a part, one for each component, undefined where a component is left free. */
-function entriesOf(part: Reading, layout: ConfigurationLayout): (Reading | undefined)[] {
+function entriesOf(part: Given, layout: ConfigurationLayout): (Given | undefined)[] {
   const names = layout.components.map(({ name }) => name);
-  if (!isGiven(part)) return names.map(() => undefined);
-  let entries: (Reading | undefined)[];
-  if (part.isArray()) {
+  if (!part.isPresent) return names.map(() => undefined);
+  let entries: (Given | undefined)[];
+  if (Array.isArray(part.value)) {
     entries = part.items(0, names.length);
   } else {
     const members = part.members(names);
@@ -80,19 +76,19 @@ function entriesOf(part: Reading, layout: ConfigurationLayout): (Reading | undef
   }
   return names.map((_, index) => {
     const entry = entries[index];
-    return entry && isGiven(entry) ? entry : undefined;
+    return entry?.isPresent ? entry : undefined;
   });
 }
 
-function readRules(entry: Reading, layout: ComponentLayout, free: Tables): Tables {
+function readRules(entry: Given, layout: ComponentLayout, free: Tables): Tables {
   const tables: Tables = { ...free };
   const members = entry.members(RULE_KEYS);
-  if (isGiven(members.number) && isGiven(members.position)) {
+  if (members.number.isPresent && members.position.isPresent) {
     members.position.fail('Number and Position share one rule: give one of them');
   }
   for (const key of RULE_KEYS) {
     const reading = members[key];
-    if (!isGiven(reading)) continue;
+    if (!reading.isPresent) continue;
     const attribute = ATTRIBUTE_KEYS[key];
     const allowed = readRuleChoices(reading, layout, attribute);
     const group = groupOf(attribute);
@@ -103,13 +99,13 @@ function readRules(entry: Reading, layout: ComponentLayout, free: Tables): Table
   return tables;
 }
 
-function readRowStart(reading: Reading, layout: ComponentLayout): RowStart {
+function readRowStart(reading: Given, layout: ComponentLayout): RowStart {
   const keys = ['number', 'position', 'type', 'size', 'color', 'angle'] as const;
   const members = reading.members(keys);
   const read = <T>(
     key: (typeof keys)[number],
-    reader: (reading: Reading, layout: ComponentLayout) => T,
-  ): T | undefined => (isGiven(members[key]) ? reader(members[key], layout) : undefined);
+    reader: (reading: Given, layout: ComponentLayout) => T,
+  ): T | undefined => (members[key].isPresent ? reader(members[key], layout) : undefined);
   const slots = read('position', readSlots);
   const number = read('number', readNumber);
   if (slots && number !== undefined && slots.length !== number + 1) {
@@ -125,11 +121,11 @@ function readRowStart(reading: Reading, layout: ComponentLayout): RowStart {
   };
 }
 
-function readStarts(entry: Reading, layout: ComponentLayout): Starts {
-  const rows = entry.isArray() ? entry.items(1, 3) : [entry];
+function readStarts(entry: Given, layout: ComponentLayout): Starts {
+  const rows = Array.isArray(entry.value) ? entry.items(1, 3) : [entry];
   const start = (row: number): RowStart => {
     const reading = rows.at(row);
-    return row < rows.length && reading && isGiven(reading) ? readRowStart(reading, layout) : {};
+    return row < rows.length && reading?.isPresent ? readRowStart(reading, layout) : {};
   };
   return [start(0), start(1), start(2)];
 }
@@ -172,8 +168,8 @@ function fitTables(tables: Tables, layout: ComponentLayout, starts: Starts, path
   return fitting;
 }
 
-function readUniform(entry: Reading, layout: ComponentLayout, free: readonly number[]): number[] {
-  const uniform = entry.boolean();
+function readUniform(entry: Given, layout: ComponentLayout, free: readonly number[]): number[] {
+  const uniform = boolean(entry);
   const fitting = free.filter((level) => UNIFORMITIES[level] === uniform);
   if (fitting.length === 0) {
     entry.fail(`${layout.name} is always uniform here: only noisy configurations are not`);
@@ -181,13 +177,10 @@ function readUniform(entry: Reading, layout: ComponentLayout, free: readonly num
   return fitting;
 }
 
-function readDistractors(
-  entry: Reading | undefined,
-  layout: ComponentLayout,
-): CandidateAttribute[] {
+function readDistractors(entry: Given | undefined, layout: ComponentLayout): CandidateAttribute[] {
   if (!entry) return [];
   return entry.items(0, CANDIDATE_ATTRIBUTES.length).map((item) => {
-    const attribute = ATTRIBUTE_KEYS[item.oneOf(RULE_KEYS)];
+    const attribute = ATTRIBUTE_KEYS[oneOf(RULE_KEYS)(item)];
     const single = layout.slots.length === 1;
     if (single && (attribute === 'Number' || attribute === 'Position')) {
       item.fail(`${attribute} cannot change in ${layout.name}: only 1 slot`);
@@ -204,16 +197,19 @@ function readDistractors(
  * ArgumentError of one sentence that names the place where something is unknown or impossible.
  */
 export function parseConstraints(value: unknown, layout: ConfigurationLayout): Plan {
-  const root = new Reading(value, '', ArgumentError);
-  if (!root.isObject()) {
-    throw new ArgumentError(`constraints: expected an object, found ${root.shown()}`);
+  if (!isRecord(value)) {
+    throw new ArgumentError(`constraints: expected an object, found ${shown(value)}`);
   }
+  return read((root) => readPlan(root, layout), value, ArgumentError);
+}
+
+function readPlan(root: Given, layout: ConfigurationLayout): Plan {
   const parts = root.members(['rules', 'start', 'uniform', 'distractors']);
   const rules = entriesOf(parts.rules, layout);
   const starts = entriesOf(parts.start, layout);
   const uniforms = entriesOf(parts.uniform, layout);
   const distractors = entriesOf(parts.distractors, layout);
-  if (isGiven(parts.distractors) && !distractors.some(defined)) {
+  if (parts.distractors.isPresent && !distractors.some(defined)) {
     parts.distractors.fail('at least one attribute must be allowed to change');
   }
   const components = freePlan(layout).components.map((free, index): ComponentPlan => {
@@ -228,7 +224,7 @@ export function parseConstraints(value: unknown, layout: ConfigurationLayout): P
       tables: start ? fitTables(tables, own, fixed, start.path) : tables,
       starts: fixed,
       uniformity: uniform ? readUniform(uniform, own, free.uniformity) : free.uniformity,
-      distractors: isGiven(parts.distractors)
+      distractors: parts.distractors.isPresent
         ? readDistractors(distractors[index], own)
         : undefined,
     };

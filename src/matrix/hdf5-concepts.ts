@@ -2,7 +2,7 @@
  * The labels of the CRAB authors' HDF5 caches: for each problem one number per concept, the index of
  * its rule. Which concepts there are depends on the configuration.
  */
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import { RULE_NAMES, type Configuration, type RuleAttribute } from './problem.js';
 import type { Label, LabelRule } from './set-label.js';
 

@@ -1,6 +1,15 @@
 /** Raven's matrices as data: make, draw, solve, read and write them. Runs in a browser and in Node. */
+// What this layer's functions take and throw, for those who use it alone.
+export {
+  ArgumentError,
+  blobSource,
+  CrabError,
+  FormatError,
+  memorySource,
+  type BlobLike,
+  type ByteSource,
+} from '../base/index.js';
 export * from './attributes.js';
-export * from './errors.js';
 export { SHEET_COLOURS, type Rgb } from './colours.js';
 export { HUMAN_ACCURACY, RAVEN_ORDER } from './human-accuracy.js';
 export * from './layouts.js';
@@ -87,7 +96,6 @@ export {
   type SetBatch,
 } from './set.js';
 export { formatLabel, isComplete, parseLabel, type Label, type LabelRule } from './set-label.js';
-export { blobSource, memorySource, type BlobLike, type ByteSource } from './zip-source.js';
 export { ANSWER_COLUMNS, answerRow, csvLine, itemName, layoutName } from './item.js';
 export {
   contactSheet,

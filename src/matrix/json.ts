@@ -9,26 +9,33 @@
  *       "rules": [ [ { "name": "Constant", "attribute": "Number/Position", "value": 0 }, … 4 ] ] }
  */
 import { ANGLES, COLORS, SIZES, TYPES, UNIFORMITIES } from './attributes.js';
-import { FormatError } from './errors.js';
+import {
+  boolean,
+  FormatError,
+  integer,
+  isRecord,
+  list,
+  object,
+  oneOf,
+  read,
+  shown,
+  type Reader,
+} from '../base/index.js';
 import {
   CANDIDATE_ATTRIBUTES,
   CONFIGURATIONS,
   RULE_ATTRIBUTES,
   RULE_NAMES,
   VARIANTS,
-  type AttributeChange,
-  type Candidate,
-  type ComponentPanel,
   type ComponentRules,
   type Entity,
   type Panel,
   type Problem,
   type Rule,
 } from './problem.js';
-import { Reading } from './reading.js';
 import { validateProblem } from './validation.js';
 
-const VERSION = 1;
+const VERSION = 1 as const;
 
 /** A problem as a JSON value. */
 export interface ProblemJson extends Problem {
@@ -78,88 +85,57 @@ export function problemToJson(problem: Problem): ProblemJson {
   };
 }
 
-function readEntity(reading: Reading): Entity {
-  const { slot, type, size, color, angle } = reading.members([
-    'slot',
-    'type',
-    'size',
-    'color',
-    'angle',
-  ]);
-  return {
-    slot: slot.integer(0, MOST_SLOTS - 1),
-    type: type.integer(1, TYPES.length - 1),
-    size: size.integer(0, SIZES.length - 1),
-    color: color.integer(0, COLORS.length - 1),
-    angle: angle.integer(0, ANGLES.length - 1),
-  };
-}
+const entity = object({
+  slot: integer({ min: 0, max: MOST_SLOTS - 1 }),
+  type: integer({ min: 1, max: TYPES.length - 1 }),
+  size: integer({ min: 0, max: SIZES.length - 1 }),
+  color: integer({ min: 0, max: COLORS.length - 1 }),
+  angle: integer({ min: 0, max: ANGLES.length - 1 }),
+});
 
-function readComponent(reading: Reading): ComponentPanel {
-  const { uniformity, entities } = reading.members(['uniformity', 'entities']);
-  return {
-    uniformity: uniformity.integer(0, UNIFORMITIES.length - 1),
-    entities: entities.items(1, MOST_SLOTS).map(readEntity),
-  };
-}
+const component = object({
+  uniformity: integer({ min: 0, max: UNIFORMITIES.length - 1 }),
+  entities: list(entity, { min: 1, max: MOST_SLOTS }),
+});
 
-function readPanel(reading: Reading): Panel {
-  const { components } = reading.members(['components']);
-  return { components: components.items(1, MOST_COMPONENTS).map(readComponent) };
-}
+const panel = object({ components: list(component, { min: 1, max: MOST_COMPONENTS }) });
 
-function readChange(reading: Reading): AttributeChange {
-  const { component, attribute } = reading.members(['component', 'attribute']);
-  return {
-    component: component.integer(0, MOST_COMPONENTS - 1),
-    attribute: attribute.oneOf(CANDIDATE_ATTRIBUTES),
-  };
-}
+const change = object({
+  component: integer({ min: 0, max: MOST_COMPONENTS - 1 }),
+  attribute: oneOf(CANDIDATE_ATTRIBUTES),
+});
 
-function readCandidate(reading: Reading): Candidate {
-  const { panel, changes } = reading.members(['panel', 'changes']);
-  const mostChanges = MOST_COMPONENTS * CANDIDATE_ATTRIBUTES.length;
-  return { panel: readPanel(panel), changes: changes.items(0, mostChanges).map(readChange) };
-}
+const candidate = object({
+  panel,
+  changes: list(change, { max: MOST_COMPONENTS * CANDIDATE_ATTRIBUTES.length }),
+});
 
-function readRule(reading: Reading): Rule {
-  const { name, attribute, value } = reading.members(['name', 'attribute', 'value']);
-  return {
-    name: name.oneOf(RULE_NAMES),
-    attribute: attribute.oneOf(RULE_ATTRIBUTES),
-    value: value.integer(-2, 2),
-  };
-}
+const rule = object({
+  name: oneOf(RULE_NAMES),
+  attribute: oneOf(RULE_ATTRIBUTES),
+  value: integer({ min: -2, max: 2 }),
+});
 
-function readRules(reading: Reading): ComponentRules {
-  const [position, type, size, color] = reading.items(4, 4).map(readRule);
+const componentRules: Reader<ComponentRules> = (given) => {
+  const [position, type, size, color] = given.items(4, 4).map(rule);
   return [position, type, size, color];
-}
+};
+
+const problemFields = object({
+  version: oneOf([VERSION]),
+  configuration: oneOf(CONFIGURATIONS),
+  noisy: boolean,
+  variant: oneOf(VARIANTS),
+  context: list(panel, { min: 8, max: 8 }),
+  candidates: list(candidate, { min: 8, max: 8 }),
+  target: integer({ min: 0, max: 7 }),
+  rules: list(componentRules, { min: 1, max: MOST_COMPONENTS }),
+});
 
 /** Reads a problem from a JSON value; throws a FormatError that names what is wrong, and where. */
 export function parseProblem(value: unknown): Problem {
-  const root = new Reading(value, '', FormatError);
-  if (!root.isObject()) throw new FormatError(`problem: expected an object, found ${root.shown()}`);
-  const members = root.members([
-    'version',
-    'configuration',
-    'noisy',
-    'variant',
-    'context',
-    'candidates',
-    'target',
-    'rules',
-  ]);
-  members.version.integer(VERSION, VERSION);
-  const problem: Problem = {
-    configuration: members.configuration.oneOf(CONFIGURATIONS),
-    noisy: members.noisy.boolean(),
-    variant: members.variant.oneOf(VARIANTS),
-    context: members.context.items(8, 8).map(readPanel),
-    candidates: members.candidates.items(8, 8).map(readCandidate),
-    target: members.target.integer(0, 7),
-    rules: members.rules.items(1, MOST_COMPONENTS).map(readRules),
-  };
+  if (!isRecord(value)) throw new FormatError(`problem: expected an object, found ${shown(value)}`);
+  const { version: _, ...problem } = read(problemFields, value, FormatError);
   validateProblem(problem);
   return problem;
 }

@@ -3,7 +3,7 @@
  * attributes may take before any rule narrows them. Also every name a configuration goes by.
  */
 import { levels, UPRIGHT, type LevelRange } from './attributes.js';
-import { ArgumentError } from './errors.js';
+import { ArgumentError } from '../base/index.js';
 import { CONFIGURATIONS, type Configuration } from './problem.js';
 
 /** A place for one entity, in fractions of the image. */

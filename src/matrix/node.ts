@@ -1,5 +1,5 @@
 /** Files of Raven's matrices in Node: folders, sets of any size, HDF5 caches, worker threads. */
-export { fileSource, PendingFile, readSmallFile, writeFileAtomically } from './node/file-source.js';
+export { fileSource } from '../base/node.js';
 export {
   checkConfiguration,
   checkProblemConfiguration,
@@ -7,9 +7,7 @@ export {
   configurationsOfLabels,
   namedConfiguration,
 } from './node/data-configuration.js';
-export { exists, isFile, isFolder, makeFolder, makeFolderOf } from './node/folders.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
-export { outputPlace, type OutputPlace } from './node/output-place.js';
 export { openProblems, openSet, type OpenOptions } from './node/open.js';
 export {
   configurationFolders,
@@ -24,15 +22,7 @@ export {
   type RavenProblem,
   type WriteOptions,
 } from './node/raven-folder.js';
-export { packageVersion } from './node/package-version.js';
 export { SetWriter } from './node/set-writer.js';
-export {
-  faultSentence,
-  systemCauseOf,
-  systemFaultOf,
-  type SystemFault,
-} from './node/system-errors.js';
-export { startWorker } from './node/worker.js';
 export {
   generate,
   GENERATE_FORMATS,
@@ -40,7 +30,6 @@ export {
   type GenerateOptions,
   type GenerateReport,
 } from './node/generate.js';
-export { runPool, serveTasks, type PoolOptions } from './node/pool.js';
 export {
   convert,
   CONVERT_FORMATS,

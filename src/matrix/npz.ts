@@ -3,7 +3,7 @@
  * ones by position, deflated ones by inflating forward, so that a large file needs little memory.
  * Writing (whole, in memory) stores without compression, as `numpy.savez` does.
  */
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import {
   decodeItems,
   encodeNpyParts,
@@ -15,7 +15,7 @@ import {
 } from './npy.js';
 import { crc32 } from './zip-checksum.js';
 import { entryPieces, readZipDirectory, type ZipEntry } from './zip-read.js';
-import { memorySource, readRange, type ByteSource } from './zip-source.js';
+import { memorySource, readRange, type ByteSource } from '../base/index.js';
 import { centralDirectory, concatenate, localHeader, type StoredEntry } from './zip-write.js';
 
 /** Most bytes of one array that is read whole, unless the caller says otherwise. */

@@ -2,7 +2,7 @@
  * The middle of PNG decoding: scan lines, filtered and perhaps interlaced in seven passes (Adam7),
  * become samples in reading order.
  */
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 
 export interface PngHeader {
   readonly width: number;

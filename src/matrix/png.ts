@@ -5,7 +5,7 @@
  */
 import { encode } from 'fast-png';
 import { Unzlib } from 'fflate';
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import { unfilterPasses, type PngHeader } from './png-filter.js';
 import { crc32 } from './zip-checksum.js';
 

@@ -4,7 +4,7 @@
  * same numbers; equal keys give equal numbers, whatever was drawn from other keys before. Not for
  * cryptography.
  */
-import { ArgumentError } from './errors.js';
+import { ArgumentError } from '../base/index.js';
 
 const TWO_32 = 4294967296;
 

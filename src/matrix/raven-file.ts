@@ -2,7 +2,7 @@
  * One problem as RAVEN's files hold it: a .npz of images and symbolic arrays, and the XML beside it.
  * File names carry the problem's number and its part of the data set.
  */
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import { layoutOf, type ConfigurationLayout } from './layouts.js';
 import { byteStringArray, type NpyArray } from './npy.js';
 import { NpzFile, writeNpz } from './npz.js';
@@ -23,7 +23,7 @@ import { IMAGE_PIXELS } from './render.js';
 import { IMAGE_SIZE } from './render-entity.js';
 import { PROBLEM_IMAGES } from './render-panel.js';
 import { candidatesConsistentWith } from './symbolic.js';
-import { memorySource, naming } from './zip-source.js';
+import { memorySource, naming } from '../base/index.js';
 
 export const PARTS = ['train', 'val', 'test'] as const;
 export type Part = (typeof PARTS)[number];

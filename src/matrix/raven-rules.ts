@@ -2,7 +2,7 @@
  * What RAVEN's files leave out and a problem needs: the parameter of each rule, which the nine panels
  * show, and (in RAVEN, not in I-RAVEN) the attributes in which each candidate differs.
  */
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import type { ComponentLayout } from './layouts.js';
 import type {
   AttributeChange,

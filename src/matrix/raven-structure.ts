@@ -2,7 +2,7 @@
  * The symbolic arrays beside the images of a RAVEN problem file: the names of the configuration's
  * tree (`structure`), and its rules and structure as multi-hot vectors (`meta_*`).
  */
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import { ALL_LAYOUTS, type ConfigurationLayout } from './layouts.js';
 import { RULE_NAMES, type ComponentRules, type RuleAttribute, type RuleName } from './problem.js';
 

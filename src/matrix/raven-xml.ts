@@ -9,7 +9,7 @@
  */
 import { SaxesParser } from 'saxes';
 import { ANGLES, COLORS, SIZES, TYPES, UNIFORMITIES, UPRIGHT } from './attributes.js';
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import {
   ALL_LAYOUTS,
   type ComponentLayout,

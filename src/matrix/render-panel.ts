@@ -3,7 +3,7 @@
  * to drawing them plainly. Images are bytes, row by row, 255 white paper; functions ending in `Into`
  * write into a buffer of the caller's at an offset (fastest where it is a multiple of four).
  */
-import { ArgumentError } from './errors.js';
+import { ArgumentError } from '../base/index.js';
 import { layoutOf, type ConfigurationLayout } from './layouts.js';
 import type { Panel, Problem } from './problem.js';
 import { FOUR_PAPER, type Sprite } from './render-forms.js';

@@ -3,7 +3,7 @@
  * the right, the rules in words below. For a person's eye; panels keep their 160x160 pixels.
  */
 import { SHEET_COLOURS, type Rgb } from './colours.js';
-import { ArgumentError } from './errors.js';
+import { ArgumentError } from '../base/index.js';
 import type { Problem } from './problem.js';
 import { CAPITAL_HEIGHT, drawText, GLYPH_HEIGHT, textWidth, wrapText } from './raster-font.js';
 import { IMAGE_SIZE } from './render-entity.js';

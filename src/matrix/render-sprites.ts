@@ -4,7 +4,7 @@
  * The store is filled as sprites are asked for and bounded in bytes; the oldest go first.
  */
 import { COLORS, SIZES, TYPES, ANGLES } from './attributes.js';
-import { ArgumentError } from './errors.js';
+import { ArgumentError } from '../base/index.js';
 import type { ComponentLayout } from './layouts.js';
 import type { Entity } from './problem.js';
 import { figureOf, fillInk } from './render-entity.js';

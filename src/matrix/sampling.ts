@@ -7,7 +7,7 @@
  */
 import { UNIFORMITIES } from './attributes.js';
 import { makeCandidates, shuffleCandidates } from './candidates.js';
-import { ArgumentError } from './errors.js';
+import { ArgumentError } from '../base/index.js';
 import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from './layouts.js';
 import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 import {

@@ -3,7 +3,7 @@
  * [attribute, rule, value], exactly as the reference sets have it. What was read from files that do
  * not tell everything (RAVEN's arrays without XML, the authors' caches) may lack values or rules.
  */
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import {
   RULE_ATTRIBUTES,
   RULE_NAMES,

@@ -3,7 +3,7 @@
  * `panel` u8 [N, 9, 64, 64] (the answer last), `selection` u8 [N, 8, 64, 64], `answer` i64 [N] and
  * `label` unicode [N]. Problems are read in batches, so that the size of a set does not matter.
  */
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import { layoutOf } from './layouts.js';
 import { unicodeArray } from './npy.js';
 import { NpzFile, writeNpz, type NpzArray } from './npz.js';
@@ -11,7 +11,7 @@ import type { Problem } from './problem.js';
 import { IMAGE_PIXELS, scaleInto, SMALL_PIXELS, SMALL_SIZE, type ImageSide } from './render.js';
 import { MATRIX_PANELS, render64Into, renderMatrix64Into } from './render-panel.js';
 import { formatLabel, parseLabel, type Label } from './set-label.js';
-import { naming, type ByteSource } from './zip-source.js';
+import { naming, type ByteSource } from '../base/index.js';
 
 export const CANDIDATES = 8;
 /** Bytes of the nine panels of one problem. */

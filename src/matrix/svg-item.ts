@@ -3,7 +3,7 @@
  * two rows below it, and lines of text. Upright like a sheet of paper; in CSS pixels, y down. SVG and
  * PDF draw the same places.
  */
-import { ArgumentError } from './errors.js';
+import { ArgumentError } from '../base/index.js';
 import type { Panel, Problem } from './problem.js';
 import { IMAGE_SIZE } from './render-entity.js';
 

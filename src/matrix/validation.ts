@@ -4,7 +4,7 @@
  * panels is another question: see `rulesHold`.
  */
 import type { LevelRange } from './attributes.js';
-import { ArgumentError, FormatError } from './errors.js';
+import { ArgumentError, FormatError } from '../base/index.js';
 import { layoutOf, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
 import {
   CANDIDATE_ATTRIBUTES,

@@ -4,9 +4,9 @@
  * against their declared size and checksum. Stored and deflated entries, ZIP64 included.
  */
 import { Inflate } from 'fflate';
-import { FormatError } from './errors.js';
+import { FormatError } from '../base/index.js';
 import { crc32 } from './zip-checksum.js';
-import { readRange, type ByteSource } from './zip-source.js';
+import { readRange, type ByteSource } from '../base/index.js';
 
 export interface ZipEntry {
   readonly name: string;

@@ -1,6 +1,7 @@
 /** The errors of this layer: a foreseen failure, as opposed to a defect of ours. */
+import { CrabError } from '../base/index.js';
 
-export class ModelError extends Error {
+export class ModelError extends CrabError {
   override name = 'ModelError';
 }
 

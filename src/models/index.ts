@@ -13,8 +13,8 @@ export { fitBayesianMixture, type BayesianOptions } from './mixture/variational.
 export { categories, explain, sortedByWeight, type GaussianMixture } from './mixture/mixture.js';
 export { pointsOf, type Points } from './mixture/points.js';
 export { constant, risingTo, valueAt, type Schedule } from './schedule.js';
-export type { DeepPartial } from './schema.js';
-export { parseCrabConfig, PRESETS } from './crab/config.js';
+export type { DeepPartial } from './deep-partial.js';
+export { crabConfigReader, parseCrabConfig, PRESETS } from './crab/config.js';
 export type {
   CrabConfig,
   NetworkConfig,
@@ -34,7 +34,6 @@ export {
   contextTensor,
   drawTargets,
   hostTargets,
-  PANELS,
   targetTensors,
   type HostTargets,
   type TargetSets,

@@ -1,9 +1,10 @@
 /** Every system, by name. A new one is a folder beside this file and a line here. */
 import { ConfigurationError } from './errors.js';
+import { cnn } from './cnn/system.js';
 import { crab } from './crab/system.js';
 import type { System } from './system.js';
 
-export const SYSTEMS: readonly System[] = [crab];
+export const SYSTEMS: readonly System[] = [crab, cnn];
 
 export const SYSTEM_NAMES: readonly string[] = SYSTEMS.map(({ name }) => name);
 

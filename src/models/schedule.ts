@@ -1,6 +1,5 @@
 /** How a weight or rate changes over training, as plain data: points joined by lines or cosines. */
-import { ConfigurationError } from './errors.js';
-import { list, number, object, oneOf, pair, type Read, type Reader } from './schema.js';
+import { list, number, object, oneOf, pair, type Read, type Reader } from '../base/index.js';
 
 const fields = object({
   /** What the positions count: optimisation steps, or the fraction of the run that is done. */
@@ -12,11 +11,11 @@ const fields = object({
 });
 export type Schedule = Read<typeof fields>;
 
-export const schedule: Reader<Schedule> = (value, path) => {
-  const read = fields(value, path);
+export const schedule: Reader<Schedule> = (given) => {
+  const read = fields(given);
   read.points.forEach(([position], i) => {
     if (i > 0 && position <= read.points[i - 1][0]) {
-      throw new ConfigurationError(`${path}.points: positions must rise, ${position} does not`);
+      given.member('points').fail(`positions must rise, ${position} does not`);
     }
   });
   return read;

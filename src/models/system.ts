@@ -4,6 +4,7 @@
  * registry.ts. The trainer and the lab know systems only through these types, and ask a model only for
  * what it can do.
  */
+import type { Reader } from '../base/index.js';
 import type { Configuration, Variant } from '../matrix/index.js';
 import { nn, type Device, type Generator, type Tensor } from '../torch/index.js';
 import type { StepRandom } from './parts/step-random.js';
@@ -61,8 +62,8 @@ export interface System<C extends SystemConfig = SystemConfig> {
   readonly can: readonly Capability[];
   /** The settings of a preset. */
   config(preset: string, configuration: Configuration, options?: ConfigOptions): C;
-  /** Reads settings from an unknown value, such as parsed JSON. */
-  parse(value: unknown): C;
+  /** Checks settings from outside, such as parsed JSON. */
+  readonly reader: Reader<C>;
   needs(config: C): Needs;
   criterion(config: C): Criterion;
   create(config: C, options: CreateOptions): SystemModel;

@@ -1,6 +1,7 @@
 /** Reads the small JSON bodies of requests, never more of them than is allowed. */
 import type { IncomingMessage } from 'node:http';
-import { HttpFault } from './faults.js';
+import { isRecord, parseJson } from '../base/index.js';
+import { BadRequest, HttpFault } from './faults.js';
 import { LIMITS } from './limits.js';
 
 const tooLarge = (): HttpFault =>
@@ -38,18 +39,7 @@ export async function readJson(request: IncomingMessage): Promise<Record<string,
   if (request.headers['content-encoding'] !== undefined) {
     throw new HttpFault(415, 'the body must not be compressed');
   }
-  let value: unknown;
-  try {
-    const bytes = await readBytes(request);
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) {
-      throw new HttpFault(400, 'the body is not JSON');
-    }
-    throw error;
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new HttpFault(400, 'the body must be a JSON object');
-  }
-  return value as Record<string, unknown>;
+  const value = parseJson(await readBytes(request), BadRequest, 'the body');
+  if (!isRecord(value)) throw new BadRequest('the body must be a JSON object');
+  return value;
 }

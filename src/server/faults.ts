@@ -1,5 +1,5 @@
 /** How a request is refused: a status and one sentence for people. */
-import { faultSentence, systemCauseOf } from '../matrix/node.js';
+import { faultSentence, systemCauseOf } from '../base/node.js';
 import { UnsavedError } from '../training/index.js';
 
 export class HttpFault extends Error {
@@ -12,6 +12,13 @@ export class HttpFault extends Error {
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(message);
+  }
+}
+
+/** A request that asks for something that cannot be. */
+export class BadRequest extends HttpFault {
+  constructor(message: string) {
+    super(400, message);
   }
 }
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import path from 'node:path';
-import { packageVersion } from '../matrix/node.js';
+import { packageVersion } from '../base/node.js';
 import { folderSource, openBundle, zooFolder, type BundleManifest } from '../solver/node.js';
 import type { OnnxFinding, TorchFinding } from './probe/findings.js';
 import { probeOnnx, probeTorch } from './probe/probe.js';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readJson } from './body.js';
 import { HttpFault } from './faults.js';
 import { requireReading } from './static-folder.js';
-import { TRAIN_API } from './train-api.js';
+import { TRAIN_API } from '../protocol/index.js';
 import type { TrainingService } from './training/service.js';
 
 type Handler = (

@@ -5,7 +5,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
-import { isFile } from '../matrix/node.js';
+import { isFile } from '../base/node.js';
 import {
   LARGEST_MANIFEST,
   listZoo,
@@ -14,7 +14,7 @@ import {
   type BundleManifest,
 } from '../solver/node.js';
 import { StaticFolder } from './static-folder.js';
-import type { ZooEntry, ZooIndex } from './zoo-index.js';
+import type { ZooEntry, ZooIndex } from '../protocol/index.js';
 
 export interface FoundBundle {
   readonly name: string;

@@ -1,9 +1,10 @@
 /** Answers read out of what networks give: concepts of all nine panels, rules with names and categories. */
+import { MATRIX_PANELS } from '../matrix/index.js';
 import type { BundleManifest } from './bundle.js';
 import type { CheckedQuestion } from './checked-question.js';
 import type { ConceptLayout } from './concept-layout.js';
 import type { Reasoning } from './networks.js';
-import { PANELS, type Answer, type RuleReading } from './questions.js';
+import type { Answer, RuleReading } from './questions.js';
 import { RuleClassifier, type RuleMap } from './rule-map.js';
 
 export class AnswerReader {
@@ -24,9 +25,9 @@ export class AnswerReader {
     reasoning: Reasoning,
   ): Answer[] {
     return questions.map(({ missing, imposed }, n) => {
-      const concepts = Array.from({ length: PANELS }, (_, position) => {
+      const concepts = Array.from({ length: MATRIX_PANELS }, (_, position) => {
         const rows = missing.includes(position + 1) ? reasoning.predicted : encoded;
-        return this.#layout.means(rows, n * PANELS + position);
+        return this.#layout.means(rows, n * MATRIX_PANELS + position);
       });
       const rules = imposed.map((given, m) => this.#rule(reasoning, n, m, given));
       return { missing, images: [], concepts, rules };

@@ -2,13 +2,28 @@
  * A bundle: what a trained model is deployed as. `bundle.json` says what it is and lists every other
  * file with its size and SHA-256; opening one reads and compares all of them.
  */
+import {
+  boolean,
+  dictionary,
+  integer,
+  list,
+  nullable,
+  number,
+  objectWith,
+  oneOf,
+  parseJson,
+  read,
+  shown,
+  text,
+  withDefault,
+  type Reader,
+} from '../base/index.js';
 import { CONFIGURATIONS, type Configuration } from '../matrix/index.js';
 import { BundleError } from './errors.js';
-import { JsonValue } from './json.js';
 import { sha256 } from './sha256.js';
 
-export const BUNDLE_FORMAT = 'crab-bundle';
-export const BUNDLE_VERSION = 1;
+export const BUNDLE_FORMAT = 'crab-bundle' as const;
+export const BUNDLE_VERSION = 1 as const;
 export const MANIFEST_FILE = 'bundle.json';
 
 export const BUNDLE_FILES = [
@@ -20,6 +35,9 @@ export const BUNDLE_FILES = [
   'history.json',
 ] as const;
 export type BundleFileName = (typeof BUNDLE_FILES)[number];
+
+/** M of a bundle is no larger. */
+const MOST_CONCEPTS = 64;
 
 /** Without these there is no bundle; the others may be absent. */
 const REQUIRED: readonly BundleFileName[] = ['encoder.onnx', 'reasoner.onnx', 'decoder.onnx'];
@@ -125,83 +143,74 @@ export interface Bundle {
   readonly files: ReadonlyMap<BundleFileName, Uint8Array>;
 }
 
-function readFiles(value: JsonValue): BundleManifest['files'] {
-  const files: Partial<Record<BundleFileName, BundleFile>> = {};
-  for (const key of value.keys()) {
-    const name = BUNDLE_FILES.find((file) => file === key);
-    if (name === undefined) value.fail(`no other files than ${BUNDLE_FILES.join(', ')}`);
-    const entry = value.get(key);
-    const hash = entry.get('sha256');
-    if (!/^[0-9a-f]{64}$/.test(hash.text())) hash.fail('64 hexadecimal digits');
-    const bytes = entry.get('bytes').integer(1, LARGEST[name]);
-    files[name] = { bytes, sha256: hash.text() };
-  }
-  const absent = REQUIRED.find((file) => files[file] === undefined);
-  if (absent !== undefined) value.fail(`an entry for ${absent}`);
-  return files;
-}
+const sha256Text: Reader<string> = (given) => {
+  const hash = text()(given);
+  return /^[0-9a-f]{64}$/.test(hash) ? hash : given.expected('64 hexadecimal digits');
+};
 
-function readShares(value: JsonValue): Record<string, number> {
-  return Object.fromEntries(value.keys().map((key) => [key, value.get(key).number()]));
-}
+const files: Reader<BundleManifest['files']> = (given) => {
+  const members = given.members(BUNDLE_FILES);
+  const absent = REQUIRED.find((name) => !members[name].isPresent);
+  if (absent !== undefined) given.fail(`expected an entry for ${absent}`);
+  const listed = BUNDLE_FILES.filter((name) => members[name].value !== undefined);
+  const entries = listed.map((name) => {
+    const bytes = integer({ min: 1, max: LARGEST[name] });
+    return [name, objectWith({ bytes, sha256: sha256Text })(members[name])] as const;
+  });
+  return Object.fromEntries(entries);
+};
 
 /** Most characters of a fact; the longest is the whole configuration of a model, some 1,000. */
 const LONGEST_FACT = 10_000;
 
-function readTraining(value: JsonValue): Record<string, string | number> {
-  const entries = value.keys().map((key): [string, string | number] => {
-    const fact = value.get(key);
-    return [key, typeof fact.value === 'number' ? fact.number() : fact.text(LONGEST_FACT)];
-  });
-  return Object.fromEntries(entries);
-}
+const fact: Reader<string | number> = (given) =>
+  typeof given.value === 'number' ? number()(given) : text(LONGEST_FACT)(given);
+
+const manifestFields = objectWith({
+  format: oneOf([BUNDLE_FORMAT]),
+  version: oneOf([BUNDLE_VERSION]),
+  name: text(100),
+  configuration: oneOf(CONFIGURATIONS),
+  noisy: boolean,
+  sizes: objectWith({
+    concepts: integer({ min: 1, max: MOST_CONCEPTS }),
+    conceptSize: integer({ min: 1, max: 1024 }),
+    ruleSize: integer({ min: 1, max: 64 }),
+  }),
+  weights: oneOf(['f32', 'f16', 'int8']),
+  compact: boolean,
+  sigmaZ: number(),
+  conceptNames: list(nullable(objectWith({ name: text(100), score: number() })), {
+    max: MOST_CONCEPTS,
+  }),
+  accuracy: withDefault(
+    nullable(
+      objectWith({
+        sa: dictionary(number()),
+        saL2: dictionary(number()),
+        problems: integer({ min: 1, max: 1e9 }),
+      }),
+    ),
+    null,
+  ),
+  training: dictionary(fact),
+  files,
+});
+
+const manifest: Reader<BundleManifest> = (given) => {
+  if (given.member('format').value !== BUNDLE_FORMAT) given.fail('this is not that of a bundle');
+  const version = given.member('version').value;
+  if (version !== BUNDLE_VERSION) {
+    given.fail(`it has version ${shown(version)}, this program reads ${BUNDLE_VERSION}`);
+  }
+  const read = manifestFields(given);
+  given.member('conceptNames').items(read.sizes.concepts, read.sizes.concepts);
+  return read;
+};
 
 /** Checks a manifest; nothing in it is trusted. */
-export function parseManifest(bytes: Uint8Array, name = MANIFEST_FILE): BundleManifest {
-  const json = JsonValue.parse(bytes, name);
-  if (json.get('format').value !== BUNDLE_FORMAT) {
-    throw new BundleError(`${name} is not that of a bundle`);
-  }
-  const version = json.get('version').value;
-  if (version !== BUNDLE_VERSION) {
-    throw new BundleError(
-      `${name} has version ${JSON.stringify(version)}, this program reads ${BUNDLE_VERSION}`,
-    );
-  }
-  const sizes = json.get('sizes');
-  const concepts = sizes.get('concepts').integer(1, 64);
-  return {
-    format: BUNDLE_FORMAT,
-    version: BUNDLE_VERSION,
-    name: json.get('name').text(100),
-    configuration: json.get('configuration').oneOf(CONFIGURATIONS),
-    noisy: json.get('noisy').flag(),
-    sizes: {
-      concepts,
-      conceptSize: sizes.get('conceptSize').integer(1, 1024),
-      ruleSize: sizes.get('ruleSize').integer(1, 64),
-    },
-    weights: json.get('weights').oneOf(['f32', 'f16', 'int8']),
-    compact: json.get('compact').flag(),
-    sigmaZ: json.get('sigmaZ').number(),
-    conceptNames: json
-      .get('conceptNames')
-      .items(concepts, concepts)
-      .map((item) =>
-        item.nullOr((found) => ({
-          name: found.get('name').text(100),
-          score: found.get('score').number(),
-        })),
-      ),
-    accuracy: json.get('accuracy').nullOr((found) => ({
-      sa: readShares(found.get('sa')),
-      saL2: readShares(found.get('saL2')),
-      problems: found.get('problems').integer(1, 1e9),
-    })),
-    training: readTraining(json.get('training')),
-    files: readFiles(json.get('files')),
-  };
-}
+export const parseManifest = (bytes: Uint8Array, name = MANIFEST_FILE): BundleManifest =>
+  read(manifest, parseJson(bytes, BundleError, name), BundleError, name);
 
 /** Reads and verifies all files of a bundle. */
 export async function openBundle(

@@ -1,11 +1,11 @@
 /** Questions with everything but pixels checked, and what the reasoner is fed of them. */
-import { ArgumentError } from '../matrix/index.js';
+import { MATRIX_PANELS } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import type { BundleManifest, BundleSizes } from './bundle.js';
 import type { NamedPanel, ReasonerInput } from './networks.js';
 import {
   checkMissing,
   conceptIndex,
-  PANELS,
   type ImposedRules,
   type MatrixInput,
   type Question,
@@ -31,7 +31,7 @@ function checkRules(rules: ImposedRules, manifest: BundleManifest): (Float32Arra
 }
 
 export function checkQuestion(
-  { missing = [PANELS], rules = {} }: Omit<Question, 'panels'>,
+  { missing = [MATRIX_PANELS], rules = {} }: Omit<Question, 'panels'>,
   manifest: BundleManifest,
 ): CheckedQuestion {
   return { missing: checkMissing(missing), imposed: checkRules(rules, manifest) };
@@ -44,15 +44,15 @@ export interface PresentPanel extends NamedPanel {
 
 /** Panels that are not missing, from all nine or from those alone. */
 export function presentPanels(panels: MatrixInput, missing: readonly number[]): PresentPanel[] {
-  const positions = Array.from({ length: PANELS }, (_, i) => i).filter(
+  const positions = Array.from({ length: MATRIX_PANELS }, (_, i) => i).filter(
     (position) => !missing.includes(position + 1),
   );
-  if (panels.length !== PANELS && panels.length !== positions.length) {
+  if (panels.length !== MATRIX_PANELS && panels.length !== positions.length) {
     throw new ArgumentError(
       `${panels.length} panels: expected nine, or the ${positions.length} that are not missing`,
     );
   }
-  const whole = panels.length === PANELS;
+  const whole = panels.length === MATRIX_PANELS;
   return positions.map((position, i) => {
     const input = panels[whole ? position : i];
     const what = `panel ${position + 1}`;
@@ -70,11 +70,11 @@ export function reasonerInput(
   { concepts: m, ruleSize }: BundleSizes,
 ): ReasonerInput {
   const count = questions.length;
-  const mask = new Float32Array(count * PANELS);
+  const mask = new Float32Array(count * MATRIX_PANELS);
   const rules = new Float32Array(count * m * ruleSize);
   const useRules = new Float32Array(count * m);
   questions.forEach(({ missing, imposed }, n) => {
-    for (const position of missing) mask[n * PANELS + position - 1] = 1;
+    for (const position of missing) mask[n * MATRIX_PANELS + position - 1] = 1;
     imposed.forEach((rule, c) => {
       if (rule === null) return;
       rules.set(rule, (n * m + c) * ruleSize);

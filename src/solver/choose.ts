@@ -1,5 +1,5 @@
 /** The choice among candidates from their residuals: distances, shares of concepts, probabilities. */
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import type { NamedPanel } from './networks.js';
 import type { PanelInput } from './panels.js';
 import type {

@@ -1,11 +1,6 @@
 /** A completed matrix as one picture: nine panels on a page, the imagined ones framed in colour. */
-import {
-  ArgumentError,
-  SHEET_COLOURS,
-  SMALL_SIZE,
-  type Picture,
-  type Rgb,
-} from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
+import { SHEET_COLOURS, SMALL_SIZE, type Picture, type Rgb } from '../matrix/index.js';
 import type { Panel } from './panels.js';
 
 const PAGE: Rgb = [255, 255, 255];

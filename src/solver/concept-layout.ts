@@ -1,5 +1,5 @@
 /** Concepts of panels as networks have them, rows of M * d_z values, and as people do, M arrays of d_z. */
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import type { BundleSizes } from './bundle.js';
 import type { ConceptMeans } from './questions.js';
 

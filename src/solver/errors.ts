@@ -1,11 +1,11 @@
 /**
  * The errors of this layer. What is wrong with a question (panels, missing sets, rules) is an
- * `ArgumentError`, with an image or data file a `FormatError`, both of `matrix`; here is the rest.
+ * `ArgumentError`, with an image or data file a `FormatError`, both of `base`; here is the rest.
  */
-import { FormatError, MatrixError } from '../matrix/index.js';
+import { CrabError, FormatError } from '../base/index.js';
 
 /** A solver that cannot work: disposed, or its runtime failed. */
-export class SolverError extends MatrixError {
+export class SolverError extends CrabError {
   override name = 'SolverError';
 }
 

@@ -30,7 +30,6 @@ export {
   type OwnPanels,
 } from './familiarity.js';
 export { parseHistory, type HistoryCurve } from './history.js';
-export { choleskyInverse, invertPositive } from './linear-algebra.js';
 export { greyToPanel, imageToPanel, toPanel } from './panels.js';
 export type { Panel, PanelInput, PixelImage } from './panels.js';
 export { readMatrixPicture, type MatrixPicture } from './matrix-picture.js';

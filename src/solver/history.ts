@@ -1,5 +1,15 @@
 /** `history.json`: how a model's losses and accuracy went while it was trained, thinned out. */
-import { JsonValue } from './json.js';
+import {
+  integer,
+  list,
+  number,
+  objectWith,
+  parseJson,
+  read,
+  text,
+  type Reader,
+} from '../base/index.js';
+import { BundleError } from './errors.js';
 
 export interface HistoryCurve {
   /** What it shows, e.g. `reconstruction`. */
@@ -11,14 +21,23 @@ export interface HistoryCurve {
 const MOST_CURVES = 100;
 const MOST_POINTS = 100_000;
 
+const points = { max: MOST_POINTS };
+const fields = objectWith({
+  name: text(100),
+  steps: list(integer({ min: 0 }), points),
+  values: list(number(), points),
+});
+
+const curve: Reader<HistoryCurve> = (given) => {
+  const read = fields(given);
+  const { length } = read.steps;
+  if (read.values.length !== length) given.member('values').expected(`${length} numbers`);
+  return read;
+};
+
+const history = objectWith({ curves: list(curve, { max: MOST_CURVES }) });
+
 export function parseHistory(bytes: Uint8Array): readonly HistoryCurve[] {
-  const curves = JsonValue.parse(bytes, 'history.json').get('curves').items(0, MOST_CURVES);
-  return curves.map((curve) => {
-    const steps = curve.get('steps').items(0, MOST_POINTS);
-    return {
-      name: curve.get('name').text(100),
-      steps: steps.map((step) => step.integer(0, Number.MAX_SAFE_INTEGER)),
-      values: curve.get('values').numbers(steps.length),
-    };
-  });
+  const file = 'history.json';
+  return read(history, parseJson(bytes, BundleError, file), BundleError, file).curves;
 }

@@ -4,7 +4,8 @@
  * their paper; a grid of lines is cut at its lines; a square without either is cut into nine equal
  * parts if nothing but paper lies where it is cut. Any other picture shows no matrix. A cell that is empty, or holds nothing but a question mark's worth of ink, is the blank.
  */
-import { FormatError, type GreyImage } from '../matrix/index.js';
+import { FormatError } from '../base/index.js';
+import { type GreyImage } from '../matrix/index.js';
 import { borderShade, greyToPanel, onWhitePaper, type Panel } from './panels.js';
 import { isQuestionMark } from './question-mark.js';
 

@@ -1,5 +1,5 @@
 /** The three networks of a bundle on a backend, fed in slices that bound memory and can be aborted. */
-import { SMALL_PIXELS } from '../matrix/index.js';
+import { MATRIX_PANELS, SMALL_PIXELS } from '../matrix/index.js';
 import type { Backend, ExpectedShape, Network, Signature, Tensor } from './backend.js';
 import type { BundleFileName, BundleSizes } from './bundle.js';
 import { BundleError } from './errors.js';
@@ -8,8 +8,6 @@ import { writePanel, type Panel, type PanelInput } from './panels.js';
 /** More at once is not faster, only longer to wait for when work is cancelled. */
 const IMAGES_AT_ONCE = 32;
 const PROBLEMS_AT_ONCE = 16;
-const PANELS = 9;
-
 /** A reasoner up to this size is many small products: waking a second thread costs more than it gives. */
 const SMALL_REASONER = 32 << 20;
 
@@ -58,13 +56,13 @@ function signatures({
 }: BundleSizes): Readonly<Record<Part, Signature>> {
   const images: ExpectedShape = [null, 1, 64, 64];
   const means: ExpectedShape = [null, concepts, conceptSize];
-  const nine: ExpectedShape = [null, PANELS, concepts, conceptSize];
+  const nine: ExpectedShape = [null, MATRIX_PANELS, concepts, conceptSize];
   const rules: ExpectedShape = [null, concepts, ruleSize];
   return {
     encoder: { inputs: { images }, outputs: { concepts: means } },
     decoder: { inputs: { concepts: means }, outputs: { images } },
     reasoner: {
-      inputs: { concepts: nine, mask: [null, PANELS], rules, use_rules: [null, concepts] },
+      inputs: { concepts: nine, mask: [null, MATRIX_PANELS], rules, use_rules: [null, concepts] },
       outputs: { rule_mean: rules, rule_deviation: rules, predicted: nine },
     },
   };
@@ -143,7 +141,7 @@ class SlicedNetworks implements Networks {
     const { count } = input;
     const ruleMean = new Float32Array(count * m * ruleSize);
     const ruleDeviation = new Float32Array(ruleMean.length);
-    const predicted = new Float32Array(count * PANELS * this.#width);
+    const predicted = new Float32Array(count * MATRIX_PANELS * this.#width);
     for (let first = 0; first < count; first += PROBLEMS_AT_ONCE) {
       signal?.throwIfAborted();
       const n = Math.min(PROBLEMS_AT_ONCE, count - first);
@@ -152,14 +150,14 @@ class SlicedNetworks implements Networks {
         return { data: all.slice(first * width, (first + n) * width), shape: [n, ...shape] };
       };
       const results = await this.reasoner.run({
-        concepts: part(input.concepts, [PANELS, m, conceptSize]),
-        mask: part(input.mask, [PANELS]),
+        concepts: part(input.concepts, [MATRIX_PANELS, m, conceptSize]),
+        mask: part(input.mask, [MATRIX_PANELS]),
         rules: part(input.rules, [m, ruleSize]),
         use_rules: part(input.useRules, [m]),
       });
       ruleMean.set(results.rule_mean.data, first * m * ruleSize);
       ruleDeviation.set(results.rule_deviation.data, first * m * ruleSize);
-      predicted.set(results.predicted.data, first * PANELS * this.#width);
+      predicted.set(results.predicted.data, first * MATRIX_PANELS * this.#width);
     }
     return { ruleMean, ruleDeviation, predicted };
   }

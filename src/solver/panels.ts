@@ -3,8 +3,8 @@
  * paper. Pictures of other sizes are scaled the way the data sets were (through 160x160), paper of
  * another shade becomes white, and white drawings on dark paper are inverted.
  */
+import { ArgumentError } from '../base/index.js';
 import {
-  ArgumentError,
   decodePng,
   downscale,
   IMAGE_PIXELS,

@@ -1,5 +1,6 @@
 /** What a solver can be asked, and what it answers. Panels and concepts are counted from 1. */
-import { ArgumentError } from '../matrix/index.js';
+import { MATRIX_PANELS } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import type { BundleManifest } from './bundle.js';
 import type { Panel, PanelInput } from './panels.js';
 
@@ -88,16 +89,14 @@ export interface Choice {
   readonly candidates: readonly CandidateReport[];
 }
 
-export const PANELS = 9;
-
 /** A missing set in rising order; anything but 1 to 8 different positions of 1..9 is an error. */
 export function checkMissing(missing: readonly number[]): number[] {
   const list = Array.isArray(missing) ? (missing as readonly number[]) : [];
   const sound =
-    list.every((at) => Number.isInteger(at) && at >= 1 && at <= PANELS) &&
+    list.every((at) => Number.isInteger(at) && at >= 1 && at <= MATRIX_PANELS) &&
     new Set(list).size === list.length &&
     list.length >= 1 &&
-    list.length < PANELS;
+    list.length < MATRIX_PANELS;
   if (!sound) {
     throw new ArgumentError(
       `missing [${list.join(', ')}]: expected 1 to 8 different positions of 1..9`,

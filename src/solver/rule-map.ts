@@ -2,9 +2,24 @@
  * `rules.json`: the global rules a model abstracted (one Gaussian mixture for each concept, the paper's
  * prior), and the rules it parsed from fixed problems at moments of its training, beside the true ones.
  */
+import {
+  boolean,
+  choleskyInverse,
+  integer,
+  list,
+  nullable,
+  number,
+  objectWith,
+  oneOf,
+  optional,
+  parseJson,
+  read,
+  text,
+  withDefault,
+  type Reader,
+} from '../base/index.js';
 import { CONFIGURATIONS, parseLabel, type Configuration, type Label } from '../matrix/index.js';
-import { JsonValue } from './json.js';
-import { cholesky, invertLower } from './linear-algebra.js';
+import { BundleError } from './errors.js';
 
 /** A mixture as plain data; components by falling weight, those of one category together. */
 export interface RuleMixture {
@@ -45,72 +60,65 @@ const MOST_COMPONENTS = 64;
 const MOST_PROBLEMS = 10_000;
 const MOST_SNAPSHOTS = 64;
 
-function readCategories(json: JsonValue, components: number): number[] {
-  const categories = json
-    .items(components, components)
-    .map((category) => category.integer(0, components - 1));
-  const met = new Set(categories);
-  if (Math.max(...categories) >= met.size) json.fail('categories 0, 1, ... without a gap');
-  return categories;
-}
+const exactly = <T>(reader: Reader<T>, count: number): Reader<readonly T[]> =>
+  list(reader, { min: count, max: count });
 
-function readMixture(json: JsonValue, ruleSize: number): RuleMixture {
-  const weights = json.get('weights').items(1, MOST_COMPONENTS);
-  const k = weights.length;
-  const categories = json.get('categories').nullOr((list) => readCategories(list, k));
-  return {
-    ...(categories === null ? {} : { categories }),
-    weights: weights.map((weight) => weight.number()),
-    means: json
-      .get('means')
-      .items(k, k)
-      .map((mean) => mean.numbers(ruleSize)),
-    covariances: json
-      .get('covariances')
-      .items(k, k)
-      .map((matrix) => matrix.items(ruleSize, ruleSize).map((row) => row.numbers(ruleSize))),
+const categoriesOfComponents =
+  (components: number): Reader<readonly number[]> =>
+  (given) => {
+    const categories = exactly(integer({ min: 0, max: components - 1 }), components)(given);
+    if (Math.max(...categories) >= new Set(categories).size) {
+      given.fail('expected categories 0, 1, ... without a gap');
+    }
+    return categories;
   };
-}
 
-/** Rules of n problems; written as multiples of `unit`, which is 1 where absent, they take less room. */
-function readRules(json: JsonValue, n: number, concepts: number, ruleSize: number): number[][][] {
-  const unit = json.get('unit').nullOr((value) => value.number()) ?? 1;
-  return json
-    .get('rules')
-    .items(n, n)
-    .map((rules) =>
-      rules
-        .items(concepts, concepts)
-        .map((rule) => rule.numbers(ruleSize).map((value) => value * unit)),
-    );
-}
+const mixture =
+  (ruleSize: number): Reader<RuleMixture> =>
+  (given) => {
+    const k = given.member('weights').items(1, MOST_COMPONENTS).length;
+    const vector = exactly(number(), ruleSize);
+    return objectWith({
+      categories: optional(categoriesOfComponents(k)),
+      weights: exactly(number(), k),
+      means: exactly(vector, k),
+      covariances: exactly(exactly(vector, ruleSize), k),
+    })(given);
+  };
+
+/** Rules of n problems; written as multiples of `unit`, which is 1 if absent, they take less room. */
+const snapshot =
+  (n: number, concepts: number, ruleSize: number): Reader<RuleSnapshot> =>
+  (given) => {
+    const unit = withDefault(number(), 1)(given.member('unit'));
+    const value: Reader<number> = (part) => number()(part) * unit;
+    return objectWith({
+      step: integer({ min: 0 }),
+      rules: exactly(exactly(exactly(value, ruleSize), concepts), n),
+    })(given);
+  };
+
+const ruleMap =
+  (concepts: number, ruleSize: number): Reader<RuleMap> =>
+  (given) => {
+    const n = given.member('truth').items(0, MOST_PROBLEMS).length;
+    return objectWith({
+      prior: withDefault(nullable(exactly(mixture(ruleSize), concepts)), null),
+      source: objectWith({
+        configuration: oneOf(CONFIGURATIONS),
+        noisy: boolean,
+        seed: integer(),
+      }),
+      truth: exactly((label) => parseLabel(text(10_000)(label)), n),
+      snapshots: list(snapshot(n, concepts, ruleSize), { max: MOST_SNAPSHOTS }),
+    })(given);
+  };
 
 /** Reads `rules.json`. */
 export function parseRuleMap(bytes: Uint8Array, concepts: number, ruleSize: number): RuleMap {
-  const json = JsonValue.parse(bytes, 'rules.json');
-  const source = json.get('source');
-  const truth = json.get('truth').items(0, MOST_PROBLEMS);
-  const n = truth.length;
-  return {
-    prior: json
-      .get('prior')
-      .nullOr((prior) =>
-        prior.items(concepts, concepts).map((mixture) => readMixture(mixture, ruleSize)),
-      ),
-    source: {
-      configuration: source.get('configuration').oneOf(CONFIGURATIONS),
-      noisy: source.get('noisy').flag(),
-      seed: source.get('seed').integer(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-    },
-    truth: truth.map((label) => parseLabel(label.text(10_000))),
-    snapshots: json
-      .get('snapshots')
-      .items(0, MOST_SNAPSHOTS)
-      .map((snapshot) => ({
-        step: snapshot.get('step').integer(0, Number.MAX_SAFE_INTEGER),
-        rules: readRules(snapshot, n, concepts, ruleSize),
-      })),
-  };
+  const file = 'rules.json';
+  const json = parseJson(bytes, BundleError, file);
+  return read(ruleMap(concepts, ruleSize), json, BundleError, file);
 }
 
 /** Categories of a rule: its probability in each. */
@@ -133,7 +141,7 @@ export class RuleClassifier {
     this.categories = 1 + Math.max(...this.#categoryOf);
     const size = mixture.means[0].length;
     this.#factors = mixture.covariances.map((covariance) =>
-      invertLower(cholesky(Float64Array.from(covariance.flat()), size), size),
+      choleskyInverse(Float64Array.from(covariance.flat()), size),
     );
     this.#offsets = mixture.weights.map((weight, k) => {
       let logDeterminant = 0;

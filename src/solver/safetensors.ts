@@ -1,8 +1,11 @@
-/**
- * Small safetensors files of f32 tensors, in memory: the statistics of a bundle. Nothing in them is
- * believed: names are unique, the byte ranges follow each other without hole or overlap to the end of
- * the file, and each is as long as its shape says.
- */
+/** Small safetensors files of f32 tensors, in memory: the statistics of a bundle. */
+import {
+  encodeHeader,
+  headerLength,
+  lengthBytes,
+  parseHeader,
+  SafetensorsError,
+} from '../base/index.js';
 import { BundleError } from './errors.js';
 
 export interface StoredArray {
@@ -15,102 +18,41 @@ export interface Safetensors {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-const LENGTH_BYTES = 8;
+/** Of a file whose tensors are few; far below what the format allows. */
 const LARGEST_HEADER = 1 << 20;
 
-interface Entry {
-  readonly name: string;
-  readonly shape: readonly number[];
-  readonly begin: number;
-  readonly end: number;
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isSizes = (value: unknown): value is number[] =>
-  Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0);
-
-function readHeader(bytes: Uint8Array): { header: Record<string, unknown>; start: number } {
-  if (bytes.length < LENGTH_BYTES) throw new BundleError('the safetensors file is too short');
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const length = Number(view.getBigUint64(0, true));
-  const start = LENGTH_BYTES + length;
-  if (length > LARGEST_HEADER || start > bytes.length) {
-    throw new BundleError(`the safetensors header claims ${length} bytes`);
-  }
+/** Reads the bytes of a file; `file` is named in errors. */
+export function parseSafetensors(bytes: Uint8Array, file: string): Safetensors {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(
-      bytes.subarray(LENGTH_BYTES, start),
-    );
-    const header: unknown = JSON.parse(text);
-    if (isRecord(header)) return { header, start };
+    const length = headerLength(bytes, bytes.length);
+    if (length > LARGEST_HEADER) throw new BundleError(`${file}: its header has ${length} bytes`);
+    const start = lengthBytes + length;
+    const header = parseHeader(bytes.subarray(lengthBytes, start), bytes.length - start);
+    const tensors = header.tensors.map(({ name, dtype, shape, begin, end }) => {
+      if (dtype !== 'f32') throw new BundleError(`${file}: ${name} is of ${dtype}, not f32`);
+      const data = new Float32Array((end - begin) / 4);
+      new Uint8Array(data.buffer).set(bytes.subarray(start + begin, start + end));
+      return [name, { shape, data }] as const;
+    });
+    return { tensors: new Map(tensors), metadata: header.metadata };
   } catch (cause) {
-    throw new BundleError('the safetensors header is not JSON', { cause });
+    if (!(cause instanceof SafetensorsError)) throw cause;
+    throw new BundleError(`${file}: ${cause.message}`, { cause });
   }
-  throw new BundleError('the safetensors header is not an object');
-}
-
-function readEntry(name: string, value: unknown): Entry {
-  const { dtype, shape, data_offsets: offsets } = isRecord(value) ? value : {};
-  if (dtype !== 'F32' || !isSizes(shape) || !isSizes(offsets) || offsets.length !== 2) {
-    throw new BundleError(`the safetensors entry ${JSON.stringify(name)} is not one of f32`);
-  }
-  const [begin, end] = offsets;
-  const needed = shape.reduce((product, size) => product * size, 4);
-  if (end - begin !== needed) {
-    throw new BundleError(`${name} of [${shape.join(', ')}] has ${end - begin} bytes`);
-  }
-  return { name, shape, begin, end };
-}
-
-function readMetadata(value: unknown): Record<string, string> {
-  if (value === undefined) return {};
-  if (!isRecord(value) || Object.values(value).some((text) => typeof text !== 'string')) {
-    throw new BundleError('the safetensors metadata are not texts');
-  }
-  return value as Record<string, string>;
-}
-
-export function parseSafetensors(bytes: Uint8Array): Safetensors {
-  const { header, start } = readHeader(bytes);
-  const entries = Object.entries(header)
-    .filter(([name]) => name !== '__metadata__')
-    .map(([name, value]) => readEntry(name, value))
-    .sort((a, b) => a.begin - b.begin || a.end - b.end);
-  let expected = 0;
-  for (const { name, begin, end } of entries) {
-    if (begin !== expected) throw new BundleError(`${name} begins at ${begin}, not ${expected}`);
-    expected = end;
-  }
-  if (start + expected !== bytes.length) {
-    throw new BundleError('the safetensors file is longer or shorter than its tensors');
-  }
-  const tensors = entries.map(({ name, shape, begin, end }): [string, StoredArray] => {
-    const data = new Float32Array((end - begin) / 4);
-    new Uint8Array(data.buffer).set(bytes.subarray(start + begin, start + end));
-    return [name, { shape, data }];
-  });
-  return { tensors: new Map(tensors), metadata: readMetadata(header['__metadata__']) };
 }
 
 /** The bytes of a file with these tensors, in the order given. */
 export function formatSafetensors({ tensors, metadata }: Safetensors): Uint8Array {
-  const header: Record<string, unknown> = { __metadata__: metadata };
-  let end = 0;
-  for (const [name, { shape, data }] of tensors) {
-    const begin = end;
-    end += data.byteLength;
-    header[name] = { dtype: 'F32', shape, data_offsets: [begin, end] };
-  }
-  const text = JSON.stringify(header);
-  const length = Math.ceil(new TextEncoder().encode(text).length / 8) * 8;
-  const json = new TextEncoder().encode(text.padEnd(text.length + length, ' ')).subarray(0, length);
-  const bytes = new Uint8Array(LENGTH_BYTES + length + end);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(length), true);
-  bytes.set(json, LENGTH_BYTES);
-  let at = LENGTH_BYTES + length;
-  for (const { data } of tensors.values()) {
+  const described = Array.from(tensors, ([name, { shape, data }]) => ({ name, shape, data }));
+  const header = encodeHeader(
+    described.map(({ name, shape }) => ({ name, shape, dtype: 'f32' })),
+    metadata,
+  );
+  const size = described.reduce((sum, { data }) => sum + data.byteLength, header.length);
+  const bytes = new Uint8Array(size);
+  bytes.set(header);
+  let at = header.length;
+  for (const { data } of described) {
     bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at);
     at += data.byteLength;
   }

@@ -1,5 +1,6 @@
 /** Random rules and concepts around what a model finds, from a seed. */
-import { ArgumentError, Random } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
+import { Random } from '../matrix/index.js';
 import type { CheckedQuestion } from './checked-question.js';
 import type { Reasoning } from './networks.js';
 

@@ -4,9 +4,18 @@
  * problems not trained on, d' C^-1 d. The share of concept m is d_m . (C^-1 d)_m; shares add up to the
  * distance, and one may be negative. C is stored with its shrinkage applied, in one of four forms.
  */
+import {
+  choleskyInverse,
+  dictionary,
+  invertPositive,
+  number,
+  objectWith,
+  oneOf,
+  parseJson,
+  read,
+  shown,
+} from '../base/index.js';
 import { BundleError } from './errors.js';
-import { JsonValue } from './json.js';
-import { choleskyInverse, invertPositive } from './linear-algebra.js';
 import { formatSafetensors, parseSafetensors, type StoredArray } from './safetensors.js';
 
 /** From none to all of the relations between values that are taken into account. */
@@ -199,29 +208,36 @@ function expectedLength(form: CovarianceForm, concepts: number, conceptSize: num
 
 const METADATA_KEY = 'selection';
 
+const FILE = 'selection.safetensors';
+
+const facts = dictionary(
+  objectWith({
+    form: oneOf(COVARIANCE_FORMS),
+    temperature: number({ above: 0 }),
+    shrinkage: number(),
+  }),
+);
+
+const isKey = (key: string): key is StatisticsKey => /^(last|targets[1-8])$/.test(key);
+
 /** Reads `selection.safetensors`. */
 export function parseSelection(
   bytes: Uint8Array,
   concepts: number,
   conceptSize: number,
 ): SelectionStatistics {
-  const { tensors, metadata } = parseSafetensors(bytes);
-  const json = JsonValue.parse(
-    new TextEncoder().encode(metadata[METADATA_KEY] ?? ''),
-    'selection.safetensors',
-  );
+  const { tensors, metadata } = parseSafetensors(bytes, FILE);
+  const json = parseJson(metadata[METADATA_KEY] ?? '', BundleError, FILE);
   const statistics = new Map<StatisticsKey, ResidualStatistics>();
-  for (const key of json.keys()) {
-    if (!/^(last|targets[1-8])$/.test(key)) json.fail(`last or targets1 to ${LARGEST_TARGETS}`);
-    const entry = json.get(key);
-    const form = entry.get('form').oneOf(COVARIANCE_FORMS);
-    const temperature = entry.get('temperature').number();
-    if (!(temperature > 0)) entry.fail('a temperature above 0');
-    const length = expectedLength(form, concepts, conceptSize);
-    statistics.set(key as StatisticsKey, {
-      form,
-      temperature,
-      shrinkage: entry.get('shrinkage').number(),
+  for (const [key, fact] of Object.entries(read(facts, json, BundleError, FILE))) {
+    if (!isKey(key)) {
+      throw new BundleError(
+        `${FILE}: expected last or targets1 to targets${LARGEST_TARGETS}, found ${shown(key)}`,
+      );
+    }
+    const length = expectedLength(fact.form, concepts, conceptSize);
+    statistics.set(key, {
+      ...fact,
       mean: valuesOf(tensors.get(`${key}.mean`), concepts * conceptSize, `${key}.mean`),
       covariance: valuesOf(tensors.get(`${key}.covariance`), length, `${key}.covariance`),
     });
@@ -231,7 +247,7 @@ export function parseSelection(
 
 function valuesOf(array: StoredArray | undefined, length: number, name: string): Float32Array {
   if (array?.data.length !== length || !array.data.every(Number.isFinite)) {
-    throw new BundleError(`selection.safetensors: ${name} is not ${length} numbers`);
+    throw new BundleError(`${FILE}: ${name} is not ${length} numbers`);
   }
   return array.data;
 }

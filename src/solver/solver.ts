@@ -3,7 +3,8 @@
  * reads out concepts and rules, uses rules of one's own, chooses among candidates and says why.
  * `index.ts` and `node.ts` add the ways to load one.
  */
-import { ArgumentError, SMALL_PIXELS, SMALL_SIZE } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
+import { MATRIX_PANELS, SMALL_PIXELS, SMALL_SIZE } from '../matrix/index.js';
 import { AnswerReader } from './answer-reader.js';
 import type { Backend } from './backend.js';
 import type { Bundle, BundleManifest } from './bundle.js';
@@ -15,7 +16,7 @@ import { BundleError, SolverError } from './errors.js';
 import { parseHistory, type HistoryCurve } from './history.js';
 import { loadNetworks, type Networks, type Reasoning } from './networks.js';
 import type { Panel, PanelInput } from './panels.js';
-import { conceptIndex, PANELS } from './questions.js';
+import { conceptIndex } from './questions.js';
 import type {
   Answer,
   CandidateInput,
@@ -273,14 +274,14 @@ export class SolverCore {
     checked: readonly CheckedQuestion[],
   ): Float32Array {
     const { width } = this.#layout;
-    const encoded = new Float32Array(matrices.length * PANELS * width);
+    const encoded = new Float32Array(matrices.length * MATRIX_PANELS * width);
     matrices.forEach((concepts, n) => {
-      if (concepts.length !== PANELS) {
+      if (concepts.length !== MATRIX_PANELS) {
         throw new ArgumentError(`concepts of ${concepts.length} panels: expected nine`);
       }
       concepts.forEach((means, i) => {
         if (checked[n].missing.includes(i + 1)) return;
-        encoded.set(this.#layout.row(means), (n * PANELS + i) * width);
+        encoded.set(this.#layout.row(means), (n * MATRIX_PANELS + i) * width);
       });
     });
     return encoded;
@@ -296,11 +297,11 @@ export class SolverCore {
     const places = questions.flatMap(({ panels }, n) =>
       presentPanels(panels, checked[n].missing).map((panel) => ({
         ...panel,
-        at: (n * PANELS + panel.position) * width,
+        at: (n * MATRIX_PANELS + panel.position) * width,
       })),
     );
     const rows = await this.#networks.encode(places, signal);
-    const all = new Float32Array(questions.length * PANELS * width);
+    const all = new Float32Array(questions.length * MATRIX_PANELS * width);
     places.forEach(({ at }, i) => all.set(rows.subarray(i * width, (i + 1) * width), at));
     return all;
   }

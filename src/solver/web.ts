@@ -3,7 +3,7 @@
  * and ONNX Runtime's web build, on WebGPU where there is one, else on wasm. Files are kept under their
  * hashes, so that a changed bundle is never mixed with an old one.
  */
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import { ortBackend, type Backend } from './backend.js';
 import {
   MANIFEST_FILE,

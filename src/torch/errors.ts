@@ -2,9 +2,10 @@
  * The errors of this folder. Every failure of an operation is a TorchError that names the operation; those
  * kinds that callers must tell apart have classes of their own.
  */
+import { CrabError } from '../base/index.js';
 
 /** An operation failed: wrong arguments, shapes that do not fit, a freed tensor, or libtorch refused. */
-export class TorchError extends Error {
+export class TorchError extends CrabError {
   /** The operation, in TypeScript's name where there is one: `matmul`, `conv2d`, `backward`. */
   readonly op: string;
 
@@ -32,7 +33,7 @@ export class ProcessGroupError extends TorchError {
 }
 
 /** libtorch's addon is not there, or cannot be loaded; the message says how to get it. */
-export class TorchUnavailableError extends Error {
+export class TorchUnavailableError extends CrabError {
   /** What is the matter, without the advice: for who knows a command that fits the place better. */
   readonly reason: string;
 

@@ -3,7 +3,7 @@
  * once, time after a warm-up measurement. The number of steps is then stored with the run, so that
  * schedules that depend on it are defined and a resumed run has the same length.
  */
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 
 export type Budget =
   | { readonly kind: 'steps'; readonly steps: number }
@@ -12,6 +12,9 @@ export type Budget =
 
 const UNITS: Record<string, number> = { s: 1, m: 60, min: 60, h: 3600 };
 
+/** What a duration looks like, for help texts and errors. */
+export const DURATION = 'a duration such as 90s, 20m or 1h30m; a plain number is minutes';
+
 /** "90s", "20m", "1.5h", "1h30m"; a plain number is minutes. Gives seconds. */
 export function parseDuration(text: string): number {
   const compact = text.trim().toLowerCase();
@@ -19,7 +22,7 @@ export function parseDuration(text: string): number {
   const parts = [...withUnit.matchAll(/(\d+(?:\.\d+)?)(min|s|m|h)/g)];
   const seconds = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * UNITS[unit], 0);
   if (parts.map(([part]) => part).join('') !== withUnit || !(seconds > 0)) {
-    throw new ArgumentError(`time "${text}": expected a duration such as 90s, 20m or 1h30m`);
+    throw new ArgumentError(`time "${text}": expected ${DURATION}`);
   }
   return seconds;
 }

@@ -1,7 +1,7 @@
 /** What a run is made with: versions, threads, and libtorch's switches for a device. */
 import { availableParallelism } from 'node:os';
-import { ArgumentError } from '../matrix/index.js';
-import { packageVersion } from '../matrix/node.js';
+import { ArgumentError } from '../base/index.js';
+import { packageVersion } from '../base/node.js';
 import {
   cudaDeviceCount,
   setAllowTf32,

@@ -1,10 +1,11 @@
 /**
- * The errors of this layer. Wrong use (a flag, a path, two that do not go together) is matrix's
+ * The errors of this layer. Wrong use (a flag, a path, two that do not go together) is base's
  * `ArgumentError`; the classes here are what can go wrong while a correct request is carried out.
  */
+import { CrabError } from '../base/index.js';
 
 /** Base class: `instanceof TrainingError` tells a foreseen failure from a defect of ours. */
-export class TrainingError extends Error {
+export class TrainingError extends CrabError {
   override name = 'TrainingError';
 }
 
@@ -34,22 +35,26 @@ export class DivergedError extends TrainingError {
   }
 }
 
-/** What a run did last could not be written before it was told to stop. */
+/** What a run did last could not be written before it was given up. */
 export class UnsavedError extends TrainingError {
   override name = 'UnsavedError';
 
   constructor(
     run: string,
+    /** Steps that were done. */
+    readonly step: number,
     /** The step of the newest checkpoint on disk, or null when there is none. */
     readonly checkpointStep: number | null,
-    reason: string,
-    options?: ErrorOptions,
+    /** Why it could not be written. */
+    cause: Error,
   ) {
-    const left =
-      checkpointStep === null
-        ? 'no checkpoint had been written yet'
-        : `the checkpoint of step ${checkpointStep} is the last one`;
-    super(`${run}: the last steps could not be saved (${reason}); ${left}`, options);
+    const saved = checkpointStep ?? 0;
+    const lost = saved < step ? `steps ${saved + 1} to ${step}` : 'the last lines of the logs';
+    const from = saved === 0 ? 'from the start' : `from step ${saved}`;
+    super(
+      `${run}: ${lost} could not be saved (${cause.message}) and are lost; make room and go on ${from} with: crab train --resume ${run}`,
+      { cause },
+    );
   }
 }
 

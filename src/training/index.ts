@@ -1,5 +1,5 @@
 /** Training of models: data feeds, the loop, checkpoints and logs of a run. Node only. */
-export { parseDuration, type Budget } from './budget.js';
+export { DURATION, parseDuration, type Budget } from './budget.js';
 export type { DataConfig, Precision, RunConfig } from './config.js';
 export {
   DivergedError,
@@ -22,7 +22,12 @@ export type {
 } from './observer.js';
 export { openRun } from './open-run.js';
 export type { OpenedRun, StoredWeights, TrainedModel, WhichWeights } from './open-run.js';
-export { DEFAULT_POOL, DEFAULT_SYSTEM, DEFAULT_VALIDATE_EVERY } from './options.js';
+export {
+  DEFAULT_GIVE_UP_SECONDS,
+  DEFAULT_POOL,
+  DEFAULT_SYSTEM,
+  DEFAULT_VALIDATE_EVERY,
+} from './options.js';
 export type {
   FollowOptions,
   NewRunOptions,
@@ -31,8 +36,8 @@ export type {
   TrainOptions,
 } from './options.js';
 export type { RulesSnapshot } from './rules-snapshot.js';
-export type { MetricsLine, TrainMetrics, ValidationMetrics } from './run/metrics-log.js';
-export { diskFiles, type RunFiles } from './run/files.js';
+export type { MetricsLine, TrainMetrics, ValidationMetrics } from './run/logs.js';
+export { diskFiles, type RunFiles } from './run/folder.js';
 export { joinTeam, type JoinedTeam } from './parallel/join.js';
 export { shareFailure as refuseTeam } from './parallel/handover.js';
 export { HAVE_MET, LAUNCHED, launchRanks, type LaunchOptions } from './parallel/launch.js';

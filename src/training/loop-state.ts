@@ -1,4 +1,14 @@
 /** What the loop itself remembers between steps; stored with every checkpoint, exactly. */
+import {
+  dictionary,
+  integer,
+  nullable,
+  number,
+  objectWith,
+  parseJson,
+  read,
+  type Reader,
+} from '../base/index.js';
 import { RunFormatError } from './errors.js';
 
 /** The best validation so far. */
@@ -38,31 +48,16 @@ export function encodeState(state: LoopState): string {
   return JSON.stringify(state);
 }
 
-const isCount = (value: unknown): value is number =>
-  Number.isSafeInteger(value) && (value as number) >= 0;
-
-function isState(value: unknown): value is LoopState {
-  if (typeof value !== 'object' || value === null) return false;
-  const { step, seconds, totalSteps, best, interval } = value as Partial<LoopState>;
-  return (
-    isCount(step) &&
-    typeof seconds === 'number' &&
-    (totalSteps === null || isCount(totalSteps)) &&
-    (best === null || (best !== undefined && isCount(best.step) && Number.isFinite(best.score))) &&
-    typeof interval === 'object' &&
-    isCount(interval.steps) &&
-    typeof interval.terms === 'object' &&
-    Object.values(interval.terms).every((sum) => Number.isFinite(sum))
-  );
-}
+const count = integer({ min: 0 });
+const loopState: Reader<LoopState> = objectWith({
+  step: count,
+  seconds: number(),
+  totalSteps: nullable(count),
+  best: nullable(objectWith({ step: count, score: number() })),
+  interval: objectWith({ steps: count, terms: dictionary(number()) }),
+});
 
 export function decodeState(text: string, file: string): LoopState {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new RunFormatError(`${file}: the state of the loop is not JSON`);
-  }
-  if (!isState(value)) throw new RunFormatError(`${file}: the state of the loop is damaged`);
-  return value;
+  const name = `${file}: the state of the loop`;
+  return read(loopState, parseJson(text, RunFormatError, name), RunFormatError, name);
 }

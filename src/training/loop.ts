@@ -14,7 +14,7 @@ import { DivergedError } from './errors.js';
 import type { LoopState } from './loop-state.js';
 import type { FeedReport, TrainingObserver } from './observer.js';
 import type { Team } from './parallel/team.js';
-import type { TrainMetrics, ValidationMetrics } from './run/metrics-log.js';
+import type { TrainMetrics, ValidationMetrics } from './run/logs.js';
 import type { Stepper } from './step/stepper.js';
 
 /** Loss terms of steps, [steps, terms]. */

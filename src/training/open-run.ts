@@ -2,27 +2,18 @@
  * A run on disk, for who exports, evaluates or shows it: its configuration, metrics, rule snapshots
  * and the weights of its newest or best checkpoint. Reading only; a run may be training meanwhile.
  */
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
 import { systemNamed, type SystemModel } from '../models/index.js';
-import { Generator, loadSafetensors, SafetensorsFile } from '../torch/index.js';
-import type { Device, Tensor } from '../torch/index.js';
-import { CONFIG_FILE, parseRunConfig, type RunConfig } from './config.js';
+import { Generator, type Device } from '../torch/index.js';
+import { parseRunConfig, type RunConfig } from './config.js';
 import { RunFormatError } from './errors.js';
 import { absolute } from './options.js';
 import type { RulesSnapshot } from './rules-snapshot.js';
-import { MODEL_PREFIX, parseExtra } from './run/checkpoint.js';
-import { requireIntact } from './run/checksum.js';
-import { diskFiles } from './run/files.js';
-import {
-  bestName,
-  bestSteps,
-  checkpointName,
-  checkpointSteps,
-  rulesName,
-  rulesSteps,
-} from './run/folder.js';
-import { METRICS_FILE, parseMetrics, type MetricsLine } from './run/metrics-log.js';
+import { loadWeights, MODEL_PREFIX, readExtra } from './run/checkpoint.js';
+import { BEST, CHECKPOINTS, CONFIG_FILE, RULES, sizeOf } from './run/folder.js';
+import { readMetrics, type MetricsLine } from './run/logs.js';
 
 export type WhichWeights = 'best' | 'latest';
 
@@ -65,39 +56,27 @@ export interface OpenedRun {
 
 async function readRules(folder: string): Promise<RulesSnapshot[]> {
   const snapshots: RulesSnapshot[] = [];
-  for (const step of await rulesSteps(diskFiles, folder)) {
-    const file = path.join(folder, rulesName(step));
-    const text = Buffer.from(await diskFiles.read(file)).toString('utf8');
+  for (const step of (await RULES.steps(folder)).reverse()) {
+    const file = path.join(folder, RULES.name(step));
     try {
-      snapshots.push(JSON.parse(text) as RulesSnapshot);
-    } catch {
-      throw new RunFormatError(`${file}: not JSON`);
+      snapshots.push(JSON.parse(await readFile(file, 'utf8')) as RulesSnapshot);
+    } catch (cause) {
+      throw new RunFormatError(`${file}: not JSON`, { cause });
     }
   }
   return snapshots;
 }
 
-/** File and step of the weights asked for, which are those that were written. */
+/** File and step of the weights asked for. */
 async function weightsFile(
   folder: string,
   which: WhichWeights,
 ): Promise<{ file: string; step: number }> {
-  const [best] = which === 'best' ? await bestSteps(diskFiles, folder) : [];
-  const step = best ?? (await checkpointSteps(diskFiles, folder)).at(0);
+  const [best] = which === 'best' ? await BEST.steps(folder) : [];
+  const step = best ?? (await CHECKPOINTS.steps(folder)).at(0);
   if (step === undefined) throw new ArgumentError(`${folder} has no checkpoint yet`);
-  const file = path.join(folder, best === undefined ? checkpointName(step) : bestName(step));
-  requireIntact(file);
-  return { file, step };
-}
-
-/** The learner's state in the metadata of a checkpoint. */
-function storedExtra(file: string): unknown {
-  const opened = SafetensorsFile.open(file);
-  try {
-    return parseExtra(opened.metadata.extra, file);
-  } finally {
-    opened.close();
-  }
+  const name = best === undefined ? CHECKPOINTS.name(step) : BEST.name(step);
+  return { file: path.join(folder, name), step };
 }
 
 function modelFrom(
@@ -106,40 +85,33 @@ function modelFrom(
   step: number,
   device: Device,
 ): TrainedModel {
-  const { tensors, metadata } = loadSafetensors(file, device);
+  const weights = loadWeights(file, device);
   const model = systemNamed(system).create(settings, { generator: new Generator('cpu', 0) });
-  const weights = new Map<string, Tensor>();
-  for (const [name, tensor] of tensors) {
-    if (name.startsWith(MODEL_PREFIX)) weights.set(name.slice(MODEL_PREFIX.length), tensor);
-  }
-  model.to({ device }).loadStateDict(weights);
-  for (const tensor of tensors.values()) tensor.dispose();
-  const extra = parseExtra(metadata.extra, file);
-  return { model: model.eval(), extra, step, dispose: () => model.dispose() };
+  model.to({ device }).loadStateDict(weights.model);
+  weights.dispose();
+  return { model: model.eval(), extra: weights.extra, step, dispose: () => model.dispose() };
 }
 
 /** Opens a run; nothing but its configuration is read until asked for. */
 export async function openRun(run: string): Promise<OpenedRun> {
   const folder = absolute(run);
   const file = path.join(folder, CONFIG_FILE);
-  if ((await diskFiles.size(file)) === null) {
+  if ((await sizeOf(file)) === null) {
     throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
   }
-  const config = parseRunConfig(Buffer.from(await diskFiles.read(file)).toString('utf8'), file);
-  const log = path.join(folder, METRICS_FILE);
+  const config = parseRunConfig(await readFile(file, 'utf8'), file);
   return {
     folder,
     config,
-    metrics: async () =>
-      (await diskFiles.size(log)) === null ? [] : parseMetrics(await diskFiles.read(log), log),
+    metrics: () => readMetrics(folder),
     steps: async () => ({
-      latest: (await checkpointSteps(diskFiles, folder)).at(0) ?? null,
-      best: (await bestSteps(diskFiles, folder)).at(0) ?? null,
+      latest: (await CHECKPOINTS.steps(folder)).at(0) ?? null,
+      best: (await BEST.steps(folder)).at(0) ?? null,
     }),
     rules: () => readRules(folder),
     weights: async (which) => {
       const { file, step } = await weightsFile(folder, which);
-      return { file, step, prefix: MODEL_PREFIX, extra: storedExtra(file) };
+      return { file, step, prefix: MODEL_PREFIX, extra: readExtra(file) };
     },
     loadModel: async (which, device = 'cpu') => {
       const weights = await weightsFile(folder, which);

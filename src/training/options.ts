@@ -11,7 +11,7 @@ import {
   type RunConfig,
 } from './config.js';
 import type { Team } from './parallel/team.js';
-import type { RunFiles } from './run/files.js';
+import type { RunFiles } from './run/folder.js';
 
 /** Settings of a new run; everything but the first four has a default. */
 export interface NewRunOptions {
@@ -73,6 +73,8 @@ export interface RuntimeOptions {
   readonly now?: () => number;
   /** Seconds after which a failed write is tried again. */
   readonly retrySeconds?: number;
+  /** Seconds after the end of training for which writing is tried before it is given up. */
+  readonly giveUpSeconds?: number;
 }
 
 export type TrainOptions = (NewRunOptions | ResumeOptions | FollowOptions) & RuntimeOptions;
@@ -87,7 +89,8 @@ export const DEFAULT_SYSTEM = 'crab';
 export const DEFAULT_POOL = 20_000;
 /** Steps between validations. */
 export const DEFAULT_VALIDATE_EVERY = 500;
-export const DEFAULT_RETRY_SECONDS = 15;
+/** Ten minutes to make room on a full disk. */
+export const DEFAULT_GIVE_UP_SECONDS = 600;
 /** Snapshots crowd where rules change most: early. */
 const DEFAULT_MOMENTS = [0.02, 0.05, 0.1, 0.2, 0.4, 0.7];
 

@@ -25,7 +25,7 @@ import {
   OPTIMIZER_PREFIX,
   type LoadedCheckpoint,
 } from './run/checkpoint.js';
-import type { MetricsLine } from './run/metrics-log.js';
+import type { MetricsLine } from './run/logs.js';
 import type { RunStore } from './run/store.js';
 import { StepInputs } from './step/inputs.js';
 import { Stepper, STEPS_AHEAD } from './step/stepper.js';
@@ -164,6 +164,8 @@ interface SessionParts {
 export interface SessionOptions extends RuntimeOptions {
   /** The run's configuration, with the device of this process. */
   readonly config: RunConfig;
+  /** The same as its folder has it, for all processes. */
+  readonly storedConfig: RunConfig;
   readonly checkpoint: LoadedCheckpoint | null;
   readonly stored: StoredRecords | null;
   readonly observer: TrainingObserver;
@@ -181,6 +183,7 @@ export class TrainingSession implements Training {
   store: RunStore | null = null;
   readonly #parts: SessionParts;
   readonly #inputs: StepInputs;
+  readonly #storedConfig: RunConfig;
   readonly #now: () => number;
   /** The best weights that are not on disk yet. */
   #best: BestWeights | null = null;
@@ -194,6 +197,7 @@ export class TrainingSession implements Training {
     this.model = parts.model;
     this.observer = options.observer;
     this.startedAt = options.startedAt;
+    this.#storedConfig = options.storedConfig;
     this.#now = options.now;
     this.#inputs = new StepInputs({
       seed: config.seed,
@@ -325,7 +329,7 @@ export class TrainingSession implements Training {
   }
 
   fixTotal(totalSteps: number, totalKnownFrom: number): void {
-    this.store?.changeConfig({ totalSteps, totalKnownFrom });
+    this.store?.saveConfig({ ...this.#storedConfig, totalSteps, totalKnownFrom });
     this.observer.note?.({ level: 'info', text: `the time allows ${totalSteps} steps` });
   }
 

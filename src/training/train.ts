@@ -2,23 +2,24 @@
  * Trains a model: starts a new run or continues one, until its end or until it is told to stop. All
  * that is to be seen of it goes to the observer.
  */
+import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
 import { systemNamed } from '../models/index.js';
 import { ProcessGroupError, type Device } from '../torch/index.js';
 import { stepsOfEpochs } from './budget.js';
-import { CONFIG_FILE, parseRunConfig, type RunConfig } from './config.js';
+import { parseRunConfig, type RunConfig } from './config.js';
 import { prepareTorch, readEnvironment } from './environment.js';
-import { LostRankError, RunFormatError, UnsavedError } from './errors.js';
-import { readStored, type StoredRecords } from './feed/stored-feed.js';
+import { LostRankError, RunFormatError } from './errors.js';
 import { recordLayout } from './feed/record.js';
+import { readStored, type StoredRecords } from './feed/stored-feed.js';
 import { initialState, type Best, type LoopState } from './loop-state.js';
 import { TrainingLoop } from './loop.js';
 import type { TrainingObserver } from './observer.js';
 import {
   absolute,
-  DEFAULT_RETRY_SECONDS,
+  DEFAULT_GIVE_UP_SECONDS,
   DEFAULT_SYSTEM,
   isFollow,
   isResume,
@@ -30,8 +31,7 @@ import {
 import { followRun, shareFailure, shareRun } from './parallel/handover.js';
 import { SOLO, type Team } from './parallel/team.js';
 import { loadCheckpoint, type LoadedCheckpoint } from './run/checkpoint.js';
-import { diskFiles, type RunFiles } from './run/files.js';
-import { checkpointName, checkpointSteps, isTaken } from './run/folder.js';
+import { CHECKPOINTS, CONFIG_FILE, isTaken, sizeOf } from './run/folder.js';
 import { RunLock } from './run/lock.js';
 import { RunStore } from './run/store.js';
 import { requireFitting, TrainingSession } from './session.js';
@@ -53,7 +53,6 @@ export interface Opened {
   readonly config: RunConfig;
   readonly checkpoint: LoadedCheckpoint | null;
   readonly stored: StoredRecords | null;
-  readonly isNew: boolean;
 }
 
 /** The number of steps where the budget says it; null where time must tell. */
@@ -70,17 +69,17 @@ function totalStepsOf(config: RunConfig): number | null {
   }
 }
 
-async function requireFree(out: string, files: RunFiles): Promise<void> {
-  if (!(await isTaken(files, absolute(out)))) return;
+async function requireFree(out: string): Promise<void> {
+  if (!(await isTaken(absolute(out)))) return;
   throw new ArgumentError(`${out} exists already; continue it with --resume or name another`);
 }
 
-async function beginRun(options: NewRunOptions, files: RunFiles, lock: RunLock): Promise<Opened> {
+async function beginRun(options: NewRunOptions, lock: RunLock): Promise<Opened> {
   const folder = absolute(options.out);
-  await requireFree(options.out, files);
-  await lock.take(folder, files);
+  await requireFree(options.out);
+  await lock.take(folder);
   // Another process may have had it in between.
-  await requireFree(options.out, files);
+  await requireFree(options.out);
   const { configuration, noisy } = options.model;
   const record = recordLayout(systemNamed(options.system ?? DEFAULT_SYSTEM).needs(options.model));
   const stored =
@@ -89,7 +88,7 @@ async function beginRun(options: NewRunOptions, files: RunFiles, lock: RunLock):
       : await readStored(absolute(options.data), record, configuration, noisy);
   const config = runConfigOf(options, readEnvironment(), stored?.data ?? null);
   const complete = { ...config, totalSteps: totalStepsOf(config) };
-  return { folder, config: complete, checkpoint: null, stored, isNew: true };
+  return { folder, config: complete, checkpoint: null, stored };
 }
 
 /** A checkpoint of this run's model. */
@@ -107,14 +106,13 @@ function loadFitting(file: string, config: RunConfig): LoadedCheckpoint {
 /** The newest checkpoint that can be read; a damaged one is passed over, and said. */
 async function newestCheckpoint(
   folder: string,
-  files: RunFiles,
   config: RunConfig,
   observer: TrainingObserver,
 ): Promise<LoadedCheckpoint | null> {
-  const steps = await checkpointSteps(files, folder);
+  const steps = await CHECKPOINTS.steps(folder);
   for (const step of steps) {
     try {
-      return loadFitting(path.join(folder, checkpointName(step)), config);
+      return loadFitting(path.join(folder, CHECKPOINTS.name(step)), config);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       observer.note?.({
@@ -129,23 +127,22 @@ async function newestCheckpoint(
 
 async function resumeRun(
   run: string,
-  files: RunFiles,
   lock: RunLock,
   observer: TrainingObserver,
   device: string | undefined,
 ): Promise<Opened> {
   const folder = absolute(run);
   const file = path.join(folder, CONFIG_FILE);
-  if ((await files.size(file)) === null) {
+  if ((await sizeOf(file)) === null) {
     throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
   }
-  await lock.take(folder, files);
-  const config = parseRunConfig(Buffer.from(await files.read(file)).toString('utf8'), file);
+  await lock.take(folder);
+  const config = parseRunConfig(await readFile(file, 'utf8'), file);
   readEnvironment();
   const local = { ...config, device: localDevice(config.device, device) };
   prepareTorch(local);
-  const checkpoint = await newestCheckpoint(folder, files, local, observer);
-  return { folder, config, checkpoint, stored: null, isNew: false };
+  const checkpoint = await newestCheckpoint(folder, local, observer);
+  return { folder, config, checkpoint, stored: null };
 }
 
 /** The device of this process: a run on `cuda` uses one on each rank. */
@@ -158,12 +155,12 @@ async function openOrFollow(
   lock: RunLock,
   observer: TrainingObserver,
 ): Promise<Opened> {
-  const { team = SOLO, files = diskFiles } = options;
+  const { team = SOLO } = options;
   if (isFollow(options)) return followRun(team, localDevice('cuda', options.localDevice));
   try {
     const opened = isResume(options)
-      ? await resumeRun(options.resume, files, lock, observer, options.localDevice)
-      : await beginRun(options, files, lock);
+      ? await resumeRun(options.resume, lock, observer, options.localDevice)
+      : await beginRun(options, lock);
     team.partOf(opened.config.model.optimizer.batchSize);
     shareRun(team, opened);
     return opened;
@@ -173,27 +170,14 @@ async function openOrFollow(
   }
 }
 
-async function saveEverything(store: RunStore, signal?: AbortSignal): Promise<void> {
-  try {
-    await store.finish(signal);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new UnsavedError(store.folder, store.checkpointStep, reason, { cause });
-  }
-}
-
+/** The first rank alone writes. */
 async function openStore(
-  opened: Opened,
+  { folder, config, checkpoint }: Opened,
   runtime: RuntimeOptions,
   observer: TrainingObserver,
 ): Promise<RunStore | null> {
-  const { folder, config, checkpoint, isNew } = opened;
   if (!(runtime.team ?? SOLO).leads) return null;
-  const files = runtime.files ?? diskFiles;
-  const retry = runtime.retrySeconds ?? DEFAULT_RETRY_SECONDS;
-  return isNew
-    ? RunStore.create(folder, files, observer, config, retry)
-    : RunStore.resume(folder, files, observer, config, checkpoint?.state.step ?? 0, retry);
+  return RunStore.open(folder, config, checkpoint?.state.step ?? 0, observer, runtime);
 }
 
 /** Runs the loop and sees to it that what it leaves is on disk, however it ends. */
@@ -201,13 +185,14 @@ async function runLoop(
   session: TrainingSession,
   team: Team,
   state: LoopState,
+  giveUpSeconds = DEFAULT_GIVE_UP_SECONDS,
   signal?: AbortSignal,
 ): Promise<boolean> {
   const { store } = session;
   try {
     const finished = await new TrainingLoop(session, state).run(signal);
     // Others leave when the run is safe: a launcher may end all ranks once the first of them has ended.
-    if (store !== null) await saveEverything(store, signal);
+    await store?.finish(giveUpSeconds, signal);
     await leaveTogether(team);
     return finished;
   } catch (error) {
@@ -271,7 +256,17 @@ async function trainLocked(
   prepareTorch(config, cores);
   const workers = options.workers ?? (cores === Infinity ? undefined : Math.max(1, cores - 1));
   const session = await TrainingSession.open(
-    { ...options, workers, config, checkpoint, stored, observer, now, startedAt },
+    {
+      ...options,
+      workers,
+      config,
+      storedConfig: opened.config,
+      checkpoint,
+      stored,
+      observer,
+      now,
+      startedAt,
+    },
     signal,
   );
   try {
@@ -288,7 +283,8 @@ async function trainLocked(
       parameters: session.model.parameterCount(),
       ranks: team.size,
     });
-    const finished = await runLoop(session, team, state, signal);
+    const { giveUpSeconds } = options;
+    const finished = await runLoop(session, team, state, giveUpSeconds, signal);
     options.ended?.(session.model);
     const { step, totalSteps, best } = state;
     return { run: folder, step, totalSteps, finished, best };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sentenceAfterStop, sentenceOf } from '../../src/cli/errors.js';
+import { exitCodeOf, sentenceAfterStop, sentenceOf } from '../../src/cli/errors.js';
 import { UnsavedError } from '../../src/training/errors.js';
 
 const refusal = (code: string, path: string): Error =>
@@ -19,7 +19,9 @@ test('a name that is too long', () => {
 
 test('after Ctrl-C only what was lost is worth a word', () => {
   expect(sentenceAfterStop(new Error('aborted'))).toBe('stopped before the end');
-  expect(sentenceAfterStop(new UnsavedError('runs/a', 4, 'no space left on the device'))).toBe(
-    'runs/a: the last steps could not be saved (no space left on the device); the checkpoint of step 4 is the last one',
+  const unsaved = new UnsavedError('runs/a', 9, 4, new Error('no space left on the device'));
+  expect(sentenceAfterStop(unsaved)).toBe(
+    'runs/a: steps 5 to 9 could not be saved (no space left on the device) and are lost; make room and go on from step 4 with: crab train --resume runs/a',
   );
+  expect(exitCodeOf(unsaved)).toBe(1);
 });

@@ -59,3 +59,49 @@ test('one time left, the one that counts validations', () => {
     '50/100 steps, 5.0/s, 25 s left | rec 1.00 | 40 problems/s',
   );
 });
+
+/** The last line that is shown of a step, so many seconds after the start. */
+function lineAt(
+  display: Display,
+  seconds: number,
+  step: number,
+  totalSteps: number | null,
+): string {
+  vi.advanceTimersByTime(seconds * 1000);
+  display.step?.({
+    step,
+    totalSteps,
+    terms: {},
+    problemsPerSecond: 40,
+    secondsLeft: null,
+    feed: null,
+  });
+  return said.trim().split('\n').at(-1) ?? '';
+}
+
+test('a resumed run counts all of its steps, and its rate those of this process', () => {
+  const display = new Display(false);
+  display.start?.({ ...START, step: 30, totalSteps: 60 });
+  expect(lineAt(display, 10, 55, 60)).toMatch(/^55\/60 steps, 2\.5\/s, 2 s left/);
+});
+
+test('the rate does not jump when the length of the run becomes known', () => {
+  const display = new Display(false);
+  display.start?.({ ...START, totalSteps: null });
+  expect(lineAt(display, 10, 25, null)).toMatch(/^25\/\? steps, 2\.5\/s, \? left/);
+  expect(lineAt(display, 10, 50, 100)).toMatch(/^50\/100 steps, 2\.5\/s, 20 s left/);
+});
+
+test('the bar of a terminal says the same', () => {
+  const isTTY = process.stderr.isTTY;
+  process.stderr.isTTY = true;
+  try {
+    const display = new Display(false);
+    display.start?.({ ...START, step: 30, totalSteps: 60 });
+    lineAt(display, 10, 55, 60);
+    display.stop();
+    expect(said).toMatch(/91% \| 55\/60 steps \| 2\.5\/s \| 2 s left/);
+  } finally {
+    process.stderr.isTTY = isTTY;
+  }
+});

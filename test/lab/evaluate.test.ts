@@ -6,7 +6,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parseSourceRules } from '../../src/lab/bundle-rules.js';
 import { bundleNames } from '../../src/lab/export-run.js';
 import {
-  configurationsOfLabels,
   evaluateModel,
   exportRun,
   generatedSource,
@@ -28,7 +27,7 @@ import {
   sampleProblem,
   type Configuration,
 } from '../../src/matrix/index.js';
-import { writeRavenProblem } from '../../src/matrix/node.js';
+import { configurationsOfLabels, writeRavenProblem } from '../../src/matrix/node.js';
 import { writeBundle } from '../../src/solver/node.js';
 import { randomBundle, tinyConfig } from '../solver/random-model.js';
 import { scratchFolder } from '../scratch-folder.js';

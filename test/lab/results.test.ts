@@ -234,7 +234,7 @@ describe('measured files', () => {
     writeFileSync(path.join(folder, 'a.json'), '{"format":"other"}');
     await expect(readMeasured(folder)).rejects.toThrow(/a\.json: not an evaluation/);
     writeFileSync(path.join(folder, 'a.json'), 'hello');
-    await expect(readMeasured(folder)).rejects.toThrow(/a\.json: not JSON/);
+    await expect(readMeasured(folder)).rejects.toThrow(/a\.json is not JSON/);
   });
 });
 

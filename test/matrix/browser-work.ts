@@ -2,6 +2,7 @@
  * What the matrix layer is asked to do in a browser and in Node alike: make problems, draw them, write
  * files and read them again. Everything is told as short hashes, so that two engines can be compared.
  */
+import { memorySource } from '../../src/base/index.js';
 import {
   ALL_LAYOUTS,
   decodePng,
@@ -10,7 +11,6 @@ import {
   encodeRavenNpz,
   encodeSet,
   formatRavenXml,
-  memorySource,
   openSetFrom,
   parseRavenXml,
   problemToBatch,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ArgumentError } from '../../src/base/index.js';
 import {
-  ArgumentError,
   candidatesConsistentWith,
   findLayout,
   layoutOf,
@@ -227,7 +227,7 @@ describe('what is unknown or impossible is refused in one sentence', () => {
     [
       'grid-2x2',
       { start: [{ number: 5 }] },
-      'start[0].number: expected an integer from 1 to 4, found 5',
+      'start[0].number: expected a whole number from 1 to 4, found 5',
     ],
     [
       'center',

@@ -1,8 +1,8 @@
 /** Contact sheets: panels unharmed, the answer marked, text drawn and kept within the sheet. */
 import { describe, expect, test } from 'vitest';
+import { ArgumentError } from '../../src/base/index.js';
 import {
   ALL_LAYOUTS,
-  ArgumentError,
   contactSheet,
   IMAGE_SIZE,
   layoutOf,

@@ -3,12 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import h5wasm from 'h5wasm/node';
 import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  ArgumentError,
-  FormatError,
-  sampleProblem,
-  problemToBatch,
-} from '../../src/matrix/index.js';
+import { ArgumentError, FormatError } from '../../src/base/index.js';
+import { sampleProblem, problemToBatch } from '../../src/matrix/index.js';
 import { openHdf5Cache, openProblems, openSet, SetWriter } from '../../src/matrix/node.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { writeCache } from './hdf5-cache.js';

@@ -4,11 +4,10 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { FormatError, memorySource } from '../../src/base/index.js';
 import {
   decodePng,
   decodeRavenNpz,
-  FormatError,
-  memorySource,
   openSetFrom,
   parseRavenXml,
   validateProblem,

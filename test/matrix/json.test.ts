@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { FormatError } from '../../src/base/index.js';
 import {
-  FormatError,
   parseProblem,
   problemToJson,
   sampleProblem,
@@ -37,12 +37,12 @@ test('a problem survives JSON', () => {
 });
 
 const wrongs: [string, (json: Loose) => void, RegExp][] = [
-  ['another version', (j) => assign(j, 'version', 2), /^version: expected an integer from 1 to 1/],
-  ['a missing part', (j) => assign(j, 'context', undefined), /^context: expected an array/],
+  ['another version', (j) => assign(j, 'version', 2), /^version: expected 1, found 2/],
+  ['a missing part', (j) => assign(j, 'context', undefined), /^context: expected a list/],
   ['an unknown key', (j) => assign(j, 'extra', 1), /^unknown key "extra"/],
   ['an unknown configuration', (j) => assign(j, 'configuration', 'x'), /^configuration: expected/],
   ['seven panels', (j) => void j.context.pop(), /^context: expected 8 items, found 7/],
-  ['a target out of range', (j) => assign(j, 'target', 8), /^target: expected an integer/],
+  ['a target out of range', (j) => assign(j, 'target', 8), /^target: expected a whole number/],
   [
     'a level out of range',
     (j) => assign(j.context[2].components[1].entities[0], 'size', 1),
@@ -51,7 +51,7 @@ const wrongs: [string, (json: Loose) => void, RegExp][] = [
   [
     'a level that is no integer',
     (j) => assign(j.context[2].components[1].entities[0], 'type', 1.5),
-    /^context\[2\]\.components\[1\]\.entities\[0\]\.type: expected an integer/,
+    /^context\[2\]\.components\[1\]\.entities\[0\]\.type: expected a whole number/,
   ],
   [
     'a rotation where there is none',

@@ -5,19 +5,17 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
+import { FormatError, memorySource, type ByteSource } from '../../src/base/index.js';
 import {
   decodeNpy,
   encodeNpy,
-  FormatError,
-  memorySource,
   NpzFile,
   readNpz,
   unicodeArray,
   writeNpz,
-  type ByteSource,
   type NpyArray,
 } from '../../src/matrix/index.js';
-import { fileSource } from '../../src/matrix/node.js';
+import { fileSource } from '../../src/base/node.js';
 import { encodeNpyHeader } from '../../src/matrix/npy.js';
 import { combineCrc32, crc32, portableCrc32 } from '../../src/matrix/zip-checksum.js';
 import { centralDirectory, localHeader } from '../../src/matrix/zip-write.js';

@@ -2,7 +2,8 @@ import { decode, encode, type ImageData } from 'fast-png';
 import fc from 'fast-check';
 import { zlibSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { decodePng, encodePng, FormatError } from '../../src/matrix/index.js';
+import { FormatError } from '../../src/base/index.js';
+import { decodePng, encodePng } from '../../src/matrix/index.js';
 import { crc32 } from '../../src/matrix/zip-checksum.js';
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');

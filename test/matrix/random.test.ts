@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { ArgumentError, Random } from '../../src/matrix/index.js';
+import { ArgumentError } from '../../src/base/index.js';
+import { Random } from '../../src/matrix/index.js';
 import { chiSquareTail, goodnessOfFit } from './chi-square.js';
 
 const first = (random: Random, count = 8): number[] =>

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { FormatError } from '../../src/base/index.js';
 import {
   ALL_LAYOUTS,
   decodeRavenNpz,
@@ -9,7 +10,6 @@ import {
   problemToBatch,
   encodeRavenNpz,
   findLayout,
-  FormatError,
   formatRavenXml,
   layoutOf,
   parseRavenFileName,

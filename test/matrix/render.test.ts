@@ -1,9 +1,9 @@
 /** Drawing where no reference is at hand: golden hashes, and the fast ways against the plain one. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ArgumentError } from '../../src/base/index.js';
 import {
   ALL_LAYOUTS,
-  ArgumentError,
   downscale,
   entityMask,
   IMAGE_PIXELS,

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ArgumentError } from '../../src/base/index.js';
 import {
   answerOf,
-  ArgumentError,
   CONFIGURATIONS,
   candidatesConsistentWith,
   inferRules,

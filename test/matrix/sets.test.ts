@@ -1,15 +1,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ArgumentError, blobSource, FormatError, memorySource } from '../../src/base/index.js';
 import {
-  ArgumentError,
   batches,
-  blobSource,
   encodeSet,
-  FormatError,
   formatLabel,
   isComplete,
-  memorySource,
   NpzFile,
   openSetFrom,
   parseLabel,
@@ -20,13 +17,8 @@ import {
   type NpyArray,
   type SetBatch,
 } from '../../src/matrix/index.js';
-import {
-  fileSource,
-  openProblems,
-  openSet,
-  SetWriter,
-  writeRavenProblem,
-} from '../../src/matrix/node.js';
+import { fileSource } from '../../src/base/node.js';
+import { openProblems, openSet, SetWriter, writeRavenProblem } from '../../src/matrix/node.js';
 import { scratchFolder } from '../scratch-folder.js';
 import {
   hasReference,

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, test } from 'vitest';
+import { ArgumentError } from '../../src/base/index.js';
 import {
   ALL_LAYOUTS,
-  ArgumentError,
   COLORS,
   escapeXml,
   IMAGE_SIZE,

@@ -1,7 +1,7 @@
 /** A model at work: missing content does not matter, sampling varies, rules can be imposed, selection. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { impute, readOut, select } from '../../src/models/index.js';
+import { impute, readOut } from '../../src/models/index.js';
 import { cat, full, Generator, isTorchAvailable, scope, tensor } from '../../src/torch/index.js';
 import { largestGap, noisePanels, tinyModel } from './tiny.js';
 
@@ -74,25 +74,50 @@ describe.skipIf(!isTorchAvailable())('generation', () => {
     });
   });
 
-  test('select takes the candidate nearest to the prediction, concept by concept', () => {
+  test('the candidate nearest to the prediction scores highest', () => {
     scope(() => {
       const model = tinyModel(2).eval();
       const panels = noisePanels(2);
       const candidates = cat([noisePanels(2, 8).narrow(1, 0, 7), panels.narrow(1, 3, 1)], 1);
-      const { distances, chosen } = select(model, panels, candidates, 3);
-      expect(distances.shape).toEqual([2, 8, 3]);
-      const { concepts } = impute(model, panels, [[3], [3]]);
+      const missing = [[3], [3]];
+      const scores = model.score(panels, missing, candidates.unsqueeze(2));
+      expect(scores.shape).toEqual([2, 8]);
+      const { concepts } = impute(model, panels, missing);
       const predicted = concepts.select(0, 0).select(2, 3); // [M, N, d_z]
       const encoded = model.encode(candidates); // [M, N, C, d_z]
-      chosen.forEach((choice, n) => {
-        const sums = Array.from({ length: 8 }, (_, c) => {
-          const gap = encoded.select(1, n).select(1, c).sub(predicted.select(1, n));
-          return gap.square().sum().item();
-        });
-        expect(choice).toBe(sums.indexOf(Math.min(...sums)));
-        const total = distances.select(0, n).sum(1).toArray();
-        sums.forEach((sum, c) => expect(total[c]).toBeCloseTo(sum, 4));
+      const gaps = encoded.sub(predicted.unsqueeze(2)).square().sum([0, 3]); // [N, C]
+      expect(largestGap(scores, gaps.neg())).toBeLessThan(1e-4);
+    });
+  });
+
+  test('several missing panels are scored together, and painting is that of impute', () => {
+    scope(() => {
+      const model = tinyModel(2).eval();
+      const panels = noisePanels(2);
+      const missing = [
+        [3, 8],
+        [0, 1],
+      ];
+      const [first, second] = [noisePanels(2, 4), noisePanels(2, 5).narrow(1, 0, 4)];
+      const candidates = cat([first.unsqueeze(2), second.unsqueeze(2)], 2); // [N, 4, 2, 64, 64]
+      const together = model.score(panels, missing, candidates);
+      const { concepts } = impute(model, panels, missing);
+      const encoded = [first, second].map((each) => model.encode(each)); // [M, N, 4, d_z]
+      const sums = missing.map((positions, n) =>
+        positions
+          .map((position, t) => {
+            const predicted = concepts.select(0, 0).select(1, n).select(1, position); // [M, d_z]
+            return encoded[t].select(1, n).sub(predicted.unsqueeze(1)).square().sum([0, 2]);
+          })
+          .reduce((sum, each) => sum.add(each)),
+      );
+      sums.forEach((sum, n) => {
+        expect(largestGap(together.select(0, n), sum.neg())).toBeLessThan(1e-4);
       });
+      const painted = model.impute(panels, missing);
+      expect(largestGap(painted, impute(model, panels, missing).panels.select(0, 0))).toBeLessThan(
+        1e-6,
+      );
     });
   });
 

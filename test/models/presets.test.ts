@@ -50,7 +50,7 @@ describe('presets', () => {
     );
     const negative = constant(-1e-3);
     expect(made({ optimizer: { learningRate: negative } })).toThrow(
-      /learningRate\.points\[0\]\[1\]: expected a number of at least 0, got -0.001/,
+      /learningRate\.points\[0\]\[1\]: expected a number of at least 0, found -0.001/,
     );
     expect(made({ objective: { ruleWeight: negative } })).toThrow(/ruleWeight.* at least 0/);
     // A prior that never takes part is never fitted.
@@ -150,7 +150,7 @@ describe('presets', () => {
     expect(config).toEqual({ ...base, network: { ...base.network, pairFeatures: 32 } });
     const mistyped = JSON.parse('{"network":{"pairFeature":32}}') as object;
     expect(() => crabConfig('crab', 'center', { overrides: mistyped })).toThrow(
-      /config\.network: unknown key "pairFeature"/,
+      /config: network: unknown key "pairFeature"/,
     );
   });
 
@@ -172,7 +172,7 @@ describe('presets', () => {
     expect(parseCrabConfig(older)).toEqual(crabConfig('released', 'center'));
     const overrides = { targets: { smallestSets: 5 } };
     expect(() => crabConfig('crab', 'center', { overrides })).toThrow(
-      /config\.targets: smallestSets 5 is above setsPerProblem 4/,
+      /config: targets: smallestSets 5 is above setsPerProblem 4/,
     );
   });
 

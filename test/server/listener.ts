@@ -1,6 +1,6 @@
 /** A page's ear: connects to the events of a training and waits for what it hopes to hear. */
 import { request, type ClientRequest } from 'node:http';
-import type { TrainEvents } from '../../src/server/train-api.js';
+import type { TrainEvents } from '../../src/protocol/index.js';
 
 export type Heard = {
   [Name in keyof TrainEvents]: { readonly name: Name; readonly data: TrainEvents[Name] };

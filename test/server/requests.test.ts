@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LIMITS, startStudio, type StudioServer } from '../../src/server/index.js';
-import type { TrainStatus } from '../../src/server/train-api.js';
+import type { TrainStatus } from '../../src/protocol/index.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { ask, json, makeSite, post, raw, statusOf, type Site } from './site.js';
 import { errorOf, START } from './runs.js';

@@ -1,5 +1,5 @@
 /** What tests of training ask of a server, and what they wait for. */
-import type { RunState, RunSummary, TrainStatus } from '../../src/server/train-api.js';
+import type { RunState, RunSummary, TrainStatus } from '../../src/protocol/index.js';
 import type { Listener } from './listener.js';
 import { ask, json, post, type Reply } from './site.js';
 

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
-import type { RunSummary } from '../../src/server/train-api.js';
-import { claimRun } from '../../src/server/training/claim.js';
+import type { RunSummary } from '../../src/protocol/index.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
+import { RunLock } from '../../src/training/run/lock.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { Listener } from './listener.js';
 import { act, runOf, start, state, status } from './runs.js';
@@ -137,6 +137,30 @@ describe.skipIf(!isTorchAvailable())('trouble', () => {
     listener.close();
     await studio.close();
   });
+
+  test('a run that another process trains fails with a sentence that names the process', async () => {
+    const studio = await startStudio({ ...site, training: TINY_TRAINING });
+    const listener = await Listener.connect(studio.port);
+    const { name } = json<RunSummary>(await start(studio.port, { seed: 9 }));
+    await listener.until('panels');
+    await act(studio.port, 'stop', name);
+    await state(listener, name, 'stopped');
+    const lock = new RunLock();
+    await lock.take(path.join(site.runs, name));
+    try {
+      const from = listener.heard.length;
+      await act(studio.port, 'resume', name);
+      const failed = runOf(await state(listener, name, 'failed', from), name);
+      expect(failed?.fault).toMatch(`is being trained by process ${process.pid}`);
+    } finally {
+      lock.release();
+    }
+    const from = listener.heard.length;
+    await act(studio.port, 'resume', name);
+    await state(listener, name, 'running', from);
+    listener.close();
+    await studio.close();
+  });
 });
 
 const disk = isTorchAvailable() ? mountDisk(path.join(folder, 'disk'), '64k') : null;
@@ -166,7 +190,7 @@ describe.skipIf(disk === null)('a full disk', () => {
     await listener.until('step', () => true, from);
     await act(port, 'stop', name);
     const failed = runOf(await state(listener, name, 'failed'), name);
-    expect(failed?.fault).toMatch(/the last steps could not be saved/);
+    expect(failed?.fault).toMatch(/steps \d+ to \d+ could not be saved/);
     expect((await ask(port, '/')).status).toBe(200);
 
     disk?.resize('16m');
@@ -177,17 +201,5 @@ describe.skipIf(disk === null)('a full disk', () => {
     const stopped = runOf(await state(listener, name, 'stopped', again), name);
     expect(stopped?.fault).toBeNull();
     expect(stopped?.step).toBeGreaterThan(0);
-  });
-});
-
-describe('a claim on a run', () => {
-  test('is had by one alone, and free again when released', async () => {
-    const run = path.join(folder, 'claimed');
-    const claim = await claimRun(run);
-    expect(claim).not.toBeNull();
-    expect(await claimRun(run)).toBeNull();
-    expect(await claimRun(`${run}-2`)).not.toBeNull();
-    claim?.release();
-    expect(await claimRun(run)).not.toBeNull();
   });
 });

@@ -65,7 +65,7 @@ describe('a bundle on disk', () => {
     (manifest.files as Record<string, { bytes: number }>)['encoder.onnx'].bytes = 2 ** 40;
     writeFileSync(path.join(place, 'bundle.json'), JSON.stringify(manifest));
     await expect(Solver.load(place)).rejects.toThrow(
-      /encoder.onnx, bytes: expected a whole number/,
+      /files\.encoder\.onnx\.bytes: expected a whole number/,
     );
   });
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { CrabConfig } from '../../src/models/index.js';
-import { writeSafetensorsFile } from '../../src/torch/index.js';
+import { metadataOf, writeChecked } from '../../src/training/run/checkpoint.js';
 import { randomState } from './random-model.js';
 
 export interface MadeRun {
@@ -23,7 +23,7 @@ export function makeRun(run: string, made: MadeRun): string {
   mkdirSync(run);
   const settings = {
     format: 'crab-run',
-    version: 1,
+    version: 2,
     software: { 'crab-raven': '0' },
     model,
     seed: 1,
@@ -46,9 +46,9 @@ export function makeRun(run: string, made: MadeRun): string {
     name: `model.${key}`,
     dtype: 'f32' as const,
     shape,
-    bytes: () => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+    bytes: new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
   }));
-  const prior = JSON.stringify(made.prior ?? null);
-  writeSafetensorsFile(path.join(run, made.checkpoint), tensors, { prior });
+  const file = path.join(run, made.checkpoint);
+  writeChecked({ file, tensors, metadata: metadataOf({ extra: made.prior ?? null }) });
   return run;
 }

@@ -1,13 +1,8 @@
 /** Distances by residual statistics, and the files they are stored in. */
 import { describe, expect, test } from 'vitest';
+import { invertPositive } from '../../src/base/index.js';
 import { Random } from '../../src/matrix/index.js';
-import {
-  formatSelection,
-  invertPositive,
-  Metric,
-  packTriangle,
-  parseSelection,
-} from '../../src/solver/index.js';
+import { formatSelection, Metric, packTriangle, parseSelection } from '../../src/solver/index.js';
 import type { CovarianceForm, ResidualStatistics } from '../../src/solver/index.js';
 import { formatSafetensors, parseSafetensors } from '../../src/solver/safetensors.js';
 import { parseRuleMap, RuleClassifier } from '../../src/solver/rule-map.js';
@@ -144,7 +139,7 @@ describe('safetensors', () => {
   const bytes = formatSafetensors({ tensors, metadata: { note: 'ünïcode' } });
 
   test('come back as they were', () => {
-    const read = parseSafetensors(bytes);
+    const read = parseSafetensors(bytes, 'x.safetensors');
     expect(read.metadata).toEqual({ note: 'ünïcode' });
     expect(read.tensors.get('a')).toEqual(tensors.get('a'));
   });
@@ -155,7 +150,7 @@ describe('safetensors', () => {
     ['longer', Uint8Array.from([...bytes, 0])],
     ['with a huge header', Uint8Array.from(bytes, (byte, i) => (i === 6 ? 255 : byte))],
   ])('%s are refused', (_, damaged) => {
-    expect(() => parseSafetensors(damaged)).toThrow(/safetensors/);
+    expect(() => parseSafetensors(damaged, 'x.safetensors')).toThrow(/safetensors/);
   });
 });
 
@@ -257,7 +252,7 @@ describe('categories of several components', () => {
   test.each([[[0, 1]], [[0, 0, 3]], [[0, 2, 2]], [[0, 1.5, 1]], ['two']])(
     'are refused: %j',
     (categories) => {
-      expect(() => read(categories)).toThrow(/rules\.json, prior.*categories/);
+      expect(() => read(categories)).toThrow(/rules\.json: prior.*categories/);
     },
   );
 });

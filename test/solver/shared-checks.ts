@@ -2,7 +2,8 @@
  * What a solver must do, the same in Node and in a browser: run by solver.test.ts in Node and, bundled
  * for a page, in Chromium. Nothing here may import a test framework or a Node module.
  */
-import { ArgumentError, encodePng, layoutOf, sampleProblem } from '../../src/matrix/index.js';
+import { ArgumentError } from '../../src/base/index.js';
+import { encodePng, layoutOf, sampleProblem } from '../../src/matrix/index.js';
 import type { Answer, LoadOptions } from '../../src/solver/index.js';
 import { SolverError } from '../../src/solver/index.js';
 import type { SolverCore } from '../../src/solver/solver.js';

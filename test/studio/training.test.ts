@@ -9,7 +9,7 @@ import {
   type RunSummary,
   type TrainEvents,
   type TrainStatus,
-} from '../../src/studio/train-api.js';
+} from '../../src/protocol/index.js';
 import { CHROMIUM } from '../chromium.js';
 import { canvasPixels, eventually, LAPTOP, openPage } from './browser.js';
 import { visitedSite } from './visited-site.js';

@@ -9,12 +9,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SafetensorsFile, writeSafetensorsFile } from '../../src/torch/safetensors/file.js';
 import type { TensorSource } from '../../src/torch/safetensors/file.js';
-import {
-  elementBytes,
-  maximumHeaderBytes,
-  SafetensorsError,
-} from '../../src/torch/safetensors/header.js';
-import type { SafetensorsProblem, StoredDType } from '../../src/torch/safetensors/header.js';
+import { elementBytes, maximumHeaderBytes, SafetensorsError } from '../../src/base/safetensors.js';
+import type { SafetensorsProblem, StoredDType } from '../../src/base/safetensors.js';
 import { scratchFolder } from '../scratch-folder.js';
 
 const runs = process.env.CRAB_TEST_LONG ? 5000 : 400;

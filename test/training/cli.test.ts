@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +8,6 @@ import { crabConfig } from '../../src/models/index.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { openRun } from '../../src/training/index.js';
 import { runConfigOf, type StoredData } from '../../src/training/options.js';
-import { encodeConfig } from '../../src/training/run/store.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { failureOf } from '../cli/crab-in-process.js';
 import { crabFromSource, type Outcome } from '../cli/run-crab.js';
@@ -43,7 +43,13 @@ describe('crab train, wrong use', () => {
     [/--config is needed, or --resume/],
     [/unknown configuration "moon"/, '--config', 'moon'],
     [/--steps and --time do not go together/, '--config', 'center', '--steps', '5', '--time', '1m'],
-    [/'--time <duration>' .* expected a duration/, '--config', 'center', '--time', 'soon'],
+    [
+      /'--time <duration>' .* expected a duration .* a plain number is minutes/,
+      '--config',
+      'center',
+      '--time',
+      'soon',
+    ],
     [/--overrides: .*unknown key "depth"/, '--config', 'center', '--overrides', '{"depth": 3}'],
     [/--overrides: the text is not JSON/, '--config', 'center', '--overrides', '{"depth": '],
     [/the text must be a JSON object/, '--config', 'center', '--overrides', '[]'],
@@ -55,6 +61,7 @@ describe('crab train, wrong use', () => {
     [/'--epochs <n>' .* expected a number above 0/, '--config', 'center', '--epochs=-1'],
     [/'--refresh <n>' .* expected a number from 0/, '--config', 'center', '--refresh', 'few'],
     [/'--rank-timeout .* expected at most a week/, '--config', 'center', '--rank-timeout', '200h'],
+    [/'--retry <duration>' .* a plain number is minutes/, '--config', 'center', '--retry', 'x'],
     [/--pool and --refresh are for generated/, '--config', 'center', '--data', 'x', '--pool', '9'],
     [/is not a run/, '--resume', tmpdir()],
     [/--out is empty: name a folder/, '--config', 'center', '--out', ''],
@@ -96,7 +103,7 @@ describe('crab train --continue', () => {
       data,
     );
     await mkdir(run);
-    await writeFile(path.join(run, 'config.json'), encodeConfig(config));
+    await writeFile(path.join(run, 'config.json'), JSON.stringify(config));
     return run;
   }
   const settings = ['--config', 'center', '--preset', 'small', '--continue', '--out'];
@@ -160,6 +167,37 @@ describe.skipIf(!isTorchAvailable())('crab train', () => {
     expect(ended.code).toBe(0);
     expect((await (await openRun(run)).steps()).latest).toBe(20);
   });
+
+  test(
+    'gives up what cannot be written, and says from where to go on',
+    { timeout: 180_000 },
+    async () => {
+      const run = path.join(folder, 'unwritable');
+      const ended = await crabTrain(
+        [
+          ...[
+            '--config',
+            'center',
+            '--preset',
+            'small',
+            '--overrides',
+            overrides,
+            '--steps',
+            '200',
+          ],
+          ...['--pool', '16', '--threads', '1', '--workers', '1', '--out', run, '--retry', '1s'],
+          ...['--checkpoint-every', '190'],
+        ],
+        // A folder stands where the last checkpoint belongs.
+        () =>
+          mkdirSync(path.join(run, 'checkpoint-00000200.safetensors', 'x'), { recursive: true }),
+      );
+      expect(ended.stderr).toMatch(
+        /steps 191 to 200 could not be saved \(.*\) and are lost; make room and go on from step 190 with: crab train --resume/,
+      );
+      expect(ended.code).toBe(1);
+    },
+  );
 
   test('a time budget becomes a number of steps that is stored', { timeout: 180_000 }, async () => {
     const run = path.join(folder, 'timed');

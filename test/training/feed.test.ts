@@ -4,13 +4,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { encodeSet, problemToBatch, sampleProblem, type SetBatch } from '../../src/matrix/index.js';
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
-import { makeProblem } from '../../src/training/feed/problem-maker.js';
-import { PROBLEM_BYTES } from '../../src/training/feed/ring.js';
-import {
-  readStoredPanels,
-  requireSameData,
-  StoredFeed,
-} from '../../src/training/feed/stored-feed.js';
+import { makeRecord, PANELS_ONLY } from '../../src/training/feed/record.js';
+import { readStored, requireSameData, StoredFeed } from '../../src/training/feed/stored-feed.js';
 import { StreamFeed, type StreamFeedOptions } from '../../src/training/feed/stream-feed.js';
 import { scratchFolder } from '../scratch-folder.js';
 
@@ -18,6 +13,7 @@ const source = { configuration: 'center', noisy: false, seed: 5 } as const;
 
 const options: StreamFeedOptions = {
   source,
+  record: PANELS_ONLY,
   pool: 10,
   refresh: 2.5,
   mostPerStep: 8,
@@ -28,14 +24,14 @@ const options: StreamFeedOptions = {
 
 /** The pool that holds problems first .. first + 9, problem i in slot i mod 10. */
 function poolOf(first: number): Uint8Array {
-  const bytes = new Uint8Array(10 * PROBLEM_BYTES);
+  const bytes = new Uint8Array(10 * PANELS_ONLY.bytes);
   for (let index = first; index < first + 10; index++) {
-    makeProblem(source, index, bytes, (index % 10) * PROBLEM_BYTES);
+    makeRecord(PANELS_ONLY, source, index, bytes, (index % 10) * PANELS_ONLY.bytes);
   }
   return bytes;
 }
 
-const contentOf = (feed: StreamFeed): Uint8Array => feed.panels.data() as Uint8Array;
+const contentOf = (feed: StreamFeed): Uint8Array => feed.records.data() as Uint8Array;
 
 describe.skipIf(!isTorchAvailable())('an endless stream', () => {
   test('the oldest problems are replaced, as many as the step number says', async () => {
@@ -101,28 +97,26 @@ describe.skipIf(!isTorchAvailable())('a stored set', () => {
 
   const problem = (index: number) => sampleProblem({ ...source, index });
 
-  function setOf(indices: readonly number[]): SetBatch {
-    const parts = indices.map((index) => problemToBatch(problem(index)));
-    const joined = (choose: (part: SetBatch) => Uint8Array): Uint8Array =>
-      Buffer.concat(parts.map(choose));
-    return {
-      count: indices.length,
-      panel: joined(({ panel }) => panel),
-      selection: joined(({ selection }) => selection),
-      answer: parts.flatMap(({ answer }) => answer),
-      label: parts.flatMap(({ label }) => label),
-    };
-  }
+  const joined = (parts: readonly SetBatch[]): SetBatch => ({
+    count: parts.length,
+    panel: Buffer.concat(parts.map(({ panel }) => panel)),
+    selection: Buffer.concat(parts.map(({ selection }) => selection)),
+    answer: parts.flatMap(({ answer }) => answer),
+    label: parts.flatMap(({ label }) => label),
+  });
+
+  const setOf = (indices: readonly number[]): SetBatch =>
+    joined(indices.map((index) => problemToBatch(problem(index))));
 
   test('a set file, kept as bytes', async () => {
     const file = path.join(folder, 'set.npz');
     const set = setOf([0, 1, 2]);
     await writeFile(file, encodeSet(set));
-    const stored = await readStoredPanels(file, 'center', false);
+    const stored = await readStored(file, PANELS_ONLY, 'center', false);
     expect(stored.data).toMatchObject({ kind: 'set', path: file, problems: 3 });
     const feed = new StoredFeed(stored, 'cpu');
-    expect(feed.panels.shape).toEqual([3, 9, 64, 64]);
-    expect(Buffer.from(feed.panels.data() as Uint8Array)).toEqual(Buffer.from(set.panel));
+    expect(feed.records.shape).toEqual([3, 9 * 64 * 64]);
+    expect(Buffer.from(feed.records.data() as Uint8Array)).toEqual(Buffer.from(set.panel));
     await feed.close();
   });
 
@@ -130,18 +124,29 @@ describe.skipIf(!isTorchAvailable())('a stored set', () => {
     for (let index = 0; index < 10; index++) {
       await writeRavenProblem(folder, index, problem(index));
     }
-    const stored = await readStoredPanels(folder, 'center', false);
+    const stored = await readStored(folder, PANELS_ONLY, 'center', false);
     expect(stored.data.problems).toBe(6);
-    expect(Buffer.from(stored.panels)).toEqual(Buffer.from(setOf([0, 1, 2, 3, 4, 5]).panel));
+    expect(Buffer.from(stored.records)).toEqual(Buffer.from(setOf([0, 1, 2, 3, 4, 5]).panel));
   });
 
   test('other data under the same name is noticed', async () => {
     const file = path.join(folder, 'set.npz');
     await writeFile(file, encodeSet(setOf([0, 1])));
-    const first = await readStoredPanels(file, 'center', false);
+    const first = await readStored(file, PANELS_ONLY, 'center', false);
     await writeFile(file, encodeSet(setOf([0, 2])));
-    const second = await readStoredPanels(file, 'center', false);
+    const second = await readStored(file, PANELS_ONLY, 'center', false);
     expect(() => requireSameData(second.data, first.data)).toThrow(/has changed since/);
     expect(() => requireSameData(first.data, first.data)).not.toThrow();
+  });
+
+  test('a set of another configuration is refused', async () => {
+    const file = path.join(folder, 'set.npz');
+    const grids = [0, 1, 2, 3, 4, 5].map((index) =>
+      problemToBatch(sampleProblem({ ...source, configuration: 'grid-2x2', index })),
+    );
+    await writeFile(file, encodeSet(joined(grids)));
+    await expect(readStored(file, PANELS_ONLY, 'center', false)).rejects.toThrow(
+      /the data are of .*grid-2x2.*the model is for center/,
+    );
   });
 });

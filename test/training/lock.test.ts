@@ -6,9 +6,8 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { train, TrainingError } from '../../src/training/index.js';
-import { diskFiles } from '../../src/training/run/files.js';
 import { LOCK_FILE } from '../../src/training/run/folder.js';
-import { RunLock, thisProcess, type Holder } from '../../src/training/run/lock.js';
+import { lockText, RunLock } from '../../src/training/run/lock.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { tinyRun } from './tiny.js';
 
@@ -19,22 +18,22 @@ beforeEach(() => {
   file = path.join(run, LOCK_FILE);
 });
 
-async function heldBy(holder: Partial<Holder>, silentSeconds = 0): Promise<void> {
+async function heldBy(text: string, silentSeconds = 0): Promise<void> {
   await mkdir(run, { recursive: true });
-  await writeFile(file, JSON.stringify({ ...thisProcess(), ...holder }));
+  await writeFile(file, text);
   const then = new Date(Date.now() - silentSeconds * 1000);
   await utimes(file, then, then);
 }
 
 const take = (): Promise<void> => {
   const lock = new RunLock();
-  return lock.take(run, diskFiles).finally(() => lock.release());
+  return lock.take(run).finally(() => lock.release());
 };
 
 describe('the lock of a run', () => {
   test('a living process is named and respected', async () => {
     const lock = new RunLock();
-    await lock.take(run, diskFiles);
+    await lock.take(run);
     await expect(take()).rejects.toThrow(
       `${run} is being trained by process ${process.pid} on host ${hostname()}: wait for its end`,
     );
@@ -53,7 +52,7 @@ describe('the lock of a run', () => {
 
   test('a process that is gone has no say', async () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
-    await heldBy({ pid });
+    await heldBy(lockText(pid));
     await take();
     expect(existsSync(file)).toBe(false);
   });
@@ -61,7 +60,7 @@ describe('the lock of a run', () => {
   test.skipIf(!existsSync('/proc/self/stat'))('nor has one whose pid is used again', async () => {
     const child = spawn('sleep', ['30']);
     try {
-      await heldBy({ pid: child.pid, started: '1' });
+      await heldBy(lockText(child.pid, hostname(), '1'));
       await take();
     } finally {
       child.kill();
@@ -69,21 +68,21 @@ describe('the lock of a run', () => {
   });
 
   test.each([
-    ['of another host', { host: 'elsewhere', pid: 12 }, /process 12 on host elsewhere 60 seconds/],
-    ['that cannot be read', { pid: -1 }, /another process 60 seconds/],
-  ])('a lock %s holds for two minutes', async (_, holder, message) => {
-    await heldBy(holder, 60);
+    ['of another host', lockText(12, 'elsewhere', '1'), /process 12 on host elsewhere 60 seconds/],
+    ['that cannot be read', lockText(-1), /another process 60 seconds/],
+  ])('a lock %s holds for two minutes', async (_, text, message) => {
+    await heldBy(text, 60);
     await expect(take()).rejects.toThrow(message);
     await expect(take()).rejects.toBeInstanceOf(TrainingError);
     await expect(take()).rejects.toThrow(`or delete ${file} if it is gone`);
-    await heldBy(holder, 130);
+    await heldBy(text, 130);
     await take();
   });
 
   test('of many that find it abandoned one gets it', async () => {
-    await heldBy({ host: 'elsewhere' }, 1000);
+    await heldBy(lockText(12, 'elsewhere'), 1000);
     const locks = Array.from({ length: 8 }, () => new RunLock());
-    const results = await Promise.allSettled(locks.map((lock) => lock.take(run, diskFiles)));
+    const results = await Promise.allSettled(locks.map((lock) => lock.take(run)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const lock of locks) lock.release();
     expect(await readdir(run)).toEqual([]);
@@ -91,12 +90,12 @@ describe('the lock of a run', () => {
 
   test('giving it back leaves a lock of others alone, and bears a vanished folder', async () => {
     const lock = new RunLock();
-    await lock.take(run, diskFiles);
-    await heldBy({ host: 'elsewhere' });
+    await lock.take(run);
+    await heldBy(lockText(12, 'elsewhere'));
     lock.release();
     expect(await readFile(file, 'utf8')).toMatch(/elsewhere/);
     await rm(run, { recursive: true });
-    await lock.take(run, diskFiles);
+    await lock.take(run);
     await rm(run, { recursive: true });
     lock.release();
   });

@@ -1,13 +1,16 @@
-import { readFile, rename, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RunFormatError } from '../../src/training/errors.js';
-import { AppendFile } from '../../src/training/run/append-file.js';
-import { crc32c } from '../../src/training/run/crc32c.js';
-import { scalarsRecord, versionRecord } from '../../src/training/run/event-file.js';
-import { EventLog } from '../../src/training/run/event-log.js';
-import { diskFiles, type RunFiles } from '../../src/training/run/files.js';
-import { MetricsLog, parseMetrics, type TrainMetrics } from '../../src/training/run/metrics-log.js';
+import { diskFiles, type RunFiles } from '../../src/training/run/folder.js';
+import {
+  eventRecord,
+  GrowingFile,
+  maskedCrc32c,
+  parseMetrics,
+  RunLogs,
+  type TrainMetrics,
+} from '../../src/training/run/logs.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { decodeEventFile } from './event-decoder.js';
 
@@ -27,8 +30,9 @@ const trainLine = (step: number): TrainMetrics => ({
 
 describe('TensorBoard event files', () => {
   test('CRC-32C of the published check value', () => {
-    expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283);
-    expect(crc32c(new Uint8Array(32))).toBe(0x8a9136aa);
+    const masked = (crc: number): number => (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+    expect(maskedCrc32c(Buffer.from('123456789'))).toBe(masked(0xe3069283));
+    expect(maskedCrc32c(new Uint8Array(32))).toBe(masked(0x8a9136aa));
   });
 
   test('records decode to what was written', () => {
@@ -38,8 +42,12 @@ describe('TensorBoard event files', () => {
       ['bad', NaN],
     ]);
     const bytes = Buffer.concat([
-      versionRecord(1_700_000_000.5),
-      scalarsRecord(1_700_000_001.25, 5_000_000_000, scalars),
+      eventRecord({ wallTime: 1_700_000_000.5, fileVersion: 'brain.Event:2' }),
+      eventRecord({
+        wallTime: 1_700_000_001.25,
+        step: 5_000_000_000,
+        summary: { value: [...scalars].map(([tag, simpleValue]) => ({ tag, simpleValue })) },
+      }),
     ]);
     const [version, values] = decodeEventFile(bytes);
     expect(version.fileVersion).toBe('brain.Event:2');
@@ -50,7 +58,8 @@ describe('TensorBoard event files', () => {
   });
 
   test('a flipped bit anywhere is noticed by the decoder', () => {
-    const bytes = scalarsRecord(1, 2, new Map([['a', 1]]));
+    const summary = { value: [{ tag: 'a', simpleValue: 1 }] };
+    const bytes = eventRecord({ wallTime: 1, step: 2, summary });
     for (let at = 8; at < bytes.length; at++) {
       const damaged = bytes.slice();
       damaged[at] ^= 4;
@@ -59,11 +68,10 @@ describe('TensorBoard event files', () => {
   });
 
   test.each([40, 0])('a run resumed at step %i voids what comes after it', async (step) => {
-    const log = new EventLog(folder, diskFiles, step, () => 1_800_000_000);
+    const log = await RunLogs.open(folder, diskFiles, step, () => 1_800_000_000);
     log.add(trainLine(60));
     await log.flush();
-    const [name] = await diskFiles.list(folder);
-    expect(name).toContain('tfevents');
+    const name = (await readdir(folder)).find((each) => each.includes('tfevents')) ?? '';
     const events = decodeEventFile(await readFile(path.join(folder, name)));
     expect(events.map((event) => event.step)).toEqual([0, step + 1, 60]);
     expect(events[1].sessionStatus).toBe(1);
@@ -76,20 +84,20 @@ describe('metrics.jsonl', () => {
   const file = (): string => path.join(folder, 'metrics.jsonl');
 
   test('drops a cut-off last line and the lines after the resumed step', async () => {
-    const log = MetricsLog.create(file(), diskFiles);
+    const log = await RunLogs.open(folder, diskFiles, 0);
     for (const step of [10, 20, 30, 40]) log.add(trainLine(step));
     await log.flush();
     const whole = await readFile(file());
     await truncate(file(), whole.length - 7);
     expect(parseMetrics(await readFile(file())).map((line) => line.step)).toEqual([10, 20, 30]);
-    const resumed = await MetricsLog.resume(file(), diskFiles, 20);
+    const resumed = await RunLogs.open(folder, diskFiles, 20);
     for (const step of [30, 40]) resumed.add(trainLine(step));
     await resumed.flush();
     expect(await readFile(file())).toEqual(whole);
   });
 
   test('a cut at every byte leaves a log that opens', async () => {
-    const log = MetricsLog.create(file(), diskFiles);
+    const log = await RunLogs.open(folder, diskFiles, 0);
     for (const step of [10, 20]) log.add(trainLine(step));
     await log.flush();
     const whole = await readFile(file());
@@ -101,8 +109,8 @@ describe('metrics.jsonl', () => {
 
   test('a damaged line in the middle is an error that names it', async () => {
     await writeFile(file(), '{"kind":"train","step":1}\nnonsense\n{"kind":"train","step":3}\n');
-    await expect(MetricsLog.resume(file(), diskFiles, 9)).rejects.toThrow(RunFormatError);
-    await expect(MetricsLog.resume(file(), diskFiles, 9)).rejects.toThrow(/line 2/);
+    await expect(RunLogs.open(folder, diskFiles, 9)).rejects.toThrow(RunFormatError);
+    await expect(RunLogs.open(folder, diskFiles, 9)).rejects.toThrow(/line 2/);
   });
 });
 
@@ -123,7 +131,7 @@ describe('a disk that fails', () => {
 
   test('a half-written tail is repaired by the next flush', async () => {
     const files = fullDisk();
-    const file = new AppendFile(path.join(folder, 'log'), files);
+    const file = new GrowingFile(path.join(folder, 'log'), files);
     file.add(Buffer.from('one\n'));
     await file.flush();
     files.full = true;
@@ -138,14 +146,14 @@ describe('a disk that fails', () => {
 
   test('a vanished folder: all of the file comes back once the folder does', async () => {
     const run = path.join(folder, 'run');
-    await diskFiles.makeFolder(run);
-    const file = new AppendFile(path.join(run, 'log'), diskFiles);
+    await mkdir(run);
+    const file = new GrowingFile(path.join(run, 'log'), diskFiles);
     file.add(Buffer.from('one\n'));
     await file.flush();
     await rename(run, path.join(folder, 'away'));
     file.add(Buffer.from('two\n'));
     await expect(file.flush()).rejects.toThrow(/ENOENT/);
-    await diskFiles.makeFolder(run);
+    await mkdir(run);
     await file.flush();
     expect(await readFile(file.path, 'utf8')).toBe('one\ntwo\n');
   });

@@ -3,9 +3,9 @@ import { crabConfig } from '../../src/models/index.js';
 import type { RunConfig } from '../../src/training/config.js';
 import { DivergedError } from '../../src/training/errors.js';
 import { initialState, type LoopState } from '../../src/training/loop-state.js';
-import { TrainingLoop, type LoopParts, type Stepper } from '../../src/training/loop.js';
+import { TrainingLoop, type Training } from '../../src/training/loop.js';
 import { runConfigOf, type NewRunOptions } from '../../src/training/options.js';
-import type { MetricsLine } from '../../src/training/run/metrics-log.js';
+import type { MetricsLine } from '../../src/training/run/logs.js';
 
 const BATCH = 4;
 
@@ -25,8 +25,10 @@ const configOf = (changes: Partial<NewRunOptions> = {}): RunConfig =>
     null,
   );
 
+type Stepper = Training['stepper'];
+
 interface World {
-  readonly parts: LoopParts;
+  readonly parts: Training;
   readonly lines: MetricsLine[];
   /** What happened, in order. */
   readonly events: string[];
@@ -44,23 +46,24 @@ function world(config: RunConfig, changes: Partial<Stepper> & { accuracy?: numbe
   const stepper: Stepper = {
     terms: ['loss', 'target'],
     blockSteps: 8,
-    begin: (from, count) => {
+    begin: (from) => {
       first = from;
-      blocks.push([from, count]);
     },
     step: () => {
       clock += 1;
       return Promise.resolve();
     },
-    finish: (count) =>
-      Promise.resolve(
+    finish: (count) => {
+      blocks.push([first, count]);
+      return Promise.resolve(
         Float32Array.from({ length: count * 2 }, (_, n) => first + Math.floor(n / 2) + (n % 2) / 2),
-      ),
+      );
+    },
     isFinite: () => true,
     learningRateAt: () => 0.5,
     ...changes,
   };
-  const parts: LoopParts = {
+  const parts: Training = {
     config,
     stepper,
     observer: {},
@@ -81,9 +84,9 @@ function world(config: RunConfig, changes: Partial<Stepper> & { accuracy?: numbe
     },
     log: (line) => lines.push(line),
     checkpoint: (state) => events.push(`checkpoint ${state.step}`),
-    totalFixed: (total) => events.push(`total ${total}`),
+    fixTotal: (total) => events.push(`total ${total}`),
     flush: () => Promise.resolve(),
-    checkpointOnDisk: () => 20,
+    checkpointOnDisk: 20,
     now: () => clock,
     startedAt: clock,
   };
@@ -240,8 +243,8 @@ describe('the loop', () => {
     const { parts } = world(config);
     const stepper: Stepper = { ...parts.stepper, blockSteps: 40 };
     const fixed: [number, number][] = [];
-    const totalFixed = (total: number, from: number): void => void fixed.push([total, from]);
-    const timed = { ...parts, stepper, totalFixed };
+    const fixTotal = (total: number, from: number): void => void fixed.push([total, from]);
+    const timed = { ...parts, stepper, fixTotal };
     expect(await new TrainingLoop(timed, initialState(null)).run()).toBe(true);
     // The warm-up of 10 steps, two blocks of 40 and a validation of 5 seconds come first.
     expect(fixed).toEqual([[90 + Math.floor(((1000 - 95) * 0.97) / 1.005), 90]]);
@@ -269,10 +272,10 @@ describe('the loop', () => {
         },
       };
       const known: number[] = [];
-      const totalFixed = (_: number, from: number): void => void known.push(from);
+      const fixTotal = (_: number, from: number): void => void known.push(from);
       const now = (): number => parts.now() + slow;
       const state = { ...initialState(null), step };
-      await new TrainingLoop({ ...parts, stepper: late, now, totalFixed }, state).run();
+      await new TrainingLoop({ ...parts, stepper: late, now, fixTotal }, state).run();
       return [...known, state.step];
     };
     // 200 of the 500 seconds are too many: 20 do. 300 more went by with the first steps.
@@ -291,13 +294,18 @@ describe('the loop', () => {
     // What each step believed the total to be.
     const traced = (): World & { totals: (number | null)[] } => {
       const totals: (number | null)[] = [];
+      let believed: number | null = null;
       const made = world(config, { learningRateAt: (step, total) => step / (total ?? Infinity) });
       const { stepper: plain } = made.parts;
       const stepper: Stepper = {
         ...plain,
-        begin: (from, count, total) => {
-          totals.push(...Array.from({ length: count }, () => total));
-          plain.begin(from, count, total);
+        begin: (from, total) => {
+          believed = total;
+          plain.begin(from, total);
+        },
+        finish: (count) => {
+          totals.push(...Array.from({ length: count }, () => believed));
+          return plain.finish(count);
         },
       };
       return { ...made, parts: { ...made.parts, stepper }, totals };

@@ -50,7 +50,7 @@ async function logOf(name: string): Promise<[string, number, number][]> {
   return lines.map((line) => [
     line.kind,
     line.step,
-    line.kind === 'train' ? line.terms.loss : line.globalSelectionAccuracy,
+    line.kind === 'train' ? line.terms.loss : (line.globalSelectionAccuracy ?? NaN),
   ]);
 }
 

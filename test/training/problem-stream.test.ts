@@ -1,12 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { makeProblem } from '../../src/training/feed/problem-maker.js';
 import { ProblemStream } from '../../src/training/feed/problem-stream.js';
-import {
-  createRing,
-  PROBLEM_BYTES,
-  RingConsumer,
-  RingProducer,
-} from '../../src/training/feed/ring.js';
+import { makeRecord, PANELS_ONLY } from '../../src/training/feed/record.js';
+import { createRing, RingConsumer, RingProducer } from '../../src/training/feed/ring.js';
 
 const source = { configuration: 'center', noisy: false, seed: 9 } as const;
 const open: ProblemStream[] = [];
@@ -15,7 +10,7 @@ afterEach(async () => {
 });
 
 const start = (first: number, workers: number, chunkProblems: number): ProblemStream => {
-  const stream = new ProblemStream({ source, first, workers, chunkProblems });
+  const stream = new ProblemStream({ source, record: PANELS_ONLY, first, workers, chunkProblems });
   open.push(stream);
   return stream;
 };
@@ -26,7 +21,7 @@ async function collect(stream: ProblemStream, counts: number[]): Promise<[number
   for (const count of counts) {
     await stream.takeAll(count, (bytes, first, given) => {
       for (let n = 0; n < given; n++) {
-        problems.push([first + n, bytes.slice(n * PROBLEM_BYTES, (n + 1) * PROBLEM_BYTES)]);
+        problems.push([first + n, bytes.slice(n * PANELS_ONLY.bytes, (n + 1) * PANELS_ONLY.bytes)]);
       }
     });
   }
@@ -40,8 +35,8 @@ describe('the stream of problems', () => {
     expect(one.map(([index]) => index)).toEqual(Array.from({ length: 23 }, (_, n) => n + 5));
     expect(two).toEqual(one);
     for (const [index, bytes] of one.slice(0, 6)) {
-      const expected = new Uint8Array(PROBLEM_BYTES);
-      makeProblem(source, index, expected, 0);
+      const expected = new Uint8Array(PANELS_ONLY.bytes);
+      makeRecord(PANELS_ONLY, source, index, expected, 0);
       expect(bytes).toEqual(expected);
     }
   });
@@ -67,6 +62,7 @@ describe('the stream of problems', () => {
   test('a thread that fails is an error for who takes', async () => {
     const bad = new ProblemStream({
       source: { configuration: 'center', noisy: true, seed: 1 },
+      record: PANELS_ONLY,
       first: 0,
       workers: 1,
     });
@@ -77,7 +73,7 @@ describe('the stream of problems', () => {
 
 describe('the ring', () => {
   test('a place is not given out again before its chunk was taken', () => {
-    const memory = createRing(1, 2);
+    const memory = createRing(1, PANELS_ONLY.bytes, 2);
     const [producer, consumer] = [new RingProducer(memory), new RingConsumer(memory)];
     expect(producer.claim()).toBe(0);
     expect(producer.claim()).toBe(1);

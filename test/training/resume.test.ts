@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { storedPrior } from '../../src/models/index.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import {
   openRun,
@@ -10,6 +11,7 @@ import {
   type NoteEvent,
   type TrainOptions,
 } from '../../src/training/index.js';
+import { RunLock } from '../../src/training/run/lock.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { decodeEventFile } from './event-decoder.js';
 import { contentOf } from './run-files.js';
@@ -92,9 +94,9 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
       [12, 5, 2],
       [40, 5, 2],
     ]);
-    const { model, prior, step } = await run.loadModel('latest');
+    const { model, extra, step } = await run.loadModel('latest');
     expect(step).toBe(STEPS);
-    expect(prior?.isFitted).toBe(true);
+    expect(storedPrior(extra)).toHaveLength(2);
     expect(model.training).toBe(false);
   });
 
@@ -232,7 +234,7 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
       bytes[bytes.length - 100] ^= 1;
       await writeFile(file, bytes);
     });
-    expect(note).toMatch(/damaged and passed over: .*its weights are not those that were written/);
+    expect(note).toMatch(/damaged and passed over: .*its content is not what was written/);
   });
 
   test('also by who reads the weights of a run to use them', async () => {
@@ -244,7 +246,7 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
     const bytes = await readFile(file);
     bytes[bytes.length - 100] ^= 1;
     await writeFile(file, bytes);
-    const refusal = /checkpoint-00000025.*: its weights are not those that were written/;
+    const refusal = /checkpoint-00000025.*: its content is not what was written/;
     await expect(opened.weights('latest')).rejects.toThrow(refusal);
     await expect(opened.loadModel('latest')).rejects.toThrow(refusal);
   });
@@ -261,6 +263,37 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
       await copyFile(path.join(other, path.basename(file)), file);
     });
     expect(note).toMatch(/passed over: .*it is of another model/);
+  });
+
+  test('what a killed process left half-written goes, unless another process is at work', async () => {
+    const run = path.join(folder, 'leftovers');
+    const leftovers = ['.config.json.12-0a1b2c3d.part', '.checkpoint-00000010.safetensors.0a.tmp'];
+    const leave = async () => {
+      for (const name of leftovers) await writeFile(path.join(run, name), 'half');
+    };
+    // Killed before there was a run; the same folder is then used for a new one.
+    await mkdir(run);
+    await leave();
+    await trainUntil(tinyRun(run), 12);
+    expect((await readdir(run)).filter((name) => leftovers.includes(name))).toEqual([]);
+    await leave();
+    const lock = new RunLock();
+    await lock.take(run);
+    await expect(train({ resume: run, ...runtime })).rejects.toThrow(/is being trained/);
+    expect(await readdir(run)).toEqual(expect.arrayContaining(leftovers));
+    lock.release();
+    await trainUntil({ resume: run }, 14);
+    expect((await readdir(run)).filter((name) => leftovers.includes(name))).toEqual([]);
+  });
+
+  test('a run of an earlier version is refused in so many words', async () => {
+    const run = path.join(folder, 'earlier');
+    await mkdir(run);
+    const { config } = await openRun(whole);
+    await writeFile(path.join(run, 'config.json'), JSON.stringify({ ...config, version: 1 }));
+    const refusal = /config\.json: the run has format 1, this version of crab reads format 2/;
+    await expect(openRun(run)).rejects.toThrow(refusal);
+    await expect(train({ resume: run })).rejects.toThrow(refusal);
   });
 
   test('a folder that is a run already, or none, is refused', async () => {

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { expect } from 'vitest';
 import { SafetensorsFile } from '../../src/torch/index.js';
-import { parseMetrics } from '../../src/training/run/metrics-log.js';
+import { parseMetrics } from '../../src/training/run/logs.js';
 
 /** Tensors by hash, and metadata without the clock. */
 function tensorsOf(file: string): Record<string, unknown> {
@@ -14,7 +15,8 @@ function tensorsOf(file: string): Record<string, unknown> {
       const sha = createHash('sha256').update(opened.readBytes(name)).digest('hex');
       return [name, `${dtype} [${shape.join()}] ${sha}`];
     });
-    const { state, ...metadata } = opened.metadata;
+    const { state, sha256, ...metadata } = opened.metadata;
+    expect(sha256).toHaveLength(64); // Over the clock too.
     const loop = state === undefined ? null : (JSON.parse(state) as Record<string, unknown>);
     if (loop) delete loop.seconds;
     return { tensors: Object.fromEntries(hashes) as object, metadata, loop };

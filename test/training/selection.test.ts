@@ -1,14 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  EpochOrder,
-  fillTargets,
-  type BatchPart,
-  type TargetArrays,
-  type TargetPolicy,
-} from '../../src/training/random/selection.js';
+import { drawTargets, type BatchPart, type TargetsConfig } from '../../src/models/index.js';
+import { EpochOrder } from '../../src/training/feed/order.js';
 
-const SHARED: TargetPolicy = {
+const SHARED: TargetsConfig = {
   sharedByBatch: true,
   setsPerProblem: 1,
   smallestSets: 0,
@@ -16,22 +11,17 @@ const SHARED: TargetPolicy = {
   max: 1,
   decoded: 1,
 };
-const SINGLE: TargetPolicy = { ...SHARED, sharedByBatch: false };
+const SINGLE: TargetsConfig = { ...SHARED, sharedByBatch: false };
 
-function arraysOf(
-  policy: TargetPolicy,
-  step: number,
-  batch: number,
-  part: BatchPart,
-): TargetArrays {
+function arraysOf(policy: TargetsConfig, step: number, batch: number, part: BatchPart) {
   const length = policy.setsPerProblem * part.count * policy.max;
   const out = { index: new BigInt64Array(length), weight: new Float32Array(length) };
-  fillTargets(policy, 5, step, batch, part, out, 0);
+  drawTargets(policy, 5, step, batch, part, out.index, out.weight);
   return out;
 }
 
 /** Targets of each problem in each set: [S][N] lists. */
-function targetsOf(policy: TargetPolicy, step: number, batch: number): number[][][] {
+function targetsOf(policy: TargetsConfig, step: number, batch: number): number[][][] {
   const { index, weight } = arraysOf(policy, step, batch, { first: 0, count: batch });
   return Array.from({ length: policy.setsPerProblem }, (_, s) =>
     Array.from({ length: batch }, (_, n) => {
@@ -134,7 +124,7 @@ describe('which panels are targets', () => {
     expect(new Set(sets[3].map((positions) => positions.length))).toEqual(new Set([1, 2, 3]));
   });
 
-  test.each<TargetPolicy>([SHARED, SINGLE, { ...SINGLE, setsPerProblem: 2, min: 2, max: 4 }])(
+  test.each<TargetsConfig>([SHARED, SINGLE, { ...SINGLE, setsPerProblem: 2, min: 2, max: 4 }])(
     'a part of a batch is that part of the whole: %j',
     (policy) => {
       const whole = arraysOf(policy, 6, 10, { first: 0, count: 10 });

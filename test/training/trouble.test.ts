@@ -39,8 +39,7 @@ function fillingDisk(): RunFiles & { full: boolean } {
       await diskFiles.writeTail(file, offset, files.full ? bytes.subarray(0, 5) : bytes);
       if (files.full) refuse();
     },
-    writeTensors: (file, tensors, metadata) =>
-      files.full ? refuse() : diskFiles.writeTensors(file, tensors, metadata),
+    writeTensors: (request) => (files.full ? refuse() : diskFiles.writeTensors(request)),
   };
   return files;
 }
@@ -98,8 +97,32 @@ describe.skipIf(!isTorchAvailable())('trouble while training', () => {
     );
     await expect(training).rejects.toThrow(UnsavedError);
     await expect(training).rejects.toThrow(
-      `${run}: the last steps could not be saved (no space left on the device); the checkpoint of step 10 is the last one`,
+      `${run}: steps 11 to 30 could not be saved (no space left on the device) and are lost; make room and go on from step 10 with: crab train --resume ${run}`,
     );
+  });
+
+  test('a disk that stays full: after a while it gives up and says from where to go on', async () => {
+    const files = fillingDisk();
+    const run = path.join(folder, 'run');
+    const training = train(
+      { ...tinyRun(run), ...runtime, files, giveUpSeconds: 0.2 },
+      {
+        step: ({ step }) => {
+          files.full = step > 20;
+        },
+      },
+    );
+    await expect(training).rejects.toThrow(UnsavedError);
+    await expect(training).rejects.toThrow(
+      `${run}: steps 21 to 40 could not be saved (no space left on the device) and are lost; make room and go on from step 20 with: crab train --resume ${run}`,
+    );
+    const starts: number[] = [];
+    const resumed = await train(
+      { resume: run, ...runtime },
+      { start: ({ step }) => starts.push(step) },
+    );
+    expect(resumed).toMatchObject({ finished: true, step: 40 });
+    expect(starts).toEqual([20]);
   });
 
   test('a vanished folder comes back whole', async () => {

@@ -5,8 +5,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ArgumentError } from '../../matrix/index.js';
-import { isFolder, writeFileAtomically } from '../../matrix/node.js';
+import { ArgumentError } from '../../base/index.js';
+import { isFolder, writeFileAtomically } from '../../base/node.js';
 import { CARD_FILE, folderSource, listZoo, openBundle, zooFolder } from '../../solver/node.js';
 import { readMeasured, type MeasuredModel } from '../results/index.js';
 import { isMeasurementOf } from './accuracy.js';

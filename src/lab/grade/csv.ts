@@ -2,7 +2,7 @@
  * Tables as spreadsheets write them: separated by commas, semicolons or tabs, fields in quotes where
  * needed (RFC 4180), with or without a byte order mark. Every row remembers its line for messages.
  */
-import { FormatError } from '../../matrix/index.js';
+import { FormatError } from '../../base/index.js';
 
 export interface CsvRow {
   /** Where it begins, counted from 1. */

@@ -2,8 +2,8 @@
  * Grades responses: who scored what, how hard each item is and how well it tells people apart, what
  * wrong choices get wrong, and how a model does on the same items. Choices left out count as wrong.
  */
-import { FormatError } from '../../matrix/index.js';
-import { readSmallFile } from '../../matrix/node.js';
+import { FormatError } from '../../base/index.js';
+import { readSmallFile } from '../../base/node.js';
 import { correlation, meanOf, sumOf, varianceOf } from '../statistics.js';
 import { decodeText } from './csv.js';
 import type { ItemBank, ItemPictures, TestItem } from './items.js';

@@ -1,6 +1,7 @@
 /** Opens items wherever they are: a set, an answer file, a folder of pictures or of RAVEN's files. */
 import { stat } from 'node:fs/promises';
-import { ArgumentError, type ProblemSource } from '../../matrix/index.js';
+import { ArgumentError } from '../../base/index.js';
+import { type ProblemSource } from '../../matrix/index.js';
 import { configurationFolders, openSet } from '../../matrix/node.js';
 import { configurationsOf, namedConfiguration } from '../../matrix/node.js';
 import { picturesOf } from './drawn-item.js';

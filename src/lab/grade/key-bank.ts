@@ -1,14 +1,14 @@
 /** Items by the answer file of `crab generate --answers`, for prints and anything else. */
+import { FormatError } from '../../base/index.js';
 import {
   answerRow,
   findLayout,
-  FormatError,
   itemName,
   sampleProblem,
   VARIANTS,
   type Problem,
 } from '../../matrix/index.js';
-import { readSmallFile } from '../../matrix/node.js';
+import { readSmallFile } from '../../base/node.js';
 import { decodeText, parseCsv, type CsvRow } from './csv.js';
 import { drawnItem } from './drawn-item.js';
 import { itemKey, violationOf, type ItemBank, type TestItem } from './items.js';

@@ -1,11 +1,6 @@
 /** The model as one more respondent: it sees the same items and chooses by itself. */
-import {
-  ArgumentError,
-  layoutName,
-  MATRIX_PIXELS,
-  SELECTION_PIXELS,
-  SMALL_SIZE,
-} from '../../matrix/index.js';
+import { ArgumentError } from '../../base/index.js';
+import { layoutName, MATRIX_PIXELS, SELECTION_PIXELS, SMALL_SIZE } from '../../matrix/index.js';
 import { listZoo } from '../../solver/node.js';
 import { answerDistances } from '../metrics/selection-accuracy.js';
 import { openSubject } from '../open-subject.js';

@@ -2,8 +2,17 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import {
-  findLayout,
   FormatError,
+  integer,
+  isRecord,
+  objectWith,
+  oneOf,
+  parseJson,
+  read,
+  text,
+} from '../../base/index.js';
+import {
+  findLayout,
   itemName,
   layoutName,
   parseConstraints,
@@ -12,7 +21,7 @@ import {
   type ConfigurationLayout,
   type ProblemRequest,
 } from '../../matrix/index.js';
-import { readSmallFile } from '../../matrix/node.js';
+import { readSmallFile } from '../../base/node.js';
 import { drawnItem } from './drawn-item.js';
 import { itemKey, type ItemBank } from './items.js';
 
@@ -24,27 +33,26 @@ interface Recipe {
   readonly request: Omit<ProblemRequest, 'index'>;
 }
 
+/** What `crab generate` writes of its options. */
+const recipe = objectWith({
+  configuration: text(100),
+  variant: oneOf(VARIANTS),
+  seed: integer(),
+  rules: ({ value }) => value,
+});
+
 /** What a folder was made from; undefined where it has no manifest or holds RAVEN's files. */
 async function recipeOf(folder: string): Promise<Recipe | undefined> {
   const file = path.join(folder, MANIFEST);
   const bytes = await readSmallFile(file, MOST_MANIFEST).catch(() => undefined);
   if (bytes === undefined) return undefined;
-  let read: Partial<Record<string, unknown>>;
-  try {
-    read = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Record<string, unknown>>;
-  } catch {
-    throw new FormatError(`${file} is not JSON`);
-  }
-  if (read.format === 'raven') return undefined;
-  const variant = VARIANTS.find((each) => each === read.variant);
-  const { configuration: name, seed } = read;
-  if (typeof name !== 'string' || variant === undefined || !Number.isSafeInteger(seed)) {
-    throw new FormatError(`${file} was not written by crab generate`);
-  }
+  const json = parseJson(bytes, FormatError, file);
+  if (isRecord(json) && json.format === 'raven') return undefined;
+  const { configuration: name, variant, seed, rules } = read(recipe, json, FormatError, file);
   const layout = findLayout(name);
   const { configuration, noisy } = layout;
-  const constraints = read.rules === undefined ? undefined : parseConstraints(read.rules, layout);
-  return { layout, request: { configuration, noisy, variant, seed: seed as number, constraints } };
+  const constraints = rules === undefined ? undefined : parseConstraints(rules, layout);
+  return { layout, request: { configuration, noisy, variant, seed, constraints } };
 }
 
 export function pictureBank(

@@ -1,6 +1,6 @@
 /** Items of RAVEN's folders, anyone's: with their XML what candidates get wrong is known. */
+import { ArgumentError } from '../../base/index.js';
 import {
-  ArgumentError,
   imagesToBatch,
   itemName,
   layoutName,

@@ -3,7 +3,7 @@
  * choice; and wide, one line a respondent with a column for each item. A choice is 1 to 8 or A to H;
  * an empty field, NA or - means that nothing was chosen.
  */
-import { FormatError } from '../../matrix/index.js';
+import { FormatError } from '../../base/index.js';
 import { parseCsv, type CsvRow } from './csv.js';
 
 /** Columns of an answer file that may stand beside an answer, too. */

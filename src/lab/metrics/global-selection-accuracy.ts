@@ -13,7 +13,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { MATRIX_PANELS } from '../../matrix/index.js';
-import { runPool } from '../../matrix/node.js';
+import { runPool } from '../../base/node.js';
 import type { ConceptMeans } from '../../solver/index.js';
 import { ConceptSubject, flat } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';

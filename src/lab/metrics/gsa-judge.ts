@@ -3,7 +3,8 @@
  * choose, choices are credited. What a problem is asked depends on its number and the seed alone, so
  * problems can be shared out over threads in any way and give the same credits.
  */
-import { ArgumentError, MATRIX_PANELS, Random } from '../../matrix/index.js';
+import { ArgumentError } from '../../base/index.js';
+import { MATRIX_PANELS, Random } from '../../matrix/index.js';
 import type { Seen, Subject } from '../subject.js';
 import { SLICE } from './generated-source.js';
 

@@ -1,7 +1,7 @@
 /** A thread that judges GSA with a bundle of its own: `global-selection-accuracy.ts` shares tasks out. */
 import { workerData } from 'node:worker_threads';
 import { MATRIX_PANELS } from '../../matrix/index.js';
-import { serveTasks } from '../../matrix/node.js';
+import { serveTasks } from '../../base/node.js';
 import type { Bundle } from '../../solver/index.js';
 import { subjectOf } from '../open-subject.js';
 import { GsaJudge, type GsaProblems, type GsaSettings, type GsaTask } from './gsa-judge.js';

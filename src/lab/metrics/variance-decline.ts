@@ -13,7 +13,8 @@
  * next, else `mixed`; `unused` where its variance is below 1% of the largest.
  */
 import { layoutOf } from '../../matrix/index.js';
-import { choleskyInverse, type ConceptMeans } from '../../solver/index.js';
+import { choleskyInverse } from '../../base/index.js';
+import type { ConceptMeans } from '../../solver/index.js';
 import type { ConceptSubject } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, NamedConcept, VarianceDecline } from '../evaluation.js';

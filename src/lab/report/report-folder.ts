@@ -6,8 +6,8 @@
  */
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import { ArgumentError, FormatError } from '../../matrix/index.js';
-import { makeFolder, readSmallFile, writeFileAtomically } from '../../matrix/node.js';
+import { ArgumentError, FormatError } from '../../base/index.js';
+import { makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
 import { parseEvaluation, type ModelEvaluation } from '../evaluation.js';
 import { figuresOn, isEvaluationOf, isMarked, MODEL_MARK, ZOO_MARK } from './marks.js';
 import { FIGURE_ID } from './model-figures.js';

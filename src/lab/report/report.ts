@@ -1,6 +1,6 @@
 /** Writes reports: one page for a model, and its figures as files. */
 import path from 'node:path';
-import { makeFolder, makeFolderOf, writeFileAtomically } from '../../matrix/node.js';
+import { makeFolder, makeFolderOf, writeFileAtomically } from '../../base/node.js';
 import type { ModelEvaluation } from '../evaluation.js';
 import { openSubject } from '../open-subject.js';
 import type { Subject } from '../subject.js';

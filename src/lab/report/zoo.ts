@@ -1,8 +1,8 @@
 /** Evaluates all models of a folder, bundles and runs, and writes pages, figures and numbers about them. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { ArgumentError } from '../../matrix/index.js';
-import { isFile } from '../../matrix/node.js';
+import { ArgumentError } from '../../base/index.js';
+import { isFile } from '../../base/node.js';
 import { listZoo, zooFolder } from '../../solver/node.js';
 import type { Device } from '../../torch/index.js';
 import { writeZooCards } from '../card/index.js';

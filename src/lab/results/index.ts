@@ -4,8 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { FormatError } from '../../matrix/index.js';
-import { writeFileAtomically } from '../../matrix/node.js';
+import { FormatError } from '../../base/index.js';
+import { writeFileAtomically } from '../../base/node.js';
 import { readMeasured, type MeasuredModel } from './measured.js';
 import { NOT_MEASURED, SECTIONS } from './tables.js';
 

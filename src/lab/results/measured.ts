@@ -5,8 +5,8 @@
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { FormatError } from '../../matrix/index.js';
-import { makeFolder, writeFileAtomically } from '../../matrix/node.js';
+import { FormatError } from '../../base/index.js';
+import { makeFolder, writeFileAtomically } from '../../base/node.js';
 import { parseEvaluation, type MeasuredData, type ModelEvaluation } from '../evaluation.js';
 
 /** An evaluation without what changes from machine to machine. */

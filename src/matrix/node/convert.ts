@@ -7,7 +7,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { describeRule, describeRules } from '../describe.js';
-import { ArgumentError } from '../errors.js';
+import { ArgumentError } from '../../base/index.js';
 import { encodePng } from '../png.js';
 import { ravenFileName } from '../raven-file.js';
 import { contactSheet, contactSheetOfImages } from '../render-sheet.js';
@@ -21,8 +21,8 @@ import {
   type SetBatch,
 } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
-import { writeFileAtomically } from './file-source.js';
-import { makeFolder, makeFolderOf } from './folders.js';
+import { writeFileAtomically } from '../../base/node.js';
+import { makeFolder, makeFolderOf } from '../../base/node.js';
 import { openProblems } from './open.js';
 import {
   configurationFolders,

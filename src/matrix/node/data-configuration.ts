@@ -6,13 +6,13 @@
  */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { ArgumentError } from '../errors.js';
+import { ArgumentError } from '../../base/index.js';
+import { readSmallFile } from '../../base/node.js';
 import { layoutName } from '../item.js';
 import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from '../layouts.js';
 import { CONFIGURATIONS, type Configuration } from '../problem.js';
 import type { ProblemSource } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
-import { readSmallFile } from './file-source.js';
 
 /** Problems whose labels are looked at: enough that a rule of a grid is among them. */
 const LOOKED_AT = 32;

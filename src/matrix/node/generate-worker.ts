@@ -14,9 +14,9 @@ import { contactSheet } from '../render-sheet.js';
 import { sampleProblem } from '../sampling.js';
 import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS, type SetBatch } from '../set.js';
 import { problemToSvg } from '../svg.js';
-import { writeFileAtomically } from './file-source.js';
+import { writeFileAtomically } from '../../base/node.js';
 import type { GenerateFormat } from './generate.js';
-import { serveTasks } from './pool.js';
+import { serveTasks } from '../../base/node.js';
 import { writeRavenProblem } from './raven-folder.js';
 
 export interface WorkerSetting {

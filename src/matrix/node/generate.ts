@@ -8,14 +8,14 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { parseConstraints } from '../constraints.js';
-import { ArgumentError } from '../errors.js';
+import { ArgumentError } from '../../base/index.js';
 import { ANSWER_COLUMNS, csvLine, layoutName } from '../item.js';
 import type { ConfigurationLayout } from '../layouts.js';
 import type { Variant } from '../problem.js';
-import { writeFileAtomically } from './file-source.js';
-import { exists, makeFolder, makeFolderOf } from './folders.js';
+import { writeFileAtomically } from '../../base/node.js';
+import { exists, makeFolder, makeFolderOf } from '../../base/node.js';
 import type { GenerateResult, GenerateTask, WorkerSetting } from './generate-worker.js';
-import { runPool } from './pool.js';
+import { runPool } from '../../base/node.js';
 import { SetWriter } from './set-writer.js';
 
 export const GENERATE_FORMATS = ['raven', 'npz', 'png', 'svg', 'pdf'] as const;

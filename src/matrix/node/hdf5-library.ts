@@ -6,7 +6,7 @@
  */
 import fs from 'node:fs';
 import type * as Hdf5Wasm from 'h5wasm/node';
-import { FormatError } from '../errors.js';
+import { FormatError } from '../../base/index.js';
 
 const PAGE = 65536;
 /** A library that took more memory for a file than this is not used for another. */

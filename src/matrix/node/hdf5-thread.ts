@@ -4,9 +4,9 @@
  * one that failed, hung or took much memory is ended.
  */
 import type { Worker } from 'node:worker_threads';
-import { FormatError } from '../errors.js';
+import { FormatError } from '../../base/index.js';
 import type { CacheReply, CacheRequest, LibraryLimits } from './hdf5-protocol.js';
-import { startWorker } from './worker.js';
+import { startWorker } from '../../base/node.js';
 
 const MEMORY_LIMIT = 192 << 20;
 /** How long a thread without a file waits for one, in milliseconds. */

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Dataset } from 'h5wasm/node';
-import { FormatError } from '../errors.js';
+import { FormatError } from '../../base/index.js';
 import { Hdf5Library } from './hdf5-library.js';
 import {
   MAX_CACHE_BATCH,

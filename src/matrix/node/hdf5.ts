@@ -5,7 +5,7 @@
  */
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { ArgumentError, FormatError, MatrixError } from '../errors.js';
+import { ArgumentError, FormatError, CrabError } from '../../base/index.js';
 import { conceptCount, labelOfConcepts } from '../hdf5-concepts.js';
 import { findLayout } from '../layouts.js';
 import type { Configuration } from '../problem.js';
@@ -64,7 +64,7 @@ function configurationOf(file: string): Configuration {
   try {
     return findLayout(folder).configuration;
   } catch (error) {
-    if (!(error instanceof MatrixError)) throw error;
+    if (!(error instanceof CrabError)) throw error;
     throw new ArgumentError(
       `${file}: its folder "${folder}" does not name a configuration; name one`,
       { cause: error },

@@ -2,13 +2,13 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ArgumentError } from '../errors.js';
+import { ArgumentError } from '../../base/index.js';
 import { layoutOf } from '../layouts.js';
 import type { Configuration } from '../problem.js';
 import type { Part } from '../raven-file.js';
 import { SMALL_SIZE, type ImageSide } from '../render.js';
 import { batches, openSetFrom, type ProblemSource } from '../set.js';
-import { fileSource } from './file-source.js';
+import { fileSource } from '../../base/node.js';
 import { openHdf5Cache } from './hdf5.js';
 import { configurationFolders, listRavenFolder, openRavenFolder } from './raven-folder.js';
 import { SetWriter } from './set-writer.js';

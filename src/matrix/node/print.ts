@@ -19,8 +19,8 @@ import {
   STRUCTURE_LINE_WIDTH,
   type PanelShape,
 } from '../svg-shapes.js';
-import { PendingFile } from './file-source.js';
-import { makeFolderOf } from './folders.js';
+import { PendingFile } from '../../base/node.js';
+import { makeFolderOf } from '../../base/node.js';
 import type { GenerateOptions } from './generate.js';
 import type { GenerateResult } from './generate-worker.js';
 

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { FormatError } from '../errors.js';
+import { FormatError } from '../../base/index.js';
 import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from '../layouts.js';
 import type { Problem } from '../problem.js';
 import {
@@ -25,9 +25,9 @@ import { SMALL_SIZE, type ImageSide } from '../render.js';
 import { MATRIX_PANELS, renderProblem } from '../render-panel.js';
 import { CANDIDATES, imagesToBatch, type ProblemSource, type SetBatch } from '../set.js';
 import type { Label } from '../set-label.js';
-import { naming } from '../zip-source.js';
-import { readSmallFile, writeFileAtomically } from './file-source.js';
-import { makeFolder } from './folders.js';
+import { naming } from '../../base/index.js';
+import { readSmallFile, writeFileAtomically } from '../../base/node.js';
+import { makeFolder } from '../../base/node.js';
 
 /** Where a problem stands in a folder. */
 export interface RavenPlace {

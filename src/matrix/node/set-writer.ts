@@ -3,7 +3,7 @@
  * .npz; the candidates wait in a second file and follow when all are there. Memory holds only
  * answers and labels, and the file gets its name when it is complete.
  */
-import { ArgumentError } from '../errors.js';
+import { ArgumentError } from '../../base/index.js';
 import { encodeNpy, encodeNpyHeader, unicodeArray } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
 import { MATRIX_PANELS } from '../render-panel.js';
@@ -16,7 +16,7 @@ import {
   localHeaderLength,
   type StoredEntry,
 } from '../zip-write.js';
-import { PendingFile } from './file-source.js';
+import { PendingFile } from '../../base/node.js';
 
 const COPY_BYTES = 4 << 20;
 /** Labels are written in groups, each as wide as the widest of all. */

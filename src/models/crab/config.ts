@@ -2,10 +2,21 @@
  * The whole configuration of a CRAB model and of what it minimises, as plain data. It is stored with
  * every run and read back by the same checks. `presets.ts` has the ready ones.
  */
+import {
+  boolean,
+  integer,
+  list,
+  nullable,
+  number,
+  object,
+  oneOf,
+  read,
+  type Read,
+  type Reader,
+} from '../../base/index.js';
 import { ConfigurationError } from '../errors.js';
 import { optimizerFields, problemFields, requireNoisyForm } from '../parts/settings.js';
-import { targetsConfig } from '../parts/target-sets.js';
-import { boolean, integer, list, number, object, oneOf, nullable, type Read } from '../schema.js';
+import { targetsReader } from '../parts/target-sets.js';
 import { schedule } from '../schedule.js';
 
 /** The default first. */
@@ -74,28 +85,34 @@ const rulePrior = object({
 });
 export type RulePriorConfig = Read<typeof rulePrior>;
 
-const reader = object({
+const fields = object({
   preset: oneOf(PRESETS),
   ...problemFields,
   network,
   objective,
   rulePrior,
-  targets: targetsConfig,
+  targets: targetsReader,
   optimizer: object(optimizerFields),
 });
-export type CrabConfig = Read<typeof reader>;
+export type CrabConfig = Read<typeof fields>;
 
-/** Reads a configuration from an unknown value, e.g. parsed JSON. */
-export function parseCrabConfig(value: unknown): CrabConfig {
-  const config = reader(value, 'config');
+/** A configuration whose parts fit each other. */
+export const crabConfigReader: Reader<CrabConfig> = (given) => {
+  const config = fields(given);
   const { components } = config.rulePrior;
   const { batchSize } = config.optimizer;
   const fitsPrior = config.objective.priorWeight.points.some(([, weight]) => weight > 0);
   if (fitsPrior && batchSize < components) {
-    throw new ConfigurationError(
-      `config.optimizer: batchSize ${batchSize} is below the ${components} of rulePrior.components, which are fitted to one batch`,
-    );
+    given
+      .member('optimizer')
+      .fail(
+        `batchSize ${batchSize} is below the ${components} of rulePrior.components, which are fitted to one batch`,
+      );
   }
-  requireNoisyForm(config);
+  requireNoisyForm(given, config);
   return config;
-}
+};
+
+/** Reads a configuration from an unknown value, e.g. parsed JSON. */
+export const parseCrabConfig = (value: unknown): CrabConfig =>
+  read(crabConfigReader, value, ConfigurationError, 'config');

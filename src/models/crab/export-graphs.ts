@@ -5,6 +5,7 @@
  *
  * `probe` makes extra outputs of pre-activations, from which layers are factored (export-compact.ts).
  */
+import { MATRIX_PANELS } from '../../matrix/index.js';
 import { GraphBuilder, type Value, type Weight, type WeightFormat } from '../onnx/graph.js';
 import type { ConceptNetworks, CrabNetworks, Layer } from './export-networks.js';
 import { NEIGHBOURS, TAPS } from './neighbours.js';
@@ -18,7 +19,6 @@ export interface GraphOptions {
   readonly probed?: ReadonlySet<string>;
 }
 
-const PANELS = 9;
 const PAIRS = 81;
 
 class NetworkGraph extends GraphBuilder {
@@ -195,16 +195,26 @@ function reasonerInputs(
   conceptSize: number,
   ruleSize: number,
 ): ReasonerInputs {
-  const concepts = graph.input('concepts', ['N', PANELS, m, conceptSize]);
-  const mask = graph.input('mask', ['N', PANELS]);
+  const concepts = graph.input('concepts', ['N', MATRIX_PANELS, m, conceptSize]);
+  const mask = graph.input('mask', ['N', MATRIX_PANELS]);
   const rules = graph.input('rules', ['N', m, ruleSize]);
   const use = graph.input('use_rules', ['N', m]);
   const one = graph.constant('one', new Float32Array([1]), [1]);
   const half = graph.constant('half', new Float32Array([0.5]), [1]);
-  const open = graph.node('Sub', 'context', [one, mask], ['N', PANELS]);
-  const column = graph.reshape('context.column', open, [0, PANELS, 1], ['N', PANELS, 1]);
-  const row = graph.reshape('context.row', open, [0, 1, PANELS], ['N', 1, PANELS]);
-  const square = graph.node('Mul', 'gates.square', [column, row], ['N', PANELS, PANELS]);
+  const open = graph.node('Sub', 'context', [one, mask], ['N', MATRIX_PANELS]);
+  const column = graph.reshape(
+    'context.column',
+    open,
+    [0, MATRIX_PANELS, 1],
+    ['N', MATRIX_PANELS, 1],
+  );
+  const row = graph.reshape('context.row', open, [0, 1, MATRIX_PANELS], ['N', 1, MATRIX_PANELS]);
+  const square = graph.node(
+    'Mul',
+    'gates.square',
+    [column, row],
+    ['N', MATRIX_PANELS, MATRIX_PANELS],
+  );
   const chosen = graph.node('Greater', 'use', [use, half], ['N', m], {}, 'bool');
   const axis = graph.integers('last', [2]);
   return {
@@ -213,7 +223,11 @@ function reasonerInputs(
     context: column,
     gates: graph.reshape('gates', square, [0, PAIRS, 1], ['N', PAIRS, 1]),
     useRules: graph.node('Unsqueeze', 'use.last', [chosen, axis], ['N', m, 1], {}, 'bool'),
-    nineOnes: graph.constant('nine', new Float32Array(PANELS).fill(1), [1, PANELS, 1]),
+    nineOnes: graph.constant('nine', new Float32Array(MATRIX_PANELS).fill(1), [
+      1,
+      MATRIX_PANELS,
+      1,
+    ]),
   };
 }
 
@@ -250,13 +264,18 @@ function conceptReasoner(
     'bool',
   );
   const rule = graph.node('Where', name('rule'), [use, given, mean], ['N', ruleSize]);
-  const known = graph.node('Mul', name('known'), [own, inputs.context], ['N', PANELS, conceptSize]);
+  const known = graph.node(
+    'Mul',
+    name('known'),
+    [own, inputs.context],
+    ['N', MATRIX_PANELS, conceptSize],
+  );
   const apart = graph.reshape(name('rule.apart'), rule, [0, 1, ruleSize], ['N', 1, ruleSize]);
   const beside = graph.node(
     'Mul',
     name('rule.beside'),
     [apart, inputs.nineOnes],
-    ['N', PANELS, ruleSize],
+    ['N', MATRIX_PANELS, ruleSize],
   );
   const start = graph.concat(name('target.start'), [known, beside], 2); // [N, 9, d_z + d_r]
   const predicted = predictTarget(graph, networks, m, start, config.targetOutputRelu);
@@ -296,10 +315,10 @@ function parseRule(
     'Add',
     name('pairs'),
     [
-      spread('pairFirst.apart', first, [PANELS, 1, hidden]),
-      spread('pairSecond.apart', second, [1, PANELS, hidden]),
+      spread('pairFirst.apart', first, [MATRIX_PANELS, 1, hidden]),
+      spread('pairSecond.apart', second, [1, MATRIX_PANELS, hidden]),
     ],
-    ['N', PANELS, PANELS, hidden],
+    ['N', MATRIX_PANELS, MATRIX_PANELS, hidden],
   );
   const all = graph.reshape(name('pairs.rows'), graph.relu(sum), [-1, hidden], ['N*81', hidden]);
   const deeper = graph.relu(graph.layer(name('pairHidden'), all, pairHidden));
@@ -328,13 +347,18 @@ function predictTarget(
     const part = name(`target${i}`);
     const width = Number(x.shape[2]);
     const pads = graph.integers(`${part}.pads`, [0, 0, 0, 0, 1, 0]);
-    const bordered = graph.node('Pad', `${part}.border`, [x, pads], ['N', PANELS + 1, width]);
+    const bordered = graph.node(
+      'Pad',
+      `${part}.border`,
+      [x, pads],
+      ['N', MATRIX_PANELS + 1, width],
+    );
     const around = graph.gather(`${part}.around`, bordered, NEIGHBOURS, 1); // [N, 81, width]
     const rows = graph.reshape(`${part}.rows`, around, [-1, TAPS * width], ['N*9', TAPS * width]);
     let y = graph.layer(part, rows, layer);
     if (i < target.length - 1 || outputRelu) y = graph.relu(y);
     const out = Number(y.shape[1]);
-    x = graph.reshape(`${part}.panels`, y, [-1, PANELS, out], ['N', PANELS, out]);
+    x = graph.reshape(`${part}.panels`, y, [-1, MATRIX_PANELS, out], ['N', MATRIX_PANELS, out]);
   });
   return x;
 }

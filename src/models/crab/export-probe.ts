@@ -3,7 +3,14 @@
  * of their configuration, with panel 9 missing, others missing, and none. Runs on ONNX Runtime, one
  * concept at a time, so that libtorch is not needed and memory stays bounded.
  */
-import { layoutOf, Random, render64Into, samplePanels, SMALL_PIXELS } from '../../matrix/index.js';
+import {
+  layoutOf,
+  MATRIX_PANELS,
+  Random,
+  render64Into,
+  samplePanels,
+  SMALL_PIXELS,
+} from '../../matrix/index.js';
 import type * as Ort from 'onnxruntime-node';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { CompactOptions } from './export-compact.js';
@@ -20,7 +27,6 @@ export interface ProbedLayer {
 
 type ProbeOptions = Omit<CompactOptions, 'problems'> & { readonly problems: number };
 
-const PANELS = 9;
 const IMAGES_AT_ONCE = 36;
 const PROBLEMS_AT_ONCE = 32;
 /** Most observations kept of one layer. */
@@ -102,12 +108,12 @@ class Observations {
 /** Panels of generated problems, f32 [problems * 9, 64 * 64]. */
 function drawProblems({ configuration, noisy, problems }: ProbeOptions): Float32Array {
   const layout = layoutOf(configuration, noisy);
-  const all = new Float32Array(problems * PANELS * SMALL_PIXELS);
+  const all = new Float32Array(problems * MATRIX_PANELS * SMALL_PIXELS);
   const image = new Uint8Array(SMALL_PIXELS);
   for (let index = 0; index < problems; index++) {
     samplePanels({ configuration, noisy, seed: SEED, index }).panels.forEach((panel, i) => {
       render64Into(layout, panel, image, 0);
-      const at = (index * PANELS + i) * SMALL_PIXELS;
+      const at = (index * MATRIX_PANELS + i) * SMALL_PIXELS;
       for (let p = 0; p < SMALL_PIXELS; p++) all[at + p] = image[p] / 255;
     });
   }
@@ -116,12 +122,16 @@ function drawProblems({ configuration, noisy, problems }: ProbeOptions): Float32
 
 /** What is missing: nothing in a quarter of the problems, panel 9 in half, 1 to 3 others in the rest. */
 function drawMasks(problems: number): Float32Array {
-  const masks = new Float32Array(problems * PANELS);
+  const masks = new Float32Array(problems * MATRIX_PANELS);
   for (let n = 0; n < problems; n++) {
     const random = new Random(SEED, n, 5);
     const missing =
-      n % 4 === 0 ? [] : n % 4 < 3 ? [PANELS - 1] : random.subset(PANELS, random.between(1, 3));
-    for (const position of missing) masks[n * PANELS + position] = 1;
+      n % 4 === 0
+        ? []
+        : n % 4 < 3
+          ? [MATRIX_PANELS - 1]
+          : random.subset(MATRIX_PANELS, random.between(1, 3));
+    for (const position of missing) masks[n * MATRIX_PANELS + position] = 1;
   }
   return masks;
 }
@@ -180,18 +190,21 @@ async function probeConcept(
     config: { ...networks.config, concepts: 1 },
     concepts: [networks.concepts[m]],
   };
-  const count = masks.length / PANELS;
+  const count = masks.length / MATRIX_PANELS;
   await withSession(reasonerGraph(alone, { format: 'f32', probed }), async (session, f32) => {
     for (let first = 0; first < count; first += PROBLEMS_AT_ONCE) {
       const n = Math.min(PROBLEMS_AT_ONCE, count - first);
-      const own = new Float32Array(n * PANELS * size);
-      for (let i = 0; i < n * PANELS; i++) {
-        const from = ((first * PANELS + i) * concepts + m) * size;
+      const own = new Float32Array(n * MATRIX_PANELS * size);
+      for (let i = 0; i < n * MATRIX_PANELS; i++) {
+        const from = ((first * MATRIX_PANELS + i) * concepts + m) * size;
         own.set(rows.subarray(from, from + size), i * size);
       }
       const results = await session.run({
-        concepts: f32(own, [n, PANELS, 1, size]),
-        mask: f32(masks.slice(first * PANELS, (first + n) * PANELS), [n, PANELS]),
+        concepts: f32(own, [n, MATRIX_PANELS, 1, size]),
+        mask: f32(masks.slice(first * MATRIX_PANELS, (first + n) * MATRIX_PANELS), [
+          n,
+          MATRIX_PANELS,
+        ]),
         rules: f32(new Float32Array(n * ruleSize), [n, 1, ruleSize]),
         use_rules: f32(new Float32Array(n), [n, 1]),
       });
@@ -207,7 +220,9 @@ export async function* probeLayers(
   options: ProbeOptions,
 ): AsyncGenerator<ProbedLayer> {
   const images = drawProblems(options);
-  const inEncoder = new Observations(Math.ceil((options.problems * PANELS) / IMAGES_AT_ONCE));
+  const inEncoder = new Observations(
+    Math.ceil((options.problems * MATRIX_PANELS) / IMAGES_AT_ONCE),
+  );
   const rows = await probeEncoder(networks, names, images, inEncoder, options.signal);
   yield* inEncoder.layers();
   const masks = drawMasks(options.problems);

@@ -7,7 +7,8 @@ import { cat, full, noGrad, randn, where } from '../../torch/index.js';
 import type { Generator, Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
 import { sampled } from './distributions.js';
-import { contextTensor, PANELS } from '../parts/target-sets.js';
+import { MATRIX_PANELS } from '../../matrix/index.js';
+import { contextTensor } from '../parts/target-sets.js';
 import type { Missing } from '../system.js';
 import type { CrabModel } from './model.js';
 import { gatesOf, type Gaussian } from './rule-parser.js';
@@ -56,7 +57,7 @@ function requireUse(model: CrabModel, panels: Tensor, missing: Missing): void {
     throw new ModelError('a model in training mode depends on its whole batch: call eval() first');
   }
   const [n, count] = panels.shape;
-  if (count !== PANELS || n !== missing.length) {
+  if (count !== MATRIX_PANELS || n !== missing.length) {
     throw new ModelError(
       `panels [${panels.shape.join(', ')}]: expected [${missing.length}, 9, 64, 64], one for each list of missing positions`,
     );
@@ -154,7 +155,7 @@ export function readOut(
   if (model.training) throw new ModelError('readOut: call eval() first');
   return noGrad(() => {
     const concepts = model.encode(panels);
-    const open = full([1, panels.shape[0], PANELS], 1, { device: panels.device });
+    const open = full([1, panels.shape[0], MATRIX_PANELS], 1, { device: panels.device });
     const { mean, deviation } = model.ruleParser.forward(concepts, gatesOf(open));
     return { concepts, rules: { mean: mean.squeeze(1), deviation: deviation.squeeze(1) } };
   });

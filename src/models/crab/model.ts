@@ -6,10 +6,10 @@
 import { full, type Device, type Generator, type Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
 import { ConceptModel } from '../parts/concept-model.js';
-import { PANELS } from '../parts/target-sets.js';
+import { MATRIX_PANELS, SMALL_SIZE } from '../../matrix/index.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
-import { Decoder, Encoder, IMAGE_SIZE } from './networks.js';
+import { Decoder, Encoder } from './networks.js';
 import { predictConcepts } from './generate.js';
 import { gatesOf, RuleParser } from './rule-parser.js';
 import { TargetPredictor } from './target-predictor.js';
@@ -40,13 +40,13 @@ export class CrabModel extends ConceptModel {
   /** Means of concepts, f32 [M, N, P, d_z], of panels [N, P, 64, 64] (f32 in [0, 1]). */
   encode(panels: Tensor): Tensor {
     const [n, p, height, width] = panels.shape;
-    if (panels.ndim !== 4 || height !== IMAGE_SIZE || width !== IMAGE_SIZE) {
+    if (panels.ndim !== 4 || height !== SMALL_SIZE || width !== SMALL_SIZE) {
       throw new ModelError(
         `encode: panels [${panels.shape.join(', ')}]: expected [problems, panels, 64, 64]`,
       );
     }
     const { concepts, conceptSize } = this.config;
-    const images = panels.reshape([n * p, 1, IMAGE_SIZE, IMAGE_SIZE]);
+    const images = panels.reshape([n * p, 1, SMALL_SIZE, SMALL_SIZE]);
     return atLeastSingle(this.encoder.forward(images)) // [N * P, M * d_z]
       .reshape([n, p, concepts, conceptSize])
       .permute([2, 0, 1, 3]) // [M, N, P, d_z]
@@ -57,7 +57,7 @@ export class CrabModel extends ConceptModel {
   decode(concepts: Tensor): Tensor {
     const [m, n, p, size] = concepts.shape;
     const rows = concepts.permute([1, 2, 0, 3]).reshape([n * p, m * size]); // [N * P, M * d_z]
-    return this.decoder.forward(rows).reshape([n, p, IMAGE_SIZE, IMAGE_SIZE]);
+    return this.decoder.forward(rows).reshape([n, p, SMALL_SIZE, SMALL_SIZE]);
   }
 
   // What the lab and the trainer ask of any system, with problems as the first axis.
@@ -79,7 +79,7 @@ export class CrabModel extends ConceptModel {
   /** Means of q(r|z) of complete matrices, of p(r|z_C) if panels are missing. */
   override rulesOf(concepts: Tensor, context?: Tensor): Tensor {
     const { device, shape } = concepts;
-    const open = context?.unsqueeze(0) ?? full([1, shape[0], PANELS], 1, { device }); // [1, N, 9]
+    const open = context?.unsqueeze(0) ?? full([1, shape[0], MATRIX_PANELS], 1, { device }); // [1, N, 9]
     const means = concepts.permute([2, 0, 1, 3]).contiguous(); // [M, N, 9, d_z]
     return this.ruleParser.forward(means, gatesOf(open)).mean.squeeze(1).permute([1, 0, 2]); // [N, M, d_r]
   }

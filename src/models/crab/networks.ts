@@ -2,12 +2,10 @@
  * The encoder f_enc and the decoder f_dec (Appendix C): images to the means of their concepts and
  * back. A convolution in front of a BatchNorm has no bias: the normalisation would take it out again.
  */
+import { SMALL_SIZE } from '../../matrix/index.js';
 import { bmm, linear, nn, pad, stack, type Tensor } from '../../torch/index.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
-
-/** Side of an image. */
-export const IMAGE_SIZE = 64;
 
 /** A convolution (or its transpose) and the normalisation of its output. */
 class Stage extends nn.Module {
@@ -71,7 +69,7 @@ export class Encoder extends nn.Module {
 
 /** The side of a kernel. */
 const KERNEL = 4;
-const HALF = IMAGE_SIZE / 2;
+const HALF = SMALL_SIZE / 2;
 
 /**
  * The halving convolution of images [B, 1, 64, 64] to maps [B, C, 32, 32] (weight [C, 1, 4, 4]) as a
@@ -80,7 +78,7 @@ const HALF = IMAGE_SIZE / 2;
 export function convolvedAsProduct(images: Tensor, weight: Tensor): Tensor {
   const [b] = images.shape;
   const channels = weight.shape[0];
-  const border = IMAGE_SIZE + 2;
+  const border = SMALL_SIZE + 2;
   const squares = pad(images, [1, 1, 1, 1]) // [B, 1, 66, 66]
     .asStrided([b, HALF, HALF, KERNEL, KERNEL], [border * border, 2 * border, 2, border, 1])
     .reshape([b, HALF * HALF, KERNEL * KERNEL]);
@@ -104,8 +102,8 @@ export function paintedAsProduct(maps: Tensor, weight: Tensor, bias: Tensor): Te
   const squares = bmm(rows.expand([b, KERNEL * KERNEL, channels]), places); // [B, 16, 1024]
   const painted = atLeastSingle(squares).reshape([b, KERNEL, KERNEL, HALF, HALF]);
   const inRows = overlapped(painted, 3); // [B, 4, 32, 2, 32]
-  return overlapped(inRows.reshape([b, KERNEL, IMAGE_SIZE, HALF]), 3) // [B, 64, 32, 2]
-    .reshape([b, 1, IMAGE_SIZE, IMAGE_SIZE])
+  return overlapped(inRows.reshape([b, KERNEL, SMALL_SIZE, HALF]), 3) // [B, 64, 32, 2]
+    .reshape([b, 1, SMALL_SIZE, SMALL_SIZE])
     .add(bias);
 }
 

@@ -12,7 +12,8 @@ import { valueAt } from '../schedule.js';
 import type { NetworkConfig, ObjectiveConfig, RulePriorConfig } from './config.js';
 import { equalDeviationKl, fixedLogLikelihood, gaussianKl } from './distributions.js';
 import { minibatchWeightedEntropy, sampled } from './distributions.js';
-import { contextOf, PANELS, type TargetSets } from '../parts/target-sets.js';
+import { MATRIX_PANELS } from '../../matrix/index.js';
+import { contextOf, type TargetSets } from '../parts/target-sets.js';
 import type { CrabModel } from './model.js';
 import { logRulePrior, type PriorTensors } from './rule-prior.js';
 import { gatesOf, type Gaussian } from './rule-parser.js';
@@ -32,7 +33,7 @@ export function drawNoise(
   generator: Generator,
 ): Noise {
   return {
-    concepts: randn([concepts, problems, PANELS, conceptSize], { generator }),
+    concepts: randn([concepts, problems, MATRIX_PANELS, conceptSize], { generator }),
     rules: randn([concepts, problems, ruleSize], { generator }),
   };
 }
@@ -85,7 +86,7 @@ export interface ObjectiveResult {
 export function evaluateObjective(
   model: CrabModel,
   batch: TargetedBatch,
-  { noise, sigmaX, sigmaZ, prior, decoded = PANELS }: ObjectiveInputs,
+  { noise, sigmaX, sigmaZ, prior, decoded = MATRIX_PANELS }: ObjectiveInputs,
 ): ObjectiveResult {
   const { panels, targets } = batch;
   const context = contextOf(targets); // [S, N, 9]

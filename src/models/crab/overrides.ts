@@ -1,5 +1,6 @@
 /** What a configuration changes of its preset, so that it can be told and made again in few words. */
-import { isRecord, type DeepPartial } from '../schema.js';
+import { isRecord } from '../../base/index.js';
+import type { DeepPartial } from '../deep-partial.js';
 import type { CrabConfig } from './config.js';
 import { crabConfig } from './presets.js';
 

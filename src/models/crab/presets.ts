@@ -12,7 +12,7 @@
 import type { Configuration } from '../../matrix/index.js';
 import { presetSettings } from '../parts/settings.js';
 import { between, constant, risingTo } from '../schedule.js';
-import type { DeepPartial } from '../schema.js';
+import type { DeepPartial } from '../deep-partial.js';
 import { parseCrabConfig, type CrabConfig, type PresetName } from './config.js';
 
 /** The values that differ between configurations (the paper's table of Appendix C). */

@@ -13,7 +13,7 @@ import { nn, softplus, type Tensor } from '../../torch/index.js';
 import { ConceptLinear } from './concept-linear.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
-import { PANELS } from '../parts/target-sets.js';
+import { MATRIX_PANELS } from '../../matrix/index.js';
 
 /** Independent Gaussians; both tensors have the same shape, f32. */
 export interface Gaussian {
@@ -21,7 +21,7 @@ export interface Gaussian {
   readonly deviation: Tensor;
 }
 
-const PAIRS = PANELS * PANELS;
+const PAIRS = MATRIX_PANELS * MATRIX_PANELS;
 
 /**
  * Gates g_ij = 1 where panels i and j are both context, else 0 (the paper's gate variables).
@@ -65,8 +65,8 @@ export class RuleParser extends nn.Module {
     const [m, n] = concepts.shape;
     const { pairHidden, pairFeatures } = this.#config;
     const panels = concepts.flatten(1, 2); // [M, N * 9, d_z]
-    const first = this.pairFirst.forward(panels).reshape([m, n, PANELS, 1, pairHidden[0]]);
-    const second = this.pairSecond.forward(panels).reshape([m, n, 1, PANELS, pairHidden[0]]);
+    const first = this.pairFirst.forward(panels).reshape([m, n, MATRIX_PANELS, 1, pairHidden[0]]);
+    const second = this.pairSecond.forward(panels).reshape([m, n, 1, MATRIX_PANELS, pairHidden[0]]);
     const hidden = first
       .add(second)
       .relu_()

@@ -1,6 +1,6 @@
 /** CRAB as one of the systems: what it needs and can do. */
 import type { System } from '../system.js';
-import { parseCrabConfig, PRESETS, type CrabConfig, type PresetName } from './config.js';
+import { crabConfigReader, PRESETS, type CrabConfig, type PresetName } from './config.js';
 import { CrabLearner } from './learner.js';
 import { CrabModel } from './model.js';
 import { crabConfig } from './presets.js';
@@ -13,7 +13,7 @@ export const crab: System<CrabConfig> = {
   can: ['impute', 'concepts', 'rules'],
   config: (preset, configuration, options) =>
     crabConfig(preset as PresetName, configuration, options),
-  parse: parseCrabConfig,
+  reader: crabConfigReader,
   needs: () => ({ imageSize: 64, candidates: null, rules: false, problems: null }),
   // The authors keep the best weights by candidates; our own presets by what needs none.
   criterion: ({ preset }) =>

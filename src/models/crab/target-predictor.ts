@@ -9,7 +9,7 @@ import { baddbmm, cat, conv2d, nn, tensor, type Tensor } from '../../torch/index
 import { uniformParameter } from './concept-linear.js';
 import type { NetworkConfig } from './config.js';
 import { atLeastSingle } from './distributions.js';
-import { PANELS } from '../parts/target-sets.js';
+import { MATRIX_PANELS } from '../../matrix/index.js';
 import { SIDE, SPREAD, TAPS } from './neighbours.js';
 
 /** M convolutions of one layer; weight [M * out, in, 3, 3] as of a grouped convolution, bias [M * out]. */
@@ -45,10 +45,10 @@ export class ConceptConvolution extends nn.Module {
     const weight = this.weight
       .reshape([m * outputs * inputs, TAPS])
       .matmul(spread) // [M * out * in, 81]
-      .reshape([m, outputs, inputs, PANELS, PANELS]) // [M, out, in, to, from]
+      .reshape([m, outputs, inputs, MATRIX_PANELS, MATRIX_PANELS]) // [M, out, in, to, from]
       .permute([0, 4, 2, 3, 1]) // [M, from, in, to, out]
-      .reshape([m, PANELS * inputs, PANELS * outputs]);
-    const bias = this.bias.reshape([m, 1, outputs]).repeat([1, 1, PANELS]); // [M, 1, 9 * out]
+      .reshape([m, MATRIX_PANELS * inputs, MATRIX_PANELS * outputs]);
+    const bias = this.bias.reshape([m, 1, outputs]).repeat([1, 1, MATRIX_PANELS]); // [M, 1, 9 * out]
     return baddbmm(bias, x, weight);
   }
 }
@@ -67,7 +67,10 @@ export class TargetPredictor extends nn.Module {
     this.layers = widths
       .slice(1)
       .map((width, i) => new ConceptConvolution(concepts, widths[i], width, options));
-    const spread = tensor([...SPREAD], { device: options.device }).reshape([TAPS, PANELS * PANELS]);
+    const spread = tensor([...SPREAD], { device: options.device }).reshape([
+      TAPS,
+      MATRIX_PANELS * MATRIX_PANELS,
+    ]);
     this.spread = nn.buffer(spread, { persistent: false });
   }
 
@@ -78,11 +81,11 @@ export class TargetPredictor extends nn.Module {
   forward(concepts: Tensor, context: Tensor, rules: Tensor): Tensor {
     const [m, n, , size] = concepts.shape;
     const s = context.shape[0];
-    const known = concepts.unsqueeze(1).mul(context.reshape([1, s, n, PANELS, 1])); // [M, S, N, 9, d_z]
-    const beside = rules.unsqueeze(3).expand([m, s, n, PANELS, rules.shape[3]]); // [M, S, N, 9, d_r]
+    const known = concepts.unsqueeze(1).mul(context.reshape([1, s, n, MATRIX_PANELS, 1])); // [M, S, N, 9, d_z]
+    const beside = rules.unsqueeze(3).expand([m, s, n, MATRIX_PANELS, rules.shape[3]]); // [M, S, N, 9, d_r]
     const x = cat([known, beside], 4).flatten(1, 2); // [M, S * N, 9, d_z + d_r]
     const y = x.device === 'cpu' ? this.#grouped(x) : this.#dense(x);
-    return atLeastSingle(y).reshape([m, s, n, PANELS, size]);
+    return atLeastSingle(y).reshape([m, s, n, MATRIX_PANELS, size]);
   }
 
   #activated(x: Tensor, layer: number): Tensor {
@@ -97,16 +100,16 @@ export class TargetPredictor extends nn.Module {
     this.layers.forEach((layer, i) => {
       image = this.#activated(layer.grouped(image), i);
     });
-    return image.reshape([b, m, this.#config.conceptSize, PANELS]).permute([1, 0, 3, 2]);
+    return image.reshape([b, m, this.#config.conceptSize, MATRIX_PANELS]).permute([1, 0, 3, 2]);
   }
 
   /** Input and output [M, B, 9, channels]. */
   #dense(x: Tensor): Tensor {
     const [m, b] = x.shape;
-    let y = x.reshape([m, b, PANELS * x.shape[3]]);
+    let y = x.reshape([m, b, MATRIX_PANELS * x.shape[3]]);
     this.layers.forEach((layer, i) => {
       y = this.#activated(layer.dense(y, this.spread), i);
     });
-    return y.reshape([m, b, PANELS, this.#config.conceptSize]);
+    return y.reshape([m, b, MATRIX_PANELS, this.#config.conceptSize]);
   }
 }

@@ -1,8 +1,9 @@
 /** Settings that systems share, as fields of their configurations. */
+import { boolean, integer, oneOf, type Given } from '../../base/index.js';
 import { CONFIGURATIONS, hasGrid } from '../../matrix/index.js';
 import { ConfigurationError } from '../errors.js';
+import { merged } from '../deep-partial.js';
 import { schedule } from '../schedule.js';
-import { boolean, integer, merged, oneOf } from '../schema.js';
 import type { ConfigOptions, SystemConfig } from '../system.js';
 
 /** Which problems a model is for. */
@@ -15,9 +16,13 @@ export const optimizerFields = {
 };
 
 /** Refuses noise of a configuration that has none. */
-export function requireNoisyForm({ noisy, configuration }: SystemConfig): void {
-  if (!noisy || hasGrid(configuration)) return;
-  throw new ConfigurationError(`config.noisy: ${configuration} has no noisy form`);
+export function requireNoisyForm(
+  given: Given,
+  { noisy, configuration }: Pick<SystemConfig, 'noisy' | 'configuration'>,
+): void {
+  if (noisy && !hasGrid(configuration)) {
+    given.member('noisy').fail(`${configuration} has no noisy form`);
+  }
 }
 
 /** A preset's settings, layer upon layer, with the changes that were asked for; to be parsed. */

@@ -3,13 +3,12 @@
  * one batch may have different and differently many targets, and several sets of them for one encoded
  * matrix, all in tensors of fixed shape, so that a captured CUDA graph sees new ones by an update in place.
  */
-import { CounterRandom, STREAM } from '../../base/index.js';
+import { boolean, CounterRandom, integer, object, STREAM, withDefault } from '../../base/index.js';
+import type { Read, Reader } from '../../base/index.js';
+import { MATRIX_PANELS } from '../../matrix/index.js';
 import { tensor, zeros, type Device, type Tensor } from '../../torch/index.js';
-import { ConfigurationError, ModelError } from '../errors.js';
-import { boolean, integer, object, withDefault, type Read } from '../schema.js';
+import { ModelError } from '../errors.js';
 import type { BatchPart, Missing } from '../system.js';
-
-export const PANELS = 9;
 
 const fields = object({
   /** Whether every problem of a batch has the same target positions. */
@@ -26,18 +25,18 @@ const fields = object({
 });
 export type TargetsConfig = Read<typeof fields>;
 
-/** Reads how targets are drawn, from an unknown value. */
-export function targetsConfig(value: unknown, path: string): TargetsConfig {
-  const config = fields(value, path);
+/** How targets are drawn. */
+export const targetsReader: Reader<TargetsConfig> = (given) => {
+  const config = fields(given);
   const { min, max, smallestSets, setsPerProblem } = config;
-  if (min > max) throw new ConfigurationError(`${path}: min ${min} is above max ${max}`);
+  if (min > max) given.fail(`min ${min} is above max ${max}`);
   if (smallestSets > setsPerProblem) {
-    throw new ConfigurationError(
-      `${path}: smallestSets ${smallestSets} is above setsPerProblem ${setsPerProblem}: change both`,
+    given.fail(
+      `smallestSets ${smallestSets} is above setsPerProblem ${setsPerProblem}: change both`,
     );
   }
   return config;
-}
+};
 
 /** S target sets for each of N problems, each of up to T panels. */
 export interface TargetSets {
@@ -80,10 +79,10 @@ export function hostTargets(sets: readonly (readonly (readonly number[])[])[]): 
 }
 
 function requireTargets(positions: readonly number[]): void {
-  const wrong = positions.find((at) => !Number.isInteger(at) || at < 0 || at >= PANELS);
+  const wrong = positions.find((at) => !Number.isInteger(at) || at < 0 || at >= MATRIX_PANELS);
   if (wrong !== undefined) throw new ModelError(`targets: position ${wrong} is not one of 0..8`);
   const distinct = new Set(positions).size;
-  if (distinct !== positions.length || distinct < 1 || distinct > PANELS - 1) {
+  if (distinct !== positions.length || distinct < 1 || distinct > MATRIX_PANELS - 1) {
     throw new ModelError(`targets: [${positions.join(', ')}] are not 1 to 8 different positions`);
   }
 }
@@ -100,7 +99,7 @@ export function targetTensors(targets: HostTargets, device: Device = 'cpu'): Tar
 /** 1 at context panels, 0 at targets: f32 [S, N, 9]. */
 export function contextOf({ index, weight }: TargetSets): Tensor {
   const [sets, problems] = index.shape;
-  const counts = zeros([sets, problems, PANELS], { device: index.device });
+  const counts = zeros([sets, problems, MATRIX_PANELS], { device: index.device });
   // A repeated index in an unused place adds 0.
   return counts.scatterAdd(2, index, weight).rsub(1);
 }
@@ -128,7 +127,7 @@ export function drawTargets(
   for (let n = 0; n < part.count; n++) {
     const position = sharedByBatch ? step : step * batchSize + part.first + n;
     const random = new CounterRandom(seed, STREAM.targets, position);
-    const order = firstOfShuffle(random, Math.min(PANELS, setsPerProblem + max - 1));
+    const order = firstOfShuffle(random, Math.min(MATRIX_PANELS, setsPerProblem + max - 1));
     for (let s = 0; s < setsPerProblem; s++) {
       const isSmallest = s < smallestSets || min === max;
       const count = isSmallest ? min : min + random.below(max - min + 1);
@@ -146,7 +145,7 @@ export function drawTargets(
 function firstOfShuffle(random: CounterRandom, length: number): number[] {
   const panels = [0, 1, 2, 3, 4, 5, 6, 7, 8];
   for (let at = 0; at < length; at++) {
-    const other = at + random.below(PANELS - at);
+    const other = at + random.below(MATRIX_PANELS - at);
     const taken = panels[other];
     panels[other] = panels[at];
     panels[at] = taken;

@@ -1,6 +1,6 @@
 /** The curves of a run, of bounded length: when they grow too long, every other point is left out. */
 import type { MetricsLine } from '../../training/index.js';
-import type { AccuracyPoint, RunHistory, StepPoint } from '../train-api.js';
+import type { AccuracyPoint, RunHistory, StepPoint } from '../../protocol/index.js';
 
 /** Points sent of each curve. */
 const MOST_SENT = 1000;

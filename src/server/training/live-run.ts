@@ -1,5 +1,11 @@
 /** A run that was trained while this server ran: its state, its curves and what was last seen of it. */
-import type { PanelsUpdate, RulesUpdate, RunState, RunSummary, TrainEvents } from '../train-api.js';
+import type {
+  PanelsUpdate,
+  RulesUpdate,
+  RunState,
+  RunSummary,
+  TrainEvents,
+} from '../../protocol/index.js';
 import type { Curves } from './curves.js';
 import type { Report } from './protocol.js';
 

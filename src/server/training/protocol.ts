@@ -7,7 +7,7 @@ import type {
   PanelsUpdate,
   RulesUpdate,
   StepUpdate,
-} from '../train-api.js';
+} from '../../protocol/index.js';
 
 /** Sizes that a test makes small; everything has a default. */
 export interface TrainingSettings {

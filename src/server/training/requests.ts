@@ -1,7 +1,8 @@
 /** Checks what the page asks for; nothing in it is trusted. */
+import { boolean, integer, number, object, oneOf, read, text } from '../../base/index.js';
 import { findLayout, layoutName } from '../../matrix/index.js';
 import type { NewRunJob } from './protocol.js';
-import { HttpFault } from '../faults.js';
+import { BadRequest } from '../faults.js';
 import { isRunName } from './stored-runs.js';
 
 /** Presets for a person who waits: the small one first, and the one the published models have. */
@@ -13,43 +14,31 @@ const LEAST_MINUTES = 0.05;
 /** The JSON object that came with a request. */
 export type Body = Readonly<Record<string, unknown>>;
 
-const wrong = (name: string, expected: string): HttpFault =>
-  new HttpFault(400, `${name}: expected ${expected}`);
+const newRun = object({
+  configuration: text(100),
+  noisy: boolean,
+  preset: oneOf(STUDIO_PRESETS),
+  device: text(100),
+  minutes: number({ min: LEAST_MINUTES, max: MOST_MINUTES }),
+  seed: integer({ min: 0 }),
+});
 
-function requireKeys(body: Body, known: readonly string[]): void {
-  const strange = Object.keys(body).find((key) => !known.includes(key));
-  if (strange !== undefined) throw wrong(strange.slice(0, 40), `only ${known.join(', ')}`);
-}
-
-function layoutIn({ configuration, noisy }: Body): ReturnType<typeof findLayout> {
-  if (typeof configuration !== 'string') throw wrong('configuration', 'the name of one');
-  if (typeof noisy !== 'boolean') throw wrong('noisy', 'true or false');
-  try {
-    return findLayout(configuration.slice(0, 100), noisy);
-  } catch (error) {
-    throw new HttpFault(400, (error as Error).message);
-  }
-}
+const wanted = object({
+  name: (given) => {
+    const name = text()(given);
+    return isRunName(name) ? name : given.expected('the name of a run');
+  },
+});
 
 /** A new run as asked for, without its folder, and the name it would like. */
 export function newRunOf(
   body: Body,
   devices: readonly string[],
 ): { readonly name: string; readonly job: Omit<NewRunJob, 'run'> } {
-  requireKeys(body, ['configuration', 'noisy', 'preset', 'device', 'minutes', 'seed']);
-  const layout = layoutIn(body);
-  const { device, minutes, seed } = body;
-  const preset = STUDIO_PRESETS.find((name) => name === body.preset);
-  if (preset === undefined) throw wrong('preset', STUDIO_PRESETS.join(' or '));
-  if (typeof device !== 'string' || !devices.includes(device)) {
-    throw wrong('device', `one of ${devices.join(', ')}`);
-  }
-  if (typeof minutes !== 'number' || !(minutes >= LEAST_MINUTES && minutes <= MOST_MINUTES)) {
-    throw wrong('minutes', `a number from ${LEAST_MINUTES} to ${MOST_MINUTES}`);
-  }
-  if (typeof seed !== 'number' || !Number.isSafeInteger(seed) || seed < 0) {
-    throw wrong('seed', 'a whole number, 0 or more');
-  }
+  const request = read(newRun, body, BadRequest);
+  const device = read(oneOf(devices), request.device, BadRequest, 'device');
+  const { preset, minutes, seed } = request;
+  const layout = layoutOf(request.configuration, request.noisy);
   const { configuration, noisy } = layout;
   return {
     name: `${layoutName(layout)}-${preset}-${seed}`,
@@ -57,10 +46,13 @@ export function newRunOf(
   };
 }
 
-/** The name of a run a request is about. */
-export function runNameOf(body: Body): string {
-  requireKeys(body, ['name']);
-  const { name } = body;
-  if (typeof name !== 'string' || !isRunName(name)) throw wrong('name', 'the name of a run');
-  return name;
+function layoutOf(name: string, noisy: boolean): ReturnType<typeof findLayout> {
+  try {
+    return findLayout(name, noisy);
+  } catch (error) {
+    throw new BadRequest((error as Error).message);
+  }
 }
+
+/** The name of a run a request is about. */
+export const runNameOf = (body: Body): string => read(wanted, body, BadRequest).name;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { EventHub } from '../event-hub.js';
 import { HttpFault, sentenceOf } from '../faults.js';
 import { SETUP_TORCH } from '../setup-commands.js';
-import type { ExportedBundle, RunSummary, TrainEvents, TrainStatus } from '../train-api.js';
+import type { ExportedBundle, RunSummary, TrainEvents, TrainStatus } from '../../protocol/index.js';
 import { Curves } from './curves.js';
 import { LiveRun } from './live-run.js';
 import type { Job, Report, TrainingSettings } from './protocol.js';

@@ -5,7 +5,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { openRun, type OpenedRun } from '../../training/index.js';
-import type { RunSummary } from '../train-api.js';
+import type { RunSummary } from '../../protocol/index.js';
 import { Curves } from './curves.js';
 
 /** Most runs looked at, so that a folder of thousands stays quick. */

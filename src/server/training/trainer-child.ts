@@ -4,7 +4,6 @@
  */
 import { constants, setPriority } from 'node:os';
 import { sentenceOf } from '../faults.js';
-import { claimRun } from './claim.js';
 import type { Job, Order, Report } from './protocol.js';
 
 const stop = new AbortController();
@@ -39,13 +38,7 @@ async function doJob(job: Job): Promise<Report> {
   if (job.kind === 'export') {
     return (await import('./export-job.js')).runExport(job, tell, stop.signal);
   }
-  const claim = await claimRun(job.run);
-  if (claim === null) return { kind: 'failed', fault: 'another process trains this run already' };
-  try {
-    return await (await import('./train-job.js')).runTraining(job, tell, stop.signal);
-  } finally {
-    claim.release();
-  }
+  return (await import('./train-job.js')).runTraining(job, tell, stop.signal);
 }
 
 async function work(job: Job): Promise<void> {

@@ -4,8 +4,8 @@ import { open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:f
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ArgumentError } from '../../matrix/index.js';
-import { exists, makeFolder, makeFolderOf } from '../../matrix/node.js';
+import { ArgumentError } from '../../base/index.js';
+import { exists, makeFolder, makeFolderOf } from '../../base/node.js';
 import { BUNDLE_FILES, formatManifest, MANIFEST_FILE } from '../bundle.js';
 import type { BundleFileName, BundleManifest, BundleSource, ExpectedFile } from '../bundle.js';
 import { BundleError } from '../errors.js';

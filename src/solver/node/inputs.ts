@@ -1,15 +1,9 @@
 /** Problems as people have them on disk: a RAVEN .npz, a picture of a matrix, a folder of images. */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  ArgumentError,
-  decodePng,
-  decodeRavenNpz,
-  FormatError,
-  IMAGE_PIXELS,
-  type Configuration,
-} from '../../matrix/index.js';
-import { readSmallFile } from '../../matrix/node.js';
+import { ArgumentError, FormatError } from '../../base/index.js';
+import { decodePng, decodeRavenNpz, IMAGE_PIXELS, type Configuration } from '../../matrix/index.js';
+import { readSmallFile } from '../../base/node.js';
 import { readMatrixPicture } from '../matrix-picture.js';
 import { greyToPanel, imageToPanel, type Panel } from '../panels.js';
 

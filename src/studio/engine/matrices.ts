@@ -1,6 +1,6 @@
 /** Matrices from their specs: what a model sees of them, what a person sees, and files to keep. */
+import { ArgumentError } from '../../base/index.js';
 import {
-  ArgumentError,
   contactSheet,
   describePanel,
   encodePng,

@@ -2,13 +2,8 @@
  * A person's own pictures: read from files of any kind a browser can show, from RAVEN's .npz, or from
  * one picture of a whole matrix; and packed into a text short enough for a link.
  */
-import {
-  ArgumentError,
-  decodeRavenNpz,
-  FormatError,
-  IMAGE_PIXELS,
-  SMALL_PIXELS,
-} from '../../matrix/index.js';
+import { ArgumentError, FormatError } from '../../base/index.js';
+import { decodeRavenNpz, IMAGE_PIXELS, MATRIX_PANELS, SMALL_PIXELS } from '../../matrix/index.js';
 import { imageToPanel, readMatrixPicture, toPanel, type Panel } from '../../solver/index.js';
 import type { GivenFile } from './protocol.js';
 
@@ -20,7 +15,6 @@ export interface Pictures {
   readonly target: number | null;
 }
 
-const PANELS = 9;
 const MOST_CANDIDATES = 16;
 const MOST_FILE_BYTES = 32 << 20;
 const MOST_PIXELS = 24 << 20;
@@ -77,7 +71,7 @@ async function readSinglePanels(files: readonly GivenFile[]): Promise<Pictures> 
   const sorted = [...files].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
   const panels: (Panel | null)[] = [];
   for (const file of sorted) panels.push(toPanel(await decodePicture(file), file.name));
-  if (panels.length === PANELS - 1) panels.push(null);
+  if (panels.length === MATRIX_PANELS - 1) panels.push(null);
   return { panels, candidates: [], target: null };
 }
 
@@ -89,7 +83,8 @@ export async function readFiles(files: readonly GivenFile[]): Promise<Pictures> 
     const [file] = files;
     return file.name.toLowerCase().endsWith('.npz') ? readNpzFile(file) : readWholeMatrix(file);
   }
-  if (files.length === PANELS || files.length === PANELS - 1) return readSinglePanels(files);
+  if (files.length === MATRIX_PANELS || files.length === MATRIX_PANELS - 1)
+    return readSinglePanels(files);
   throw new ArgumentError(
     `${files.length} files: give nine pictures of panels (or eight without the last), one picture of the whole matrix, or one .npz of RAVEN`,
   );
@@ -149,7 +144,7 @@ export async function unpackPictures(packed: string): Promise<Pictures> {
   }
   const [version, count, target, low, high] = bytes;
   const blank = low | (high << 8);
-  const places = Array.from({ length: PANELS }, (_, i) => (blank >> i) & 1);
+  const places = Array.from({ length: MATRIX_PANELS }, (_, i) => (blank >> i) & 1);
   const present = places.filter((isBlank) => isBlank === 0).length;
   const sound =
     version === VERSION &&

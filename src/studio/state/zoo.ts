@@ -1,6 +1,6 @@
 /** Which models are to be had where the page lies; unknown on hosts without an index of them. */
 import { signal } from '@preact/signals';
-import { ZOO_INDEX, type ZooEntry, type ZooIndex } from '../zoo-index.js';
+import { ZOO_INDEX, type ZooEntry, type ZooIndex } from '../../protocol/index.js';
 
 const entries = signal<readonly ZooEntry[] | null>(null);
 

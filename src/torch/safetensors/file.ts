@@ -27,8 +27,8 @@ import {
   SafetensorsError,
   tensorBytes,
   writingOrder,
-} from './header.js';
-import type { SafetensorsHeader, StoredTensor, TensorDescription } from './header.js';
+} from '../../base/index.js';
+import type { SafetensorsHeader, StoredTensor, TensorDescription } from '../../base/index.js';
 
 /** One read or write call moves at most this much (the system's limit is just under 2 GiB). */
 const chunkBytes = 1 << 30;

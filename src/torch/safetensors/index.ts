@@ -13,12 +13,12 @@ import { scope } from '../scope.js';
 import type { Tensor } from '../tensor.js';
 import type { Device } from '../types.js';
 import { SafetensorsFile, writeSafetensorsFile } from './file.js';
-import type { StoredDType } from './header.js';
+import type { StoredDType } from '../../base/index.js';
 
 export { SafetensorsFile, writeSafetensorsFile } from './file.js';
 export type { TensorSource } from './file.js';
-export { maximumHeaderBytes, SafetensorsError } from './header.js';
-export type { SafetensorsProblem, StoredDType, StoredTensor } from './header.js';
+export { maximumHeaderBytes, SafetensorsError } from '../../base/index.js';
+export type { SafetensorsProblem, StoredDType, StoredTensor } from '../../base/index.js';
 
 /** What a file held. */
 export interface LoadedSafetensors {

@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
-import { startWorker } from '../../matrix/node.js';
+import { startWorker } from '../../base/node.js';
 import { WorkerError } from '../errors.js';
 import type { ProblemPlan } from './problem-plan.js';
 import type { ProblemSource, RecordLayout } from './record.js';

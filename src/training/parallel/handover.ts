@@ -101,7 +101,7 @@ export function followRun(team: Team, cuda: string): Opened {
   }
   const { folder, checkpoint } = header;
   const config = parseRunConfig(header.config, 'the configuration of the first rank');
-  if (checkpoint === null) return { folder, config, checkpoint, stored: null, isNew: true };
+  if (checkpoint === null) return { folder, config, checkpoint, stored: null };
   const device = (config.device === 'cuda' ? cuda : config.device) as Device;
   const tensors = receiveTensors(team, device, checkpoint.tensors);
   const { feed, extra } = checkpoint;
@@ -110,5 +110,5 @@ export function followRun(team: Team, cuda: string): Opened {
     for (const map of Object.values(tensors)) for (const tensor of map.values()) tensor.dispose();
   };
   const loaded: LoadedCheckpoint = { state, feed, extra, ...tensors, dispose };
-  return { folder, config, checkpoint: loaded, stored: null, isNew: false };
+  return { folder, config, checkpoint: loaded, stored: null };
 }

@@ -3,7 +3,7 @@
  * step needs of the others (gradients, statistics, posteriors) and what they must decide as one (when to
  * stop, how long the run is) goes through here. A run of one process has a team of one, which asks nobody.
  */
-import { ArgumentError } from '../../matrix/index.js';
+import { ArgumentError } from '../../base/index.js';
 import {
   GradientReducer,
   nn,

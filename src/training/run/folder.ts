@@ -1,85 +1,135 @@
 /**
- * The names and upkeep of a run's files. Full checkpoints are `checkpoint-<step>.safetensors`, the
- * newest two are kept; the weights of the best validation are `checkpoint-best-<step>.safetensors`,
- * kept as long as a kept checkpoint refers to them. A new file is complete before an old one goes.
+ * The files of a run: their names, how they are written, and which of them stay. Full checkpoints are
+ * `checkpoint-<step>.safetensors`; the newest two are kept. The weights of the best validation are
+ * `checkpoint-best-<step>.safetensors`; each checkpoint refers to the newest of them that is not newer
+ * than itself. Every write is complete and synced, or it did not happen.
  */
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { isTemporary, type RunFiles } from './files.js';
+import { makeFolder, writeFileAtomically } from '../../base/node.js';
+import { writeTensors, type TensorFile } from './checkpoint.js';
 
+export const CONFIG_FILE = 'config.json';
+export const METRICS_FILE = 'metrics.jsonl';
 /** Held by the process that trains; see lock.ts. */
 export const LOCK_FILE = 'training.lock';
-const FULL = /^checkpoint-(\d+)\.safetensors$/;
-const BEST = /^checkpoint-best-(\d+)\.safetensors$/;
-/** Digits of a step in names, so that they sort. */
-const DIGITS = 8;
-const KEPT = 2;
+const KEPT_CHECKPOINTS = 2;
 
-const padded = (step: number): string => step.toString().padStart(DIGITS, '0');
-export const checkpointName = (step: number): string => `checkpoint-${padded(step)}.safetensors`;
-export const bestName = (step: number): string => `checkpoint-best-${padded(step)}.safetensors`;
-export const rulesName = (step: number): string => `rules-${step}.json`;
-
-function stepsOf(names: readonly string[], pattern: RegExp): number[] {
-  return names
-    .map((name) => pattern.exec(name))
-    .filter((match) => match !== null)
-    .map((match) => Number(match[1]))
-    .sort((a, b) => b - a);
+/** How a run writes. An interface, so that tests can put a failing disk in its place. */
+export interface RunFiles {
+  /** Replaces a whole file atomically. */
+  write(file: string, bytes: Uint8Array): Promise<void>;
+  /** Cuts a file at `offset` (creating it if need be) and continues it with `bytes`. */
+  writeTail(file: string, offset: number, bytes: Uint8Array): Promise<void>;
+  /** Writes a checkpoint atomically. */
+  writeTensors(request: TensorFile): Promise<void>;
 }
 
-/** Steps of the full checkpoints in a folder, newest first. */
-export async function checkpointSteps(files: RunFiles, folder: string): Promise<number[]> {
-  return stepsOf(await files.list(folder), FULL);
+export const isMissing = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** Names the file in an error: the system does not if writing to an open file fails. */
+export function withPath(error: unknown, file: string): unknown {
+  const isNameless = error instanceof Error && 'code' in error && !('path' in error);
+  return isNameless ? Object.assign(error, { path: file }) : error;
 }
 
-/** Steps of the best-so-far weights in a folder, newest first. */
-export async function bestSteps(files: RunFiles, folder: string): Promise<number[]> {
-  return stepsOf(await files.list(folder), BEST);
-}
+/** The real file system. */
+export const diskFiles: RunFiles = {
+  write: (file, bytes) =>
+    writeFileAtomically(file, bytes).catch((error: unknown) => {
+      throw withPath(error, file);
+    }),
+  writeTail: async (file, offset, bytes) => {
+    const handle = await open(file, 'a');
+    try {
+      await handle.truncate(offset);
+      await handle.appendFile(bytes);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+  },
+  writeTensors,
+};
 
-/** Rule snapshots in a folder, by step. */
-export async function rulesSteps(files: RunFiles, folder: string): Promise<number[]> {
-  return stepsOf(await files.list(folder), /^rules-(\d+)\.json$/).reverse();
-}
-
-/** Whether a folder holds something of a run, or anything else that is not ours to write over. */
-export async function isTaken(files: RunFiles, folder: string): Promise<boolean> {
-  const names = await files.list(folder);
-  // A process killed at its very start leaves a folder that is no run yet.
-  return names.some((name) => !isTemporary(name) && name !== LOCK_FILE);
-}
-
-/** Removes checkpoints beyond the newest two and best weights that none of the kept refers to. */
-export async function pruneCheckpoints(
-  files: RunFiles,
-  folder: string,
-  referredBest: ReadonlySet<number>,
-): Promise<void> {
-  const names = await files.list(folder);
-  const old = stepsOf(names, FULL).slice(KEPT).map(checkpointName);
-  const unused = stepsOf(names, BEST)
-    .filter((step) => !referredBest.has(step))
-    .map(bestName);
-  for (const name of [...old, ...unused]) await files.remove(path.join(folder, name));
-}
-
-/** Removes what a killed process left half-written. */
-export async function removeLeftovers(files: RunFiles, folder: string): Promise<void> {
-  for (const name of await files.list(folder)) {
-    if (isTemporary(name)) await files.remove(path.join(folder, name));
+/** Size in bytes, or null if there is no such file or folder. */
+export async function sizeOf(file: string): Promise<number | null> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
   }
 }
 
-/** Removes rule snapshots and checkpoints of steps after `step`, which will be written again. */
-export async function removeLater(files: RunFiles, folder: string, step: number): Promise<void> {
-  const names = await files.list(folder);
-  const later = [
-    ...stepsOf(names, /^rules-(\d+)\.json$/)
-      .filter((at) => at > step)
-      .map(rulesName),
-    ...stepsOf(names, FULL)
-      .filter((at) => at > step)
-      .map(checkpointName),
-  ];
-  for (const name of later) await files.remove(path.join(folder, name));
+async function namesIn(folder: string): Promise<string[]> {
+  return (await sizeOf(folder)) === null ? [] : readdir(folder);
+}
+
+/** Files of one kind, each named after a number of steps. */
+class StepFiles {
+  /** @param digits of a step in a name, so that names sort */
+  constructor(
+    readonly before: string,
+    readonly after: string,
+    readonly digits: number,
+  ) {}
+
+  name(step: number): string {
+    return this.before + step.toString().padStart(this.digits, '0') + this.after;
+  }
+
+  /** Steps of the files in a folder, newest first. */
+  async steps(folder: string): Promise<number[]> {
+    const pattern = new RegExp(`^${this.before}(\\d+)${this.after}$`);
+    const steps = (await namesIn(folder)).flatMap((name) => pattern.exec(name)?.[1] ?? []);
+    return steps.map(Number).sort((a, b) => b - a);
+  }
+
+  async remove(folder: string, isUnwanted: (step: number) => boolean): Promise<void> {
+    for (const step of (await this.steps(folder)).filter(isUnwanted)) {
+      await rm(path.join(folder, this.name(step)), { force: true });
+    }
+  }
+}
+
+export const CHECKPOINTS = new StepFiles('checkpoint-', '.safetensors', 8);
+export const BEST = new StepFiles('checkpoint-best-', '.safetensors', 8);
+export const RULES = new StepFiles('rules-', '.json', 0);
+
+/** Whether a name is that of a file that was still being written. */
+const isTemporary = (name: string): boolean => /^\..*\.(part|tmp)$/.test(name);
+
+/** Whether a folder holds something of a run, or anything else that is not ours to write over. */
+export async function isTaken(folder: string): Promise<boolean> {
+  // A process killed at its very start leaves a folder that is no run yet.
+  return (await namesIn(folder)).some((name) => !isTemporary(name) && !name.startsWith(LOCK_FILE));
+}
+
+/**
+ * Removes what a killed process left half-written, and everything of steps after `step`, which will be
+ * written again. Only for the process that holds the lock: then no other is writing.
+ */
+export async function removeStale(folder: string, step: number): Promise<void> {
+  for (const name of (await namesIn(folder)).filter(isTemporary)) {
+    await rm(path.join(folder, name), { force: true });
+  }
+  for (const kind of [CHECKPOINTS, BEST, RULES]) await kind.remove(folder, (at) => at > step);
+}
+
+/** Removes checkpoints beyond the newest two, and best weights that neither of these refers to. */
+export async function pruneCheckpoints(folder: string): Promise<void> {
+  const kept = (await CHECKPOINTS.steps(folder)).slice(0, KEPT_CHECKPOINTS);
+  const best = await BEST.steps(folder);
+  const referred = kept.map((step) => best.find((at) => at <= step));
+  await CHECKPOINTS.remove(folder, (step) => !kept.includes(step));
+  await BEST.remove(folder, (step) => !referred.includes(step));
+}
+
+/** Makes a vanished folder again, but not below a folder that is gone too: the disk may be away. */
+export async function remakeFolder(folder: string): Promise<void> {
+  if ((await sizeOf(folder)) !== null) return;
+  await stat(path.dirname(folder));
+  await makeFolder(folder);
 }

@@ -1,24 +1,17 @@
 /**
  * One process at a time works on a run: it holds a file in the run's folder that names it. What a killed
- * process leaves is taken over as soon as it can be told that it is gone: at once on the same host, after
- * a while without a sign of life on another. Only who trains asks for it; reading a run needs no lock.
+ * process leaves is taken over as soon as it is known to be gone: at once on the same host, after a
+ * while without a sign of life on another. Only a training asks for it; reading a run needs no lock.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { ArgumentError } from '../../matrix/index.js';
+import { makeFolder } from '../../base/node.js';
 import { TrainingError } from '../errors.js';
-import { isMissing, withPath, type RunFiles } from './files.js';
-import { LOCK_FILE } from './folder.js';
+import { isMissing, LOCK_FILE, sizeOf, withPath } from './folder.js';
 
 /** Between two signs of life. */
 const REFRESH_MS = 30_000;
@@ -27,74 +20,71 @@ const SILENCE_MS = 120_000;
 /** Others may take and leave the lock meanwhile, but not for ever. */
 const ATTEMPTS = 20;
 
-/** Who holds a lock. */
-export interface Holder {
-  readonly host: string;
-  readonly pid: number;
-  /** When the process started, in the system's own terms: pids are used again. Null where unknown. */
-  readonly started: string | null;
-}
-
-/** State and start of a process as Linux tells them; null where it does not, or there is none. */
-function processFacts(pid: number): { state: string; started: string } | null {
+/** When a process started, as Linux tells it; null if it does not, or if there is no such process. */
+function startOf(pid: number): string | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name, in brackets, may hold anything; the third field comes after it.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0], started: fields[19] };
+    // A killed process whose parent has not asked for its end yet.
+    return fields[0] === 'Z' ? 'zombie' : fields[19];
   } catch {
     return null;
   }
 }
 
-export const thisProcess = (): Holder => ({
-  host: hostname(),
-  pid: process.pid,
-  started: processFacts(process.pid)?.started ?? null,
-});
+/** What a lock says of its holder: pids are used again, so the start of the process is named too. */
+export const lockText = (
+  pid = process.pid,
+  host = hostname(),
+  started = startOf(pid) ?? 'unknown',
+): string => `process ${pid} on host ${host}, started ${started}\n`;
+const LOCK_TEXT = /^(process (\d+) on host (\S+)), started (\S+)\n$/;
 
 /** Whether a process of this host still runs. */
-function isAlive({ pid, started }: Holder): boolean {
-  const facts = processFacts(pid);
-  // A killed process whose parent has not asked for its end yet is a zombie.
-  if (facts !== null && started !== null) return facts.started === started && facts.state !== 'Z';
+function isAlive(pid: number, started: string): boolean {
+  const found = startOf(pid);
+  if (found !== null && started !== 'unknown') return found === started;
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-/** Who a lock's text names; null where it is cut off or not ours. */
-function parseHolder(text: string): Holder | null {
-  try {
-    const { host, pid, started } = JSON.parse(text) as Partial<Holder>;
-    const named = typeof host === 'string' && Number.isSafeInteger(pid) && Number(pid) > 0;
-    return named ? { host, pid: Number(pid), started: started ?? null } : null;
-  } catch {
-    return null;
-  }
-}
-
 /**
- * Why a lock must be respected; null where its holder is gone. Where it may be gone, trying again later helps,
+ * Why a lock must be respected; null if its holder is gone. If it may be gone, trying again later helps,
  * as launchers of jobs do: then it is no wrong use.
  */
 function refusalOf(text: string, changed: number, file: string): Error | null {
-  const holder = parseHolder(text);
-  const who = holder === null ? 'another process' : `process ${holder.pid} on host ${holder.host}`;
+  const [, who = 'another process', pid, host, started] = LOCK_TEXT.exec(text) ?? [];
   const run = path.dirname(file);
-  if (holder !== null && holder.host === hostname()) {
-    if (!isAlive(holder)) return null;
+  if (host === hostname()) {
+    if (!isAlive(Number(pid), started)) return null;
     return new ArgumentError(`${run} is being trained by ${who}: wait for its end`);
   }
-  const silent = Date.now() - changed;
+  const silent = Math.max(0, Date.now() - changed);
   if (silent > SILENCE_MS) return null;
-  const ago = Math.max(0, Math.round(silent / 1000));
+  const ago = `${Math.round(silent / 1000)} seconds ago`;
   return new TrainingError(
-    `${run} was in use by ${who} ${ago} seconds ago: wait for its end, or delete ${file} if it is gone`,
+    `${run} was in use by ${who} ${ago}: wait for its end, or delete ${file} if it is gone`,
   );
+}
+
+/** Removes the lock of a process that is gone; throws if it may still be at work. */
+function removeIfAbandoned(file: string): void {
+  // Two processes may find it abandoned at once: what is moved aside must be what was judged.
+  const aside = `${file}.${randomBytes(4).toString('hex')}`;
+  try {
+    const text = readFileSync(file, 'utf8');
+    const refusal = refusalOf(text, statSync(file).mtimeMs, file);
+    if (refusal !== null) throw refusal;
+    renameSync(file, aside);
+    if (readFileSync(aside, 'utf8') === text) rmSync(aside);
+    else renameSync(aside, file);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
 }
 
 export class RunLock {
@@ -104,11 +94,11 @@ export class RunLock {
   #madeFolder = false;
 
   /** Makes the folder if need be, and takes its lock; refuses while another process holds it. */
-  async take(folder: string, files: RunFiles): Promise<void> {
-    const isNew = (await files.size(folder)) === null;
-    await files.makeFolder(folder);
+  async take(folder: string): Promise<void> {
+    const isNew = (await sizeOf(folder)) === null;
+    await makeFolder(folder);
     const file = path.join(folder, LOCK_FILE);
-    this.#text = `${JSON.stringify(thisProcess())}\n`;
+    this.#text = lockText();
     for (let attempt = 0; !this.#create(file); attempt++) {
       if (attempt === ATTEMPTS) throw new ArgumentError(`${file}: others keep taking this lock`);
       removeIfAbandoned(file);
@@ -118,7 +108,7 @@ export class RunLock {
     this.#timer = setInterval(() => this.#refresh(file), REFRESH_MS).unref();
   }
 
-  /** Whether the lock could be written: false where there is one already. */
+  /** Whether the lock could be written: false if there is one already. */
   #create(file: string): boolean {
     try {
       writeFileSync(file, this.#text, { flag: 'wx' });
@@ -129,17 +119,12 @@ export class RunLock {
     }
   }
 
-  /** Gives a sign of life. Should the folder have vanished and come back, the lock does as well. */
+  /** Gives a sign of life. If the folder has vanished and come back, the lock does as well. */
   #refresh(file: string): void {
     try {
-      const now = new Date();
-      utimesSync(file, now, now);
+      if (!this.#create(file)) utimesSync(file, new Date(), new Date());
     } catch {
-      try {
-        this.#create(file);
-      } catch {
-        // The disk refuses, as it does to the run itself, which says so.
-      }
+      // The disk refuses, as it does to the run itself, which says so.
     }
   }
 
@@ -156,21 +141,5 @@ export class RunLock {
     } catch {
       // The folder is gone or holds the run; a lock that stays is taken over by the next process.
     }
-  }
-}
-
-/** Removes the lock of a process that is gone; throws where it may still be at work. */
-function removeIfAbandoned(file: string): void {
-  // Two processes may find it abandoned at once: what is moved aside must be what was judged.
-  const aside = `${file}.${randomBytes(4).toString('hex')}.partial`;
-  try {
-    const text = readFileSync(file, 'utf8');
-    const refusal = refusalOf(text, statSync(file).mtimeMs, file);
-    if (refusal !== null) throw refusal;
-    renameSync(file, aside);
-    if (readFileSync(aside, 'utf8') === text) rmSync(aside);
-    else renameSync(aside, file);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
   }
 }

@@ -59,7 +59,8 @@ export class StepInputs {
     this.#options = options;
     this.#order = new EpochOrder(options.seed, slotCount);
     const integers = part.count + sizes.integers + 2;
-    const floats = sizes.floats + sizes.weights;
+    // A tensor of no values cannot be pinned.
+    const floats = Math.max(1, sizes.floats + sizes.weights);
     this.#integers = keep(zeros([integers], { dtype: 'i64', device }));
     this.#floats = keep(zeros([floats], { device }));
     const view = (of: Tensor, from: number, count: number): Tensor =>

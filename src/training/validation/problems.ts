@@ -4,17 +4,17 @@
  */
 import { CounterRandom, derivedSeed, STREAM } from '../../base/index.js';
 import {
+  CANDIDATES,
   drawInto,
   layoutOf,
+  MATRIX_PANELS,
   matrixPanels,
   sampleProblem,
   VARIANTS,
   type Variant,
 } from '../../matrix/index.js';
-import { PANELS, type ImageSize } from '../../models/index.js';
+import type { ImageSize } from '../../models/index.js';
 import type { ProblemSource } from '../feed/record.js';
-
-export const CANDIDATES = 8;
 
 export interface ValidationProblems {
   /** Where they come from: problem n is index n of this source. */
@@ -46,7 +46,7 @@ export async function makeValidationProblems(
 ): Promise<ValidationProblems> {
   const layout = layoutOf(source.configuration, source.noisy);
   const pixels = imageSize * imageSize;
-  const panels = new Uint8Array(count * PANELS * pixels);
+  const panels = new Uint8Array(count * MATRIX_PANELS * pixels);
   const images = (): Uint8Array => new Uint8Array(count * CANDIDATES * pixels);
   const candidates = { raven: images(), 'i-raven': images() };
   const answers = new Int32Array(count);
@@ -60,7 +60,7 @@ export async function makeValidationProblems(
       });
       if (variant !== 'raven') continue;
       matrixPanels(problem).forEach((panel, n) => {
-        drawInto(layout, panel, imageSize, panels, (index * PANELS + n) * pixels);
+        drawInto(layout, panel, imageSize, panels, (index * MATRIX_PANELS + n) * pixels);
       });
       answers[index] = problem.target;
     }
@@ -88,7 +88,7 @@ export function drawInBatchChoice(seed: number, count: number): InBatchChoice {
   };
   for (let n = 0; n < count; n++) {
     const random = new CounterRandom(seed, STREAM.validationBatches, n);
-    choice.targets[n] = random.below(PANELS);
+    choice.targets[n] = random.below(MATRIX_PANELS);
     const answer = random.below(offeredPerProblem);
     choice.answers[n] = answer;
     const others = othersThan(random, n, count, offeredPerProblem - 1);

@@ -4,17 +4,17 @@
  * missing anywhere, panels of other problems as candidates. All it asks of a model is `score`. Several ranks
  * share the work slice by slice and all come to the same numbers as one process.
  */
-import { VARIANTS } from '../../matrix/index.js';
-import { PANELS, type Missing, type System, type SystemModel } from '../../models/index.js';
+import { CANDIDATES, MATRIX_PANELS, VARIANTS } from '../../matrix/index.js';
+import type { Missing, System, SystemModel } from '../../models/index.js';
 import { keep, noGrad, scope, tensor, type Device, type Tensor } from '../../torch/index.js';
 import type { Judgement } from '../loop.js';
 import { SOLO, type Team } from '../parallel/team.js';
-import { CANDIDATES, drawInBatchChoice } from './problems.js';
+import { drawInBatchChoice } from './problems.js';
 import type { InBatchChoice, ValidationProblems } from './problems.js';
 
 /** Problems judged at a time; bounds the memory. */
 const SLICE = 64;
-const LAST = PANELS - 1;
+const LAST = MATRIX_PANELS - 1;
 
 /** One choice for every problem: which panels are missing, and the candidates as rows of all pictures. */
 interface Choice {
@@ -87,14 +87,14 @@ export class Validator {
     const { imageSize: side, count } = this.#problems;
     const perProblem = choice.offered.length / count;
     const dtype = model.parameters()[0].dtype;
-    const panels = this.#panels.narrow(0, first * PANELS, length * PANELS);
+    const panels = this.#panels.narrow(0, first * MATRIX_PANELS, length * MATRIX_PANELS);
     const rows = choice.offered.subarray(first * perProblem, (first + length) * perProblem);
     const index = tensor(BigInt64Array.from(rows, BigInt), { device: this.#device });
     const pixels = (bytes: Tensor, shape: number[]): Tensor =>
       bytes.to({ dtype }).div_(255).reshape(shape);
     return model
       .score(
-        pixels(panels, [length, PANELS, side, side]),
+        pixels(panels, [length, MATRIX_PANELS, side, side]),
         choice.missing.slice(first, first + length),
         pixels(choice.pictures.indexSelect(0, index), [length, perProblem, 1, side, side]),
       )
@@ -113,7 +113,9 @@ function inBatchChoice({ source, count }: ValidationProblems, pictures: Tensor):
   const perProblem = offered.length / count;
   return {
     missing: Array.from(targets, (target) => [target]),
-    offered: offered.map((problem, i) => problem * PANELS + targets[Math.floor(i / perProblem)]),
+    offered: offered.map(
+      (problem, i) => problem * MATRIX_PANELS + targets[Math.floor(i / perProblem)],
+    ),
     pictures,
     answers,
   };

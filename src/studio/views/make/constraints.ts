@@ -2,6 +2,7 @@
  * Rules and first values of a matrix of one's own, as the JSON text that the matrix layer reads. Reading
  * it back for the form takes only what the form can show; the matrix layer checks the whole.
  */
+import { isRecord } from '../../../base/index.js';
 import {
   freePlan,
   ruleMeaning,
@@ -51,13 +52,10 @@ const keyOf = ({ attribute }: Rule): string =>
 const keysOf = (group: RuleGroup): readonly string[] =>
   group === 'Number/Position' ? ['number', 'position'] : [group.toLowerCase()];
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const entries = (value: unknown, count: number): Record<string, unknown>[] =>
   Array.from({ length: count }, (_, i) => {
     const entry: unknown = Array.isArray(value) ? value[i] : undefined;
-    return isObject(entry) ? entry : {};
+    return isRecord(entry) ? entry : {};
   });
 
 export function readDraft(text: string, layout: ConfigurationLayout): Draft {
@@ -67,7 +65,7 @@ export function readDraft(text: string, layout: ConfigurationLayout): Draft {
   } catch {
     // A damaged link: the form starts empty, and the matrix says what is wrong.
   }
-  const parts = isObject(json) ? json : {};
+  const parts = isRecord(json) ? json : {};
   const count = layout.components.length;
   return {
     rules: entries(parts.rules, count) as unknown as RuleEntry[],
@@ -88,7 +86,7 @@ export function fixedRule(draft: Draft, component: number, options: readonly Rul
   const entry = draft.rules[component];
   return options.findIndex(({ rule }) => {
     const fixed = entry[keyOf(rule)];
-    return isObject(fixed) && fixed.name === rule.name && fixed.value === rule.value;
+    return isRecord(fixed) && fixed.name === rule.name && fixed.value === rule.value;
   });
 }
 

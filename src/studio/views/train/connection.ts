@@ -14,7 +14,7 @@ import {
   type StepUpdate,
   type TrainEvents,
   type TrainStatus,
-} from '../../train-api.js';
+} from '../../../protocol/index.js';
 
 const MOST_POINTS = 2000;
 const MOST_NOTES = 5;

@@ -5,7 +5,7 @@ import { messageOf } from '../../state/resource.js';
 import { changeMatrix } from '../../state/store.js';
 import { readZoo } from '../../state/zoo.js';
 import { freshSeed } from '../../parts/configuration-bar.js';
-import type { RunSummary, TrainStatus } from '../../train-api.js';
+import type { RunSummary, TrainStatus } from '../../../protocol/index.js';
 import { exportRun, latest, resume, start, stop } from './connection.js';
 
 const MINUTES = [2, 5, 10, 20, 60] as const;

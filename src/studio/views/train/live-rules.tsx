@@ -1,7 +1,7 @@
 /** The rule map while it forms: for each concept the rules parsed from fixed matrices. */
 import { useMemo } from 'preact/hooks';
 import { lookOfWords } from '../../parts/rule-looks.js';
-import type { RulesUpdate } from '../../train-api.js';
+import type { RulesUpdate } from '../../../protocol/index.js';
 import { rules } from './connection.js';
 import { SmallPlane } from './small-plane.js';
 

@@ -9,6 +9,9 @@
  * has are accepted. Hosts are assumed little-endian, as all that Node and libtorch share are.
  */
 
+import { isRecord } from './check.js';
+import { CrabError } from './errors.js';
+
 /** Types a tensor in a safetensors file may have here, by our names. */
 export type StoredDType = 'f32' | 'f64' | 'f16' | 'bf16' | 'i64' | 'i32' | 'u8' | 'bool';
 
@@ -45,7 +48,7 @@ export type SafetensorsProblem =
   | 'closed';
 
 /** A file, or a request, that is not right; the message is one sentence and names the tensor. */
-export class SafetensorsError extends Error {
+export class SafetensorsError extends CrabError {
   override readonly name = 'SafetensorsError';
 
   constructor(
@@ -196,10 +199,6 @@ function duplicateKey(text: string): string | undefined {
     }
   }
   return undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function schemaError(name: string, what: string): SafetensorsError {

@@ -1,5 +1,5 @@
-/** The little linear algebra that distances and rule categories need, on row-major f64 matrices. */
-import { BundleError } from './errors.js';
+/** The little linear algebra of covariances that several layers need, on row-major f64 matrices. */
+import { FormatError } from './errors.js';
 
 /** The lower factor L of a symmetric positive definite matrix, A = L L'. */
 export function cholesky(matrix: Float64Array, size: number): Float64Array {
@@ -12,7 +12,7 @@ export function cholesky(matrix: Float64Array, size: number): Float64Array {
         lower[i * size + j] = sum / lower[j * size + j];
         continue;
       }
-      if (!(sum > 0)) throw new BundleError('a covariance of the bundle is not positive definite');
+      if (!(sum > 0)) throw new FormatError('a covariance is not positive definite');
       lower[i * size + i] = Math.sqrt(sum);
     }
   }

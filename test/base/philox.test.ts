@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  CounterRandom,
-  derivedSeed,
-  philoxBlock,
-  STREAM,
-} from '../../src/training/random/philox.js';
+import { CounterRandom, derivedSeed, philoxBlock, STREAM } from '../../src/base/index.js';
 
 const hex = (words: Uint32Array): string =>
   [...words].map((word) => word.toString(16).padStart(8, '0')).join(' ');

@@ -14,7 +14,8 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { problemToBatch, sampleProblem } from '../../src/matrix/index.js';
-import { outputPlace, SetWriter, writeFileAtomically } from '../../src/matrix/node.js';
+import { outputPlace, writeFileAtomically } from '../../src/base/node.js';
+import { SetWriter } from '../../src/matrix/node.js';
 import { scratchFolder } from '../scratch-folder.js';
 
 const posix = process.platform !== 'win32';

@@ -5,7 +5,7 @@ import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FormatError } from '../errors.js';
-import type { ByteSource } from '../zip-source.js';
+import type { ByteSource } from '../byte-source.js';
 import { outputPlace, type OutputPlace } from './output-place.js';
 
 const COPY_BYTES = 1 << 20;

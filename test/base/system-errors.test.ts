@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { faultSentence, systemCauseOf, systemFaultOf } from '../../src/matrix/node.js';
+import { faultSentence, systemCauseOf, systemFaultOf } from '../../src/base/node.js';
 
 test('what the system refuses is told in words, with the path', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'crab-system-'));

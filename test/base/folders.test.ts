@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { makeFolder, makeFolderOf } from '../../src/matrix/node.js';
+import { makeFolder, makeFolderOf } from '../../src/base/node.js';
 import { scratchFolder } from '../scratch-folder.js';
 
 const root = scratchFolder();
