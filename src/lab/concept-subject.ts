@@ -188,3 +188,7 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
     return this.#dispose();
   }
 }
+
+/** A subject as one with concepts; null if it has none. */
+export const withConcepts = (subject: Subject): ConceptSubject | null =>
+  subject instanceof ConceptSubject ? (subject as ConceptSubject) : null;

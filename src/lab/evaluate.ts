@@ -20,7 +20,7 @@ import { ruleAgreement } from './metrics/rule-agreement.js';
 import { selectionAccuracies } from './metrics/selection-accuracy.js';
 import { studyProblems, type StudiedProblems } from './metrics/studied-problems.js';
 import { varianceDecline } from './metrics/variance-decline.js';
-import { ConceptSubject } from './concept-subject.js';
+import { withConcepts } from './concept-subject.js';
 import type { Subject } from './subject.js';
 
 export interface EvaluationOptions extends ChosenCounts {
@@ -142,7 +142,7 @@ class Evaluation {
   async #measure() {
     const { subject } = this;
     const { pictures, panels } = this.#conditions;
-    const concepts = subject instanceof ConceptSubject ? subject : null;
+    const concepts = withConcepts(subject);
     const painter = subject.imagine === undefined ? null : (subject as Painter);
     const studied = await this.#study();
     const gsa = this.#gsa(studied);

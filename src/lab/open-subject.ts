@@ -143,7 +143,8 @@ export async function openRunSubject(
   const weights = await run.weights('best');
   const told = await runFacts(run, weights);
   const history = parseHistory(bundleHistory(await run.metrics()));
-  const { model, dispose } = await run.loadModel('best', device);
+  const trained = await run.loadModel('best', device);
+  const { model } = trained;
   if (!hasConcepts(model)) return new PictureSubject(model, told, history);
   try {
     const networks = new TorchNetworks(model, told.imageSize);
@@ -176,10 +177,10 @@ export async function openRunSubject(
       ruleMap,
       history,
     });
-    const free = (): Promise<void> => Promise.resolve(dispose());
+    const free = (): Promise<void> => Promise.resolve(trained.dispose());
     return new ConceptSubject(solver, { facts, history, dispose: free });
   } catch (error) {
-    dispose();
+    trained.dispose();
     throw error;
   }
 }

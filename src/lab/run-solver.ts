@@ -26,7 +26,7 @@ type ConceptModel = SystemModel &
 
 /** Whether a model has all that a solver asks for. */
 export const hasConcepts = (model: SystemModel): model is ConceptModel =>
-  [model.conceptsOf, model.predictConcepts, model.paint].every((each) => each !== undefined);
+  (['conceptsOf', 'predictConcepts', 'paint'] as const).every((method) => method in model);
 
 /** Pixels [S, S] of a panel in [0, 1]. */
 function pixelsOf({ input, what }: NamedPanel, side: ImageSide): ArrayLike<number> {

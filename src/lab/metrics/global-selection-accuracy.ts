@@ -15,7 +15,7 @@ import { availableParallelism } from 'node:os';
 import { MATRIX_PANELS } from '../../matrix/index.js';
 import { runPool } from '../../base/node.js';
 import type { ConceptMeans } from '../../solver/index.js';
-import { ConceptSubject, flat } from '../concept-subject.js';
+import { flat, withConcepts } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { GsaPoint, GsaResult } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
@@ -87,7 +87,7 @@ async function runTasks(
   const problems = { count: studied.count, codes: codesOf(studied.keys) };
   const spare = studied.count * settings.repeats >= WORTH_THREADS ? availableParallelism() - 1 : 0;
   const threads = workers ?? spare;
-  const bundle = subject instanceof ConceptSubject ? subject.bundle : undefined;
+  const bundle = withConcepts(subject)?.bundle;
   if (bundle === undefined || threads === 0) {
     const all: GsaProblems = { ...problems, panels: studied.panels };
     const judge = new GsaJudge(subject, all, settings);

@@ -12,7 +12,7 @@ import {
   sampleProblem,
 } from '../../matrix/index.js';
 import { softmax, type ConceptMeans, type Panel } from '../../solver/index.js';
-import { ConceptSubject, flat, squaredDistance } from '../concept-subject.js';
+import { flat, squaredDistance, withConcepts, type ConceptSubject } from '../concept-subject.js';
 import type { ExampleProblem, ModelEvaluation } from '../evaluation.js';
 import type { CompletedExample, SelectionExample } from '../figures/index.js';
 import { drawPanels } from '../metrics/generated-source.js';
@@ -149,8 +149,7 @@ async function selectionExample(
     missing: [MATRIX_PANELS],
     candidates: (await subject.see(candidates, signal)).panels.map((each) => [each]),
   };
-  const explained =
-    subject instanceof ConceptSubject ? await subject.explain(question, signal) : null;
+  const explained = (await withConcepts(subject)?.explain(question, signal)) ?? null;
   const [{ own, scale }] = await subject.choose([question], { signal });
   const chosen = nearest(own);
   const probabilities = softmax(own, scale);
@@ -183,6 +182,7 @@ export async function takePictures(
   signal?: AbortSignal,
 ): Promise<ModelPictures> {
   const examples = examplesOf(evaluation);
+  const concepts = withConcepts(subject);
   const selections: SelectionExample[] = [];
   for (const example of worthSelecting(examples)) {
     selections.push(await selectionExample(subject, example, names, signal));
@@ -190,8 +190,7 @@ export async function takePictures(
   return {
     completed:
       subject.imagine === undefined ? [] : await completedExamples(subject, examples, signal),
-    interpolations:
-      subject instanceof ConceptSubject ? await interpolations(subject, evaluation, signal) : [],
+    interpolations: concepts === null ? [] : await interpolations(concepts, evaluation, signal),
     selections,
   };
 }
