@@ -8,6 +8,7 @@ import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { layoutName } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import { isFile } from '../base/node.js';
 import { CAPABILITIES, systemNamed } from '../models/index.js';
 import { Metrics, openBundle, parseHistory, parseRuleMap } from '../solver/index.js';
@@ -79,14 +80,21 @@ export async function subjectFrom(
   return subjectOf(await openBundle(source, options.signal), options);
 }
 
+/** Finds a bundle; an error names the argument that all commands have for it. */
+const locate = (
+  location: string,
+  { zoo, signal }: Pick<SubjectOptions, 'zoo' | 'signal'>,
+): Promise<BundleSource> =>
+  locateBundle(location, { zoo, signal }).catch((cause: unknown) => {
+    if (!(cause instanceof ArgumentError)) throw cause;
+    throw new ArgumentError(`--model ${cause.message}`, { cause });
+  });
+
 /** Opens a bundle by its folder, its name in the zoo or its URL. */
-export async function openBundleSubject(
+export const openBundleSubject = async (
   location: string,
   options: SubjectOptions = {},
-): Promise<BundleSubject> {
-  const { zoo, signal } = options;
-  return subjectFrom(await locateBundle(location, { zoo, signal }), options);
-}
+): Promise<BundleSubject> => subjectFrom(await locate(location, options), options);
 
 async function fileHash(file: string): Promise<string> {
   const hash = createHash('sha256');
@@ -191,7 +199,7 @@ export async function readFacts(location: string, signal?: AbortSignal): Promise
     const run = await openRun(location);
     return runFacts(run, await run.weights('best'));
   }
-  const { manifest } = await openBundle(await locateBundle(location, { signal }), signal);
+  const { manifest } = await openBundle(await locate(location, { signal }), signal);
   return bundleFacts(manifest);
 }
 

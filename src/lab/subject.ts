@@ -101,6 +101,9 @@ export interface Subject {
   dispose(): Promise<void>;
 }
 
+/** A subject that draws. */
+export type Painter = Subject & Required<Pick<Subject, 'imagine'>>;
+
 /** The chosen candidate, from 0: of those equally near the first. */
 export const nearest = (distances: readonly number[]): number =>
   distances.indexOf(Math.min(...distances));

@@ -96,7 +96,7 @@ export class Metric {
   readonly #band: number;
   readonly #blocks: readonly Float64Array[];
   readonly #mean: Float64Array;
-  #precision: readonly Float64Array[] | null = null;
+  readonly #precision: readonly Float64Array[];
   #whiten: ((row: Float64Array) => Float64Array) | null = null;
 
   constructor(
@@ -107,16 +107,15 @@ export class Metric {
     const size = concepts * conceptSize;
     this.#band = bandOf(statistics.form, size, conceptSize);
     this.#blocks = blocksOf(statistics, size, this.#band);
+    this.#precision = this.#blocks.map((block) => invertPositive(block, this.#band));
     this.#mean = Float64Array.from(statistics.mean);
   }
 
   /** Shares of the concepts [M] in the distance of a residual [D]; they add up to it. */
   shares(residual: ArrayLike<number>): Float64Array {
     const { concepts, conceptSize } = this;
-    const band = this.#band;
-    this.#precision ??= this.#blocks.map((block) => invertPositive(block, band));
     const d = this.#mean.map((mean, i) => residual[i] - mean);
-    const scaled = blockProduct(this.#precision, band, d);
+    const scaled = blockProduct(this.#precision, this.#band, d);
     const shares = new Float64Array(concepts);
     for (let i = 0; i < d.length; i++) shares[Math.floor(i / conceptSize)] += d[i] * scaled[i];
     return shares;

@@ -8,7 +8,7 @@ import type { Panel } from '../../solver/index.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { PixelError, PixelErrors } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
-import type { Subject } from '../subject.js';
+import type { Painter } from '../subject.js';
 import { SLICE } from './generated-source.js';
 import type { StudiedProblems } from './studied-problems.js';
 
@@ -38,7 +38,7 @@ export function panelError(
 }
 
 export async function pixelErrors(
-  subject: Subject & Required<Pick<Subject, 'imagine'>>,
+  subject: Painter,
   studied: StudiedProblems,
   options: PixelOptions = {},
 ): Promise<PixelErrors> {

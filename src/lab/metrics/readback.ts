@@ -28,7 +28,7 @@ import type { Panel as Picture } from '../../solver/index.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, ReadbackResult } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
-import type { Subject } from '../subject.js';
+import type { Painter } from '../subject.js';
 import { attributeColumns } from './attributes.js';
 import { drawPanels, SLICE } from './generated-source.js';
 import { PanelReader, type ReadPanel } from './panel-reader.js';
@@ -140,7 +140,7 @@ function atSmallSize(picture: Picture, side: ImageSide): Picture {
 
 /** Reads imagined panels back, on fresh problems whose descriptions are known. */
 export async function readback(
-  subject: Subject & Required<Pick<Subject, 'imagine'>>,
+  subject: Painter,
   options: ReadbackOptions = {},
 ): Promise<ReadbackResult> {
   const { problems: count = DEFAULT_COUNTS.pictures, seed = DEFAULT_SEED } = options;
