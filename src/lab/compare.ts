@@ -10,14 +10,25 @@ import {
   type Configuration,
   type Variant,
 } from '../matrix/index.js';
-import type { ModelEvaluation, SelectionResult } from './evaluation.js';
+import type { Measured, ModelEvaluation, SelectionResult } from './evaluation.js';
 import { meanOf } from './statistics.js';
 
+/** A share, with its interval if one was measured. */
+export type Share = Pick<Measured, 'value'> & Partial<Measured>;
+
+/** Accuracy on one set of problems: measured, or as a bundle tells it. */
+export interface ComparedResult extends Omit<SelectionResult, 'sa' | 'saL2'> {
+  readonly sa: Share;
+  readonly saL2?: Share;
+}
+
 /** What is asked of a model here; measurements that are kept have it too. */
-export type Compared = Pick<
+export interface Compared extends Pick<
   ModelEvaluation,
-  'system' | 'preset' | 'configuration' | 'noisy' | 'selection'
->;
+  'system' | 'preset' | 'configuration' | 'noisy'
+> {
+  readonly selection: readonly ComparedResult[] | null;
+}
 
 /** The two ways of making candidates that the paper's table has, RAVEN / I-RAVEN. */
 export const PAPER_VARIANTS = ['raven', 'i-raven'] as const satisfies readonly Variant[];
@@ -65,7 +76,7 @@ export function inOrder<M extends Compared>(models: readonly M[]): M[] {
 }
 
 /** Which results are meant: those on fresh problems, or on data that were given. */
-export type Which = (result: SelectionResult) => boolean;
+export type Which = (result: Pick<SelectionResult, 'seed'>) => boolean;
 export const isFresh: Which = ({ seed }) => seed !== undefined;
 export const isGiven: Which = (result) => !isFresh(result);
 
@@ -73,13 +84,15 @@ export const isGiven: Which = (result) => !isFresh(result);
 export const freshOrGiven = (models: readonly Compared[]): Which =>
   models.some(({ selection }) => selection?.some(isFresh)) ? isFresh : isGiven;
 
+type ResultOf<M extends Compared> = NonNullable<M['selection']>[number];
+
 /** The result on most problems of a variant. */
-export const resultOf = (
-  model: Compared | undefined,
+export const resultOf = <M extends Compared>(
+  model: M | undefined,
   variant: Variant,
   which: Which,
-): SelectionResult | undefined =>
-  (model?.selection ?? [])
+): ResultOf<M> | undefined =>
+  [...((model?.selection ?? []) as readonly ResultOf<M>[])]
     .filter((each) => each.variant === variant && which(each))
     .sort((a, b) => b.count - a.count)[0];
 
@@ -92,6 +105,9 @@ export const byConfiguration = <M extends Compared>(
 /** Accuracy with RAVEN and with I-RAVEN candidates, fractions. */
 export type Pair = readonly (number | null)[];
 
+export const pairText = (pair: Pair, unknown: string, between: string): string =>
+  pair.map((share) => (share === null ? unknown : (100 * share).toFixed(1))).join(between);
+
 /** A row of Table 1: the average, only if all seven are measured, and a cell for each configuration. */
 export interface AccuracyRow {
   readonly average: Pair;
@@ -100,7 +116,7 @@ export interface AccuracyRow {
 
 /** The row of a group, by its own measure or by plain L2; null if no model has such a figure. */
 export function accuracyRow(
-  { models }: Group,
+  { models }: Pick<Group, 'models'>,
   measure: 'sa' | 'saL2',
   which = freshOrGiven(models),
 ): AccuracyRow | null {

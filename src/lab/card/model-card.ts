@@ -10,13 +10,8 @@ import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { whole } from '../numbers.js';
 import { paperAri } from '../report/paper.js';
 import type { MeasuredModel } from '../results/index.js';
-import {
-  accuracyRows,
-  isMeasurementOf,
-  paperAccuracy,
-  type AccuracyRow,
-  type Share,
-} from './accuracy.js';
+import type { Share } from '../compare.js';
+import { accuracyRows, isMeasurementOf, paperAccuracy, type AccuracyRow } from './accuracy.js';
 import { commandsOf, trainingItems } from './training-facts.js';
 import { weaknessItems } from './weaknesses.js';
 

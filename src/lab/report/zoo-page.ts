@@ -7,9 +7,9 @@ import {
   groupsOf,
   modelTitle,
   PAPER_VARIANTS,
+  pairText,
   resultOf,
   type Group,
-  type Pair,
 } from '../compare.js';
 import { VARIANT_NAMES, type GsaPoint, type ModelEvaluation } from '../evaluation.js';
 import { accuracyFigure, gsaFigure, type AccuracySeries } from '../figures/index.js';
@@ -55,9 +55,6 @@ const rowName = ({ label, models }: Group, measure: string): string =>
     ? `${label}, ${measure}`
     : label;
 
-const pairText = (pair: Pair): string =>
-  pair.map((share) => (share === null ? '--' : (100 * share).toFixed(1))).join('/');
-
 /** A cell as printed, with the bold parts that stars mark. */
 const printed = (cell: string): Markup =>
   markup`${cell.split('/').map((part, i) => {
@@ -75,7 +72,7 @@ function accuracyTable(groups: Groups): Markup {
     MEASURES.flatMap(([measure, told]): TableRow[] => {
       const row = accuracyRow(group, measure);
       if (row === null) return [];
-      const cells = [row.average, ...row.cells].map(pairText);
+      const cells = [row.average, ...row.cells].map((pair) => pairText(pair, '--', '/'));
       const aux = paperRows(group.system).at(-1)?.aux ?? '-';
       return [{ cells: [rowName(group, told), aux, ...cells], marked: true }];
     }),

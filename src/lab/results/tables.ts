@@ -7,6 +7,7 @@ import {
   isFresh,
   isGiven,
   modelTitle,
+  pairText,
   type Pair,
   type Which,
 } from '../compare.js';
@@ -42,8 +43,7 @@ const shown = (value: Measured | undefined): string =>
     ? NOTHING
     : `${percent(value.value)} [${percent(value.low)}, ${percent(value.high)}]`;
 
-const pairText = (pair: Pair): string =>
-  pair.map((share) => (share === null ? NOTHING : percent(share))).join(' / ');
+const pairCell = (pair: Pair): string => pairText(pair, NOTHING, ' / ');
 
 /** SA of every system beside the paper's rows; percent, RAVEN / I-RAVEN. */
 function selectionTable(models: Models, which?: Which): string {
@@ -53,7 +53,7 @@ function selectionTable(models: Models, which?: Which): string {
       const name = measure === 'sa' ? 'own distance' : 'plain L2';
       const label =
         measure === 'sa' && group.system !== 'crab' ? group.label : `${group.label}, ${name}`;
-      return row === null ? [] : [[label, pairText(row.average), ...row.cells.map(pairText)]];
+      return row === null ? [] : [[label, ...[row.average, ...row.cells].map(pairCell)]];
     });
     const paper = paperRows(group.system).map(({ name, aux, cells }) => [
       group.system === 'crab' ? 'the paper' : `the paper, ${name} (${aux})`,
