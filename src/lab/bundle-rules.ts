@@ -4,9 +4,10 @@
  * so that the map shows the model that is deployed, compacted or not, best weights or latest.
  */
 import { storedPrior, type MixtureData } from '../models/index.js';
-import type { RuleMap } from '../solver/index.js';
-import type { RulesSnapshot } from '../training/index.js';
+import type { RuleMap, SelectionStatistics } from '../solver/index.js';
+import type { OpenedRun, RulesSnapshot, StoredWeights } from '../training/index.js';
 import { mirroredMatrix, refittedPrior } from './bundle-prior.js';
+import { calibrate, type CalibrationOptions } from './calibration.js';
 import type { ConceptSubject } from './concept-subject.js';
 import { encodedProblems } from './metrics/generated-source.js';
 import type { Rules } from './subject.js';
@@ -40,7 +41,7 @@ export async function parseSourceRules(
 }
 
 /** The rule prior that a run's learner kept; null if it kept none. */
-export const priorOf = (extra: unknown): readonly MixtureData[] | null =>
+const priorOf = (extra: unknown): readonly MixtureData[] | null =>
   Array.isArray(extra) ? storedPrior(extra) : null;
 
 /** Snapshots of the same problems from before a step, oldest first, at most six, evenly chosen. */
@@ -95,4 +96,25 @@ export async function bundleRules(
     ].map(({ step, rules }) => ({ step, unit: UNIT, rules: inUnits(rules) })),
   };
   return new TextEncoder().encode(JSON.stringify(map));
+}
+
+export interface KnowledgeOptions extends CalibrationOptions {
+  /** Whether the map of rules is wanted; it is unless told. */
+  readonly rules?: boolean;
+}
+
+/**
+ * What a run's networks tell beyond their weights: the statistics they choose by, and `rules.json`. Both
+ * an exported bundle and a run that is evaluated as it is get it here, so that they give the same numbers.
+ */
+export async function knowledgeOf(
+  subject: ConceptSubject,
+  run: OpenedRun,
+  { step, extra }: StoredWeights,
+  { rules = true, ...options }: KnowledgeOptions,
+): Promise<{ readonly statistics: SelectionStatistics; readonly rules: Uint8Array | null }> {
+  const statistics = await calibrate(subject, options);
+  const found = { step, prior: priorOf(extra), snapshots: await run.rules() };
+  const fit = { signal: options.signal, fitted: options.problems };
+  return { statistics, rules: rules ? await bundleRules(subject, found, fit) : null };
 }

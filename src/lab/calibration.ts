@@ -18,23 +18,19 @@ import {
   drawCandidates,
   inBatchDistances,
   type Targets,
-  type Whitened,
 } from './calibration-choice.js';
 import { flat, type ConceptSubject } from './concept-subject.js';
 import { encodedProblems, SLICE } from './metrics/generated-source.js';
 import { momentsOf } from './statistics.js';
+import type { MetricOptions } from './subject.js';
 
-export interface CalibrationOptions {
+export interface CalibrationOptions extends MetricOptions {
   /** Problems the statistics are from. */
   readonly problems?: number;
   /** Further problems that form and shrinkage are chosen on. */
   readonly validation?: number;
   /** Numbers of missing panels that get statistics of their own. */
   readonly targetCounts?: readonly number[];
-  readonly seed?: number;
-  readonly signal?: AbortSignal;
-  /** Called with the share done, 0..1. */
-  readonly onProgress?: (share: number) => void;
 }
 
 export const CALIBRATION_DEFAULTS = {
@@ -109,55 +105,36 @@ function* residualsOf(encoded: Encoded, predicted: readonly Predicted[]): Genera
   }
 }
 
-/** Covariance in a form, with part of the mean variance mixed in. */
+/** A covariance in a form, as blocks [band, band] along its diagonal, with part of the mean variance mixed in. */
 function shaped(
   covariance: Float64Array,
   form: CovarianceForm,
   shrinkage: number,
-  concepts: number,
-  conceptSize: number,
-): Float64Array {
-  const size = concepts * conceptSize;
+  size: number,
+  band: number,
+): Float64Array[] {
   let variance = 0;
   for (let i = 0; i < size; i++) variance += covariance[i * (size + 1)] / size;
   variance = Math.max(variance, 1e-12);
-  const out = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) {
-    const block = Math.floor(i / conceptSize);
-    for (let j = 0; j < size; j++) {
-      const kept =
-        form === 'full' ||
-        (form === 'blocks' && Math.floor(j / conceptSize) === block) ||
-        (form === 'diagonal' && i === j);
-      if (kept) out[i * size + j] = (1 - shrinkage) * covariance[i * size + j];
+  return Array.from({ length: size / band }, (_, b) => {
+    const block = new Float64Array(band * band);
+    for (let i = 0; i < band; i++) {
+      const from = (b * band + i) * size + b * band;
+      for (let j = 0; j < band; j++) {
+        const kept = form === 'identity' ? 0 : (1 - shrinkage) * covariance[from + j];
+        block[i * band + j] = kept;
+      }
+      block[i * (band + 1)] += (form === 'identity' ? 1 : shrinkage) * variance;
     }
-    out[i * (size + 1)] += (form === 'identity' ? 1 : shrinkage) * variance;
-  }
-  return out;
+    return block;
+  });
 }
 
-/** What a form stores of its covariance. */
-function stored(
-  matrix: Float64Array,
-  form: CovarianceForm,
-  concepts: number,
-  conceptSize: number,
-): Float32Array {
-  const size = concepts * conceptSize;
-  switch (form) {
-    case 'identity':
-      return Float32Array.of(matrix[0]);
-    case 'diagonal':
-      return Float32Array.from({ length: size }, (_, i) => matrix[i * (size + 1)]);
-    case 'blocks':
-      return Float32Array.from({ length: size * conceptSize }, (_, at) => {
-        const row = Math.floor(at / conceptSize);
-        const column = Math.floor(row / conceptSize) * conceptSize + (at % conceptSize);
-        return matrix[row * size + column];
-      });
-    case 'full':
-      return packTriangle(matrix, size);
-  }
+/** What a form stores of its blocks. */
+function stored(blocks: readonly Float64Array[], form: CovarianceForm, band: number): Float32Array {
+  if (form === 'identity') return Float32Array.of(blocks[0][0]);
+  if (form === 'full') return packTriangle(blocks[0], band);
+  return Float32Array.from(blocks.flatMap((block) => Array.from(block)));
 }
 
 /** Forms and shrinkages to choose from. */
@@ -171,15 +148,22 @@ const CHOICES: readonly { readonly form: CovarianceForm; readonly shrinkage: num
 function chooseStatistics(
   moments: { readonly mean: Float64Array; readonly covariance: Float64Array },
   targets: Targets,
-  concepts: number,
   conceptSize: number,
   seed: number,
 ): ResidualStatistics {
   const offered = drawCandidates(targets, seed);
+  const size = moments.mean.length;
+  const shifted = (row: Float64Array): Float64Array =>
+    row.map((value, i) => value + moments.mean[i]);
   let best: { loss: number; statistics: ResidualStatistics } | null = null;
   for (const { form, shrinkage } of CHOICES) {
-    const matrix = shaped(moments.covariance, form, shrinkage, concepts, conceptSize);
-    const white = whitened(matrix, form, moments.mean, targets, conceptSize);
+    const band = bandOf(form, size, conceptSize);
+    const blocks = shaped(moments.covariance, form, shrinkage, size, band);
+    const whiten = blockWhitener(blocks, band);
+    const white = {
+      encoded: targets.encoded.map((panels) => panels.map(whiten)),
+      predicted: targets.predicted.map((rows) => rows.map((row) => whiten(shifted(row)))),
+    };
     const { loss, temperature } = bestTemperature(inBatchDistances(white, offered));
     if (best !== null && loss >= best.loss) continue;
     best = {
@@ -189,38 +173,12 @@ function chooseStatistics(
         shrinkage,
         temperature,
         mean: Float32Array.from(moments.mean),
-        covariance: stored(matrix, form, concepts, conceptSize),
+        covariance: stored(blocks, form, band),
       },
     };
   }
   if (best === null) throw new Error('calibration: no form of the covariance was tried');
   return best.statistics;
-}
-
-/** Encoded and predicted concepts in the coordinates of a covariance. */
-function whitened(
-  covariance: Float64Array,
-  form: CovarianceForm,
-  mean: Float64Array,
-  { encoded, predicted }: Targets,
-  conceptSize: number,
-): Whitened {
-  const size = mean.length;
-  const band = bandOf(form, size, conceptSize);
-  const blocks = Array.from({ length: size / band }, (_, b) => {
-    const block = new Float64Array(band * band);
-    for (let i = 0; i < band; i++) {
-      const from = (b * band + i) * size + b * band;
-      block.set(covariance.subarray(from, from + band), i * band);
-    }
-    return block;
-  });
-  const apply = blockWhitener(blocks, band);
-  const shifted = (row: Float64Array): Float64Array => row.map((value, i) => value + mean[i]);
-  return {
-    encoded: encoded.map((panels) => panels.map(apply)),
-    predicted: predicted.map((targets) => targets.map((target) => apply(shifted(target)))),
-  };
 }
 
 /** Works out the statistics of a model on fresh problems of its configuration. */
@@ -255,7 +213,7 @@ export async function calibrate(
       encoded: rows,
       predicted: checks.map(({ guesses }) => guesses),
     };
-    statistics.set(key, chooseStatistics(moments, targets, concepts, conceptSize, seed));
+    statistics.set(key, chooseStatistics(moments, targets, conceptSize, seed));
     step(0.4 / keys.length);
     await new Promise(setImmediate);
   }

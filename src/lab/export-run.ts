@@ -25,8 +25,7 @@ import {
   type WhichWeights,
 } from '../training/index.js';
 import { bundleHistory, rounded, secondsAt } from './bundle-history.js';
-import { bundleRules, priorOf } from './bundle-rules.js';
-import { calibrate } from './calibration.js';
+import { knowledgeOf } from './bundle-rules.js';
 import type { ConceptSubject } from './concept-subject.js';
 import type { NamedConcept } from './evaluation.js';
 import { generatedSource } from './metrics/generated-source.js';
@@ -176,27 +175,16 @@ async function withSubject<T>(
 
 /** What the networks alone tell: statistics of selection, rule map, names of concepts. */
 function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions) {
-  const { signal, onProgress } = options;
+  const { problems, validation, targetCounts, named: panels, signal, onProgress } = options;
+  const telling = (stage: string) => ({
+    signal,
+    onProgress: (share: number) => onProgress?.(stage, share),
+  });
   return async (subject: ConceptSubject) => {
-    const statistics = await calibrate(subject, {
-      problems: options.problems,
-      validation: options.validation,
-      targetCounts: options.targetCounts,
-      signal,
-      onProgress: (share) => onProgress?.('calibration', share),
-    });
-    const decline = await varianceDecline(subject, {
-      panels: options.named,
-      signal,
-      onProgress: (share) => onProgress?.('concepts', share),
-    });
-    const snapshots = await run.rules();
-    const rules = await bundleRules(
-      subject,
-      { step: weights.step, prior: priorOf(weights.extra), snapshots },
-      { signal, fitted: options.problems },
-    );
-    return { statistics, rules, conceptNames: bundleNames(decline.names) };
+    const asked = { problems, validation, targetCounts, ...telling('calibration') };
+    const known = await knowledgeOf(subject, run, weights, asked);
+    const { names } = await varianceDecline(subject, { panels, ...telling('concepts') });
+    return { ...known, conceptNames: bundleNames(names) };
   };
 }
 
@@ -213,7 +201,7 @@ export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   const found = await withSubject(draft, files, explore(run, weights, options));
   const { conceptNames } = found;
   files.set('selection.safetensors', formatSelection(found.statistics));
-  files.set('rules.json', found.rules);
+  if (found.rules !== null) files.set('rules.json', found.rules);
   const named = { ...draft, conceptNames };
   const accuracy = await withSubject(named, files, (subject) => measure(subject, options));
   signal?.throwIfAborted();

@@ -17,8 +17,8 @@ import { locateBundle, Solver } from '../solver/node.js';
 import type { Device } from '../torch/index.js';
 import { openRun, trainingFacts, type OpenedRun, type StoredWeights } from '../training/index.js';
 import { bundleHistory, secondsAt } from './bundle-history.js';
-import { bundleRules, priorOf } from './bundle-rules.js';
-import { calibrate, type CalibrationOptions } from './calibration.js';
+import { knowledgeOf } from './bundle-rules.js';
+import type { CalibrationOptions } from './calibration.js';
 import { ConceptSubject } from './concept-subject.js';
 import { manifestHash } from './conditions.js';
 import { METRIC_NAMES, type MetricName } from './evaluation.js';
@@ -161,27 +161,16 @@ export async function openRunSubject(
     const plain = new ConceptSubject(RunSolver.of(networks, manifest), { facts });
     const { concepts, conceptSize, ruleSize } = networks.sizes;
     const anywhere = facts.positions === 'any' && metrics.includes('gsa');
-    const statistics = await calibrate(plain, {
+    const known = await knowledgeOf(plain, run, weights, {
       ...calibration,
       ...(anywhere ? {} : { targetCounts: [] }),
+      rules: facts.can.includes('rules') && metrics.includes('ari'),
       signal,
       onProgress: (share) => onProgress?.('calibration', share),
     });
-    const wantsRules = facts.can.includes('rules') && metrics.includes('ari');
-    const found = {
-      step: weights.step,
-      prior: priorOf(weights.extra),
-      snapshots: await run.rules(),
-    };
-    const ruleMap = wantsRules
-      ? parseRuleMap(
-          await bundleRules(plain, found, { signal, fitted: calibration.problems }),
-          concepts,
-          ruleSize,
-        )
-      : null;
+    const ruleMap = known.rules && parseRuleMap(known.rules, concepts, ruleSize);
     const solver = RunSolver.of(networks, manifest, {
-      metrics: new Metrics(statistics, concepts, conceptSize),
+      metrics: new Metrics(known.statistics, concepts, conceptSize),
       ruleMap,
       history,
     });

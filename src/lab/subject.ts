@@ -101,6 +101,15 @@ export interface Subject {
   dispose(): Promise<void>;
 }
 
+/** What every metric can be told. */
+export interface MetricOptions {
+  /** Of what is drawn at random; each metric has one of its own. */
+  readonly seed?: number;
+  readonly signal?: AbortSignal;
+  /** Called with the share done, 0..1. */
+  readonly onProgress?: (share: number) => void;
+}
+
 /** A subject that draws. */
 export type Painter = Subject & Required<Pick<Subject, 'imagine'>>;
 

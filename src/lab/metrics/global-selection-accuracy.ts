@@ -19,7 +19,7 @@ import { flat, withConcepts } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { GsaPoint, GsaResult } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
-import type { Subject } from '../subject.js';
+import type { MetricOptions, Subject } from '../subject.js';
 import { GSA_CANDIDATES, GSA_TARGETS, GsaJudge } from './gsa-judge.js';
 import type { GsaCredits, GsaProblems, GsaSettings, GsaTask, GsaWay } from './gsa-judge.js';
 import type { GsaWorkerData } from './gsa-worker.js';
@@ -27,13 +27,10 @@ import type { StudiedProblems } from './studied-problems.js';
 
 export { GSA_CANDIDATES, GSA_TARGETS } from './gsa-judge.js';
 
-export interface GsaOptions {
+export interface GsaOptions extends MetricOptions {
   readonly repeats?: number;
-  readonly seed?: number;
   /** Threads beside this one, as many as cores are left unless told; 0 works in this one. */
   readonly workers?: number;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
 }
 
 const DEFAULT_SEED = 7_200_000_011;

@@ -8,16 +8,13 @@ import type { Panel } from '../../solver/index.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { PixelError, PixelErrors } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
-import type { Painter } from '../subject.js';
+import type { MetricOptions, Painter } from '../subject.js';
 import { SLICE } from './generated-source.js';
 import type { StudiedProblems } from './studied-problems.js';
 
-export interface PixelOptions {
+export interface PixelOptions extends MetricOptions {
   /** Problems used, the first of those given. */
   readonly problems?: number;
-  readonly seed?: number;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
 }
 
 const DEFAULT_SEED = 7_600_000_019;

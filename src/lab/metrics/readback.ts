@@ -28,16 +28,13 @@ import type { Panel as Picture } from '../../solver/index.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, ReadbackResult } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
-import type { Painter } from '../subject.js';
+import type { MetricOptions, Painter } from '../subject.js';
 import { attributeColumns } from './attributes.js';
 import { drawPanels, SLICE } from './generated-source.js';
 import { PanelReader, type ReadPanel } from './panel-reader.js';
 
-export interface ReadbackOptions {
+export interface ReadbackOptions extends MetricOptions {
   readonly problems?: number;
-  readonly seed?: number;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
 }
 
 const DEFAULT_SEED = 7_700_000_021;

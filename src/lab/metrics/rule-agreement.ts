@@ -14,14 +14,10 @@ import { RuleClassifier, type ConceptMeans, type RuleMixture } from '../../solve
 import type { ConceptSubject } from '../concept-subject.js';
 import type { AriAssignment, AriResult, AriTable, AttributeColumn } from '../evaluation.js';
 import { Bootstrap, meanOf } from '../statistics.js';
+import type { MetricOptions } from '../subject.js';
 import { bestAssignment } from './assignment.js';
 import { attributeColumns } from './attributes.js';
 import type { StudiedProblems } from './studied-problems.js';
-
-export interface RuleAgreementOptions {
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
-}
 
 /** Labels of one attribute, one for each problem. */
 export type Labeller = (label: Label, attribute: AttributeColumn) => string | null;
@@ -133,7 +129,7 @@ const LAST = 9;
 export async function ruleAgreement(
   { solver, ruleMap, facts }: Pick<ConceptSubject, 'solver' | 'ruleMap' | 'facts'>,
   studied: StudiedProblems,
-  { signal, onProgress }: RuleAgreementOptions = {},
+  { signal, onProgress }: Omit<MetricOptions, 'seed'> = {},
 ): Promise<AriResult | null> {
   const prior = ruleMap?.prior ?? null;
   const layout = layoutOf(facts.configuration, facts.noisy);

@@ -9,7 +9,7 @@ import {
   type SetBatch,
 } from '../../matrix/index.js';
 import type { MeasuredProblems } from '../evaluation.js';
-import type { Seen, Subject } from '../subject.js';
+import type { MetricOptions, Seen, Subject } from '../subject.js';
 import { generatedSource } from './generated-source.js';
 import { inTurns } from './selection-accuracy.js';
 
@@ -26,13 +26,11 @@ export interface StudiedProblems {
   readonly panels: readonly (readonly Seen[])[];
 }
 
-export interface StudyOptions {
+export interface StudyOptions extends MetricOptions {
   /** Problems wanted. */
   readonly count: number;
   /** Seed of the fresh ones. */
   readonly seed: number;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
 }
 
 /** More than are ever wanted: problems of a seed are made while they are read. */

@@ -19,15 +19,13 @@ import type { ConceptSubject } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, NamedConcept, VarianceDecline } from '../evaluation.js';
 import { momentsOf } from '../statistics.js';
+import type { MetricOptions } from '../subject.js';
 import { attributeColumns } from './attributes.js';
 import { varianceBatches } from './fixed-batches.js';
 
-export interface VarianceOptions {
+export interface VarianceOptions extends MetricOptions {
   /** Panels of the free batch, and of those that fix each attribute. */
   readonly panels?: number;
-  readonly seed?: number;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
 }
 
 const DEFAULT_SEED = 7_400_000_017;
