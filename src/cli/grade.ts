@@ -36,7 +36,7 @@ export function addGradeCommand(program: Command, signal: AbortSignal): void {
     .description('grade what people answered to items')
     .argument('<responses>', 'a CSV file: respondent,item,choice')
     .requiredOption('--items <path>', 'the items, as crab generate wrote them')
-    .option('--model <names>', 'bundles that answer too: names or folders, or zoo for all')
+    .option('--model <names>', 'bundles or runs that answer too: names or folders, or zoo for all')
     .option('--out <file.html>', 'write a page with charts and pictures')
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
