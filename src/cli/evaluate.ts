@@ -1,36 +1,29 @@
 /** `crab evaluate`: measures a model on problems, prints it, and draws a report of it. */
 import type { Command } from 'commander';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import {
+  closeData,
   evaluateModel,
-  exportRun,
   FRESH_COUNTS,
   freshData,
+  lackFor,
   METRIC_NAMES,
   MODEL_MARK,
+  openData,
   openSubject,
+  readFacts,
   summaryJson,
   summaryText,
-  variantOf,
   writeReport,
 } from '../lab/index.js';
-import type {
-  EvaluationData,
-  MetricName,
-  ModelEvaluation,
-  OpenedSubject,
-  Subject,
-} from '../lab/index.js';
+import type { EvaluationData, MetricName, ModelEvaluation, SubjectFacts } from '../lab/index.js';
 import { PARTS, type Part } from '../matrix/index.js';
 import { writeOutput, type OutputPlace } from '../base/node.js';
-import { checkConfiguration, openProblems } from '../matrix/node.js';
+import type { Device } from '../torch/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';
-import { problemsOption, readMetrics, repeatsOption } from './measuring.js';
-import { isRun, requireInput, requireOutputFile, requireOwnPage } from './paths.js';
+import { deviceOption, problemsOption, readMetrics, repeatsOption } from './measuring.js';
+import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
 
 interface Options {
   model: string;
@@ -40,6 +33,7 @@ interface Options {
   part: Part | 'all';
   problems?: number;
   repeats?: number;
+  device?: Device;
   report?: string;
   save?: string;
   json?: boolean;
@@ -47,8 +41,8 @@ interface Options {
 }
 
 const EXAMPLES = `
-The model is a bundle of the zoo by its name, the folder of a bundle, or a run, which is exported to a
-temporary bundle first. The data are a RAVEN folder (its test part), a set file (.npz) or an HDF5 cache;
+The model is a bundle of the zoo by its name, the folder of a bundle, or a run of any system, which is
+evaluated as it is (that needs libtorch): its own distance is worked out first, as crab export does. The data are a RAVEN folder (its test part), a set file (.npz) or an HDF5 cache;
 several may be given: selection accuracy is measured on each, gsa, errors and ari on all of them together
 (a matrix that is in several counts once). Without data, fresh problems are made, those of RAVEN and
 I-RAVEN candidates.
@@ -60,6 +54,7 @@ Metrics: sa        selection accuracy on the candidates of the data
          vd        variance decline: which attribute each concept is
          readback  whether imagined panels, read back as attributes, obey the rules
          all       all of these (the default with --report)
+What a system cannot have is left out: one without concepts has no vd, one for panel 9 alone no gsa.
 
 Examples:
   crab evaluate --model center --report center.html
@@ -90,47 +85,11 @@ export function define(command: Command, signal: AbortSignal): void {
     )
     .addOption(problemsOption())
     .addOption(repeatsOption())
+    .addOption(deviceOption())
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => evaluate(options, signal));
-}
-
-/** Uses a model: a bundle, or a run that is exported for the purpose. */
-async function withSubject<T>(
-  model: string,
-  metrics: readonly MetricName[],
-  progress: StageProgress,
-  signal: AbortSignal,
-  use: (subject: OpenedSubject) => Promise<T>,
-): Promise<T> {
-  const temporary = (await isRun(model))
-    ? await mkdtemp(path.join(tmpdir(), 'crab-bundle-'))
-    : null;
-  try {
-    if (temporary !== null) {
-      const onProgress = (stage: string, share: number): void =>
-        progress.update(`export: ${stage}`, share);
-      // Statistics for several missing panels are long to work out and only for arbitrary positions.
-      const targetCounts = metrics.includes('gsa') ? undefined : [];
-      await exportRun({
-        run: model,
-        out: temporary,
-        judged: 1,
-        targetCounts,
-        signal,
-        onProgress,
-      });
-    }
-    const subject = await openSubject(temporary ?? model, { signal });
-    try {
-      return await use(subject);
-    } finally {
-      await subject.dispose();
-    }
-  } finally {
-    if (temporary !== null) await rm(temporary, { recursive: true, force: true });
-  }
 }
 
 /** Metrics that look at the data; the others make panels of their own. */
@@ -138,39 +97,29 @@ const ON_DATA: readonly MetricName[] = ['sa', 'gsa', 'errors', 'ari'];
 const usesData = (metrics: readonly MetricName[]): boolean =>
   metrics.some((metric) => ON_DATA.includes(metric));
 
-/** Opens all data, or makes fresh ones; what is open is closed again where one fails. */
-async function openData(
-  options: Options,
+/** Opens all data, or makes fresh ones. */
+async function dataFor(
+  { data, count, part }: Options,
   metrics: readonly MetricName[],
-  subject: Subject,
+  facts: SubjectFacts,
 ): Promise<EvaluationData[]> {
-  const { configuration, noisy } = subject.solver.manifest;
-  if (options.data === undefined) {
-    if (!usesData(metrics)) return [];
-    return freshData(subject.solver.manifest, options.count ?? FRESH_COUNTS.model);
+  if (data !== undefined) {
+    return openData(
+      data.map((location) => ({ location })),
+      facts,
+      part,
+    );
   }
-  const part = options.part === 'all' ? undefined : options.part;
-  const opened: EvaluationData[] = [];
-  try {
-    for (const name of options.data) {
-      const source = await openProblems(name, { configuration, noisy, part });
-      opened.push({ source, name, variant: variantOf(name) });
-      if (source.count === 0) {
-        throw new UsageError(
-          `--data ${name}: no problems of the part ${options.part}; --part names another`,
-        );
-      }
-      await checkConfiguration(name, source, configuration);
-    }
-  } catch (error) {
-    await closeAll(opened);
-    throw error;
-  }
-  return opened;
+  return usesData(metrics) ? freshData(facts, count ?? FRESH_COUNTS.model) : [];
 }
 
-async function closeAll(data: readonly EvaluationData[]): Promise<void> {
-  for (const { source } of data) await source.close();
+/** Refuses metrics that were named and that the model cannot have. */
+function checkMetrics({ metrics: told = 'all' }: Options, facts: SubjectFacts): void {
+  if (told === 'all') return;
+  for (const metric of readMetrics(told)) {
+    const lack = lackFor(facts, metric);
+    if (lack !== null) throw new UsageError(`--metrics ${metric}: ${facts.system} ${lack}`);
+  }
 }
 
 async function measure(
@@ -179,31 +128,30 @@ async function measure(
   report: OutputPlace | undefined,
   signal: AbortSignal,
 ): Promise<ModelEvaluation> {
+  const { model, device, problems, repeats } = options;
+  const facts = await readFacts(model, signal);
+  checkMetrics(options, facts);
   const progress = new StageProgress(options.quiet ?? false);
+  const onProgress = (stage: string, share: number): void => progress.update(stage, share);
+  const data = await dataFor(options, metrics, facts);
   try {
-    return await withSubject(options.model, metrics, progress, signal, async (subject) => {
-      const data = await openData(options, metrics, subject);
-      try {
-        const evaluation = await evaluateModel(subject, {
-          model: options.model,
-          data,
-          metrics,
-          problems: options.problems,
-          repeats: options.repeats,
-          signal,
-          onProgress: (stage, share) => progress.update(stage, share),
-        });
-        if (report !== undefined) {
-          progress.update('report', 0);
-          await writeReport(evaluation, report, { model: subject.solver, signal });
-        }
-        return evaluation;
-      } finally {
-        await closeAll(data);
+    // Figures show the rules of a model, whatever is measured.
+    const shown = report === undefined ? metrics : [...metrics, 'ari' as const];
+    const subject = await openSubject(model, { metrics: shown, device, signal, onProgress });
+    try {
+      const asked = { model, data, metrics, problems, repeats, signal, onProgress };
+      const evaluation = await evaluateModel(subject, asked);
+      if (report !== undefined) {
+        progress.update('report', 0);
+        await writeReport(evaluation, report, { model: subject, signal });
       }
-    });
+      return evaluation;
+    } finally {
+      await subject.dispose();
+    }
   } finally {
     progress.stop();
+    await closeData(data);
   }
 }
 

@@ -1,5 +1,5 @@
 /** What the commands that measure models share: which metrics, on how many problems. */
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_COUNTS, METRIC_NAMES, type MetricName } from '../lab/index.js';
 import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
@@ -31,3 +31,12 @@ export function readMetrics(list: string): MetricName[] {
   }
   return METRIC_NAMES.filter((name) => asked.includes('all') || asked.includes(name));
 }
+
+/** `--device`, for models of runs. */
+export const deviceOption = (): Option =>
+  new Option('--device <name>', 'of a run: cpu, cuda or cuda:n (default: cpu)').argParser(
+    (text) => {
+      if (/^(cpu|cuda(:\d+)?)$/.test(text)) return text;
+      throw new InvalidArgumentError('expected cpu, cuda or cuda:n.');
+    },
+  );

@@ -7,13 +7,7 @@ import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../base/index.js';
-import {
-  isFile,
-  outputPlace,
-  readSmallFile,
-  requireEnding,
-  type OutputPlace,
-} from '../base/node.js';
+import { outputPlace, readSmallFile, requireEnding, type OutputPlace } from '../base/node.js';
 import { UsageError } from './errors.js';
 import { sentenceOf } from './sentences.js';
 
@@ -170,6 +164,3 @@ export async function requireFolder(argument: string, location: string): Promise
 export async function requireOutputFolder(argument: string, location: string): Promise<void> {
   await requireWritable(await requireFolder(argument, location), { argument, location });
 }
-
-/** Whether a folder holds a run of training. */
-export const isRun = (folder: string): Promise<boolean> => isFile(path.join(folder, 'config.json'));

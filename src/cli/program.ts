@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./evaluate.js'),
   },
   report: {
-    about: 'measure all models of a zoo and set them beside the paper',
+    about: 'measure all models of a folder and set them beside the paper',
     load: () => import('./report.js'),
   },
   solve: {
@@ -48,6 +48,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     about: 'grade what people answered to items',
     takes: ['<responses>', 'a CSV file: respondent,item,choice'],
     load: () => import('./grade.js'),
+  },
+  systems: {
+    about: 'the systems: what each needs, can do, and its measured accuracy',
+    load: () => import('./systems.js'),
   },
   train: {
     about: 'train a model without labels, or continue a training',

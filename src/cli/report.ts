@@ -8,10 +8,11 @@ import {
   summaryText,
   writeZooCards,
 } from '../lab/index.js';
+import type { Device } from '../torch/index.js';
 import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { sentenceOf } from './sentences.js';
-import { problemsOption, readMetrics, repeatsOption } from './measuring.js';
+import { deviceOption, problemsOption, readMetrics, repeatsOption } from './measuring.js';
 import { requireInput, requireOutputFolder } from './paths.js';
 import { startProgress } from './progress.js';
 
@@ -25,6 +26,7 @@ interface Options {
   metrics?: string;
   problems?: number;
   repeats?: number;
+  device?: Device;
   json?: boolean;
   quiet?: boolean;
 }
@@ -34,7 +36,8 @@ Writes index.html, which sets the models beside the tables of the paper; a page,
 every figure as SVG and PNG for each model. Without --data the models are measured on fresh problems,
 with --data and --count on both. A folder that holds a report already keeps what was measured under the
 same conditions (the bundle's hash, the data, all counts); what was not is removed and measured again.
-Files that no report wrote are never replaced. A bundle that cannot be opened is named and left out, and
+Files that no report wrote are never replaced. A folder may hold bundles and runs of any system (those
+need libtorch): each system and preset has its rows. A model that cannot be opened is named and left out, and
 the command ends with 1; with --docs nothing is measured then.
 With --docs, also the tables of the documents and a card of each model, README.md in its folder, and one
 of the zoo. With --cards nothing is measured: cards are written from the bundles and what --docs keeps.
@@ -48,7 +51,7 @@ Examples:
 
 export function define(command: Command, signal: AbortSignal): void {
   command
-    .option('--zoo [folder]', 'the bundles: those of this package, or a folder of them')
+    .option('--zoo [folder]', 'the models: those of this package, or a folder of bundles and runs')
     .option('--out <folder>', 'folder to write', 'report')
     .option('--data <folder...>', 'folders of RAVEN, or of sets (raven_center_single.npz)')
     .option(
@@ -59,6 +62,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--metrics <list>', `all, or some of ${METRIC_NAMES.join(',')} (default: all)`)
     .addOption(problemsOption())
     .addOption(repeatsOption())
+    .addOption(deviceOption())
     .option('--docs <folder>', 'also fill results.md and measured/ of this folder, and the cards')
     .option('--cards', 'only write the cards of the models, measuring nothing')
     .option('--json', 'report as JSON on standard output')
@@ -67,7 +71,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .action((options: Options) => run(options, signal));
 }
 
-const MEASURING = ['data', 'count', 'metrics', 'problems', 'repeats'] as const;
+const MEASURING = ['data', 'count', 'metrics', 'problems', 'repeats', 'device'] as const;
 
 async function writeCards(options: Options, signal: AbortSignal): Promise<void> {
   const asked = MEASURING.find((name) => options[name] !== undefined);
@@ -82,7 +86,7 @@ async function writeCards(options: Options, signal: AbortSignal): Promise<void> 
 
 async function run(options: Options, signal: AbortSignal): Promise<void> {
   if (options.zoo === undefined) {
-    throw new UsageError('say what to report on: --zoo, or --zoo with a folder of bundles');
+    throw new UsageError('say what to report on: --zoo, or --zoo with a folder of models');
   }
   const metrics = options.metrics === undefined ? undefined : readMetrics(options.metrics);
   if (typeof options.zoo === 'string') await requireInput('--zoo', options.zoo);

@@ -27,7 +27,8 @@ import type {
 import { numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
 import { duration } from './duration.js';
 import { Interrupted, UsageError } from './errors.js';
-import { isRun, readTextInput } from './paths.js';
+import { isRun } from '../lab/index.js';
+import { readTextInput } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
 import { Display } from './train-display.js';
 

@@ -34,3 +34,9 @@ export function bundleHistory(lines: readonly MetricsLine[]): Uint8Array {
   });
   return new TextEncoder().encode(JSON.stringify({ curves: thinned }));
 }
+
+/** Seconds of training until a step. */
+export function secondsAt(metrics: readonly MetricsLine[], step: number): number {
+  const until = metrics.filter((line) => line.step <= step);
+  return Math.round(until.at(-1)?.wall.seconds ?? 0);
+}

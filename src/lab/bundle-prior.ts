@@ -23,7 +23,7 @@ import {
   type Points,
 } from '../models/index.js';
 import type { ConceptMeans, RuleMixture } from '../solver/index.js';
-import { momentsOf } from './calibration.js';
+import { momentsOf } from './statistics.js';
 import type { Rules } from './subject.js';
 
 /** Components never get narrower than this share of the spread of a concept's rules. */

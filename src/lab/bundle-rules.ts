@@ -3,20 +3,14 @@
  * of moments of training are the run's snapshots; the last are parsed again by the bundle's own networks,
  * so that the map shows the model that is deployed, compacted or not, best weights or latest.
  */
-import {
-  formatLabel,
-  layoutOf,
-  MATRIX_PANELS,
-  render64Into,
-  samplePanels,
-  SMALL_PIXELS,
-} from '../matrix/index.js';
-import type { MixtureData } from '../models/index.js';
-import type { ConceptMeans, RuleMap, RuleMixture } from '../solver/index.js';
-import type { RulesSnapshot } from '../training/index.js';
+import { storedPrior, type MixtureData } from '../models/index.js';
+import type { RuleMap, SelectionStatistics } from '../solver/index.js';
+import type { OpenedRun, RulesSnapshot, StoredWeights } from '../training/index.js';
 import { mirroredMatrix, refittedPrior } from './bundle-prior.js';
-import { PanelEncoder } from './metrics/panel-encoder.js';
-import type { Rules, Subject } from './subject.js';
+import { calibrate, type CalibrationOptions } from './calibration.js';
+import type { ConceptSubject } from './concept-subject.js';
+import { encodedProblems } from './metrics/generated-source.js';
+import type { Rules } from './subject.js';
 
 /** Snapshots of training that are kept beside the last one. */
 const MOST_MOMENTS = 6;
@@ -26,69 +20,29 @@ const DEFAULT_SEED = 7_500_000_007;
 /** The prior is fitted to other problems than the map shows. */
 const PRIOR_PROBLEMS = 2048;
 const PRIOR_SEED = 7_700_000_011;
-const SLICE = 32;
 
 type Source = RuleMap['source'];
 
-/** Problems 0 .. count - 1 of a source, some at a time: concepts [n][9] of their panels, and true rules. */
-async function* encodedProblems(
-  subject: Pick<Subject, 'solver'>,
-  source: Source,
-  count: number,
-  signal?: AbortSignal,
-): AsyncGenerator<{
-  readonly concepts: readonly (readonly ConceptMeans[])[];
-  readonly truth: readonly string[];
-}> {
-  const layout = layoutOf(source.configuration, source.noisy);
-  const encoder = new PanelEncoder(subject.solver);
-  for (let first = 0; first < count; first += SLICE) {
-    const matrices = Array.from({ length: Math.min(SLICE, count - first) }, (_, i) =>
-      samplePanels({ ...source, index: first + i }),
-    );
-    const panels = matrices.flatMap((matrix) => matrix.panels);
-    const pictures = new Uint8Array(panels.length * SMALL_PIXELS);
-    panels.forEach((panel, i) => render64Into(layout, panel, pictures, i * SMALL_PIXELS));
-    const { means } = await encoder.encode(pictures, signal);
-    yield {
-      concepts: matrices.map((_, n) => means.slice(n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS)),
-      truth: matrices.map((matrix) => formatLabel(matrix.rules)),
-    };
-  }
-}
-
-/** Rules the subject parses from problems 0 .. count - 1 of a source. */
+/** Rules the subject parses from problems 0 .. count - 1 of a source, and from the same mirrored. */
 export async function parseSourceRules(
-  subject: Pick<Subject, 'solver' | 'parseRules'>,
+  subject: ConceptSubject,
   source: Source,
   count: number,
   signal?: AbortSignal,
-): Promise<{ readonly rules: Rules; readonly truth: readonly string[] }> {
-  const rules: Rules = [];
-  const truth: string[] = [];
-  for await (const problems of encodedProblems(subject, source, count, signal)) {
-    rules.push(...(await subject.parseRules(problems.concepts, signal)));
-    truth.push(...problems.truth);
+): Promise<{ readonly rules: Rules; readonly mirrored: Rules; readonly truth: readonly string[] }> {
+  const found = { rules: [] as Rules, mirrored: [] as Rules, truth: [] as string[] };
+  const { solver } = subject;
+  for await (const { concepts, truth } of encodedProblems(subject, source, 0, count, signal)) {
+    found.rules.push(...(await solver.parseRules(concepts, { signal })));
+    found.mirrored.push(...(await solver.parseRules(concepts.map(mirroredMatrix), { signal })));
+    found.truth.push(...truth);
   }
-  return { rules, truth };
+  return found;
 }
 
-/** The prior for a subject, from problems of a source. */
-async function fittedPrior(
-  subject: Pick<Subject, 'solver' | 'parseRules'>,
-  trained: readonly MixtureData[],
-  source: Source,
-  count: number,
-  signal?: AbortSignal,
-): Promise<RuleMixture[]> {
-  const rules: Rules = [];
-  const mirrored: Rules = [];
-  for await (const { concepts } of encodedProblems(subject, source, count, signal)) {
-    rules.push(...(await subject.parseRules(concepts, signal)));
-    mirrored.push(...(await subject.parseRules(concepts.map(mirroredMatrix), signal)));
-  }
-  return refittedPrior(rules, mirrored, trained);
-}
+/** The rule prior that a run's learner kept; null if it kept none. */
+const priorOf = (extra: unknown): readonly MixtureData[] | null =>
+  Array.isArray(extra) ? storedPrior(extra) : null;
 
 /** Snapshots of the same problems from before a step, oldest first, at most six, evenly chosen. */
 function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): RulesSnapshot[] {
@@ -112,7 +66,7 @@ export interface BundleRulesOptions {
 
 /** The bytes of `rules.json`. */
 export async function bundleRules(
-  subject: Pick<Subject, 'solver' | 'parseRules'>,
+  subject: ConceptSubject,
   trained: {
     readonly step: number;
     readonly prior: readonly MixtureData[] | null;
@@ -120,7 +74,7 @@ export async function bundleRules(
   },
   { signal, fitted = PRIOR_PROBLEMS }: BundleRulesOptions = {},
 ): Promise<Uint8Array> {
-  const { configuration, noisy } = subject.solver.manifest;
+  const { configuration, noisy } = subject.facts;
   const newest = trained.snapshots.at(-1);
   const source: Source = newest?.source ?? { configuration, noisy, seed: DEFAULT_SEED };
   const count = newest?.rules.length ?? DEFAULT_PROBLEMS;
@@ -129,10 +83,9 @@ export async function bundleRules(
     (each) => each.source.seed === source.seed && each.rules.length === count,
   );
   const fresh = { ...source, seed: PRIOR_SEED };
+  const parsed = trained.prior && (await parseSourceRules(subject, fresh, fitted, signal));
   const prior =
-    trained.prior === null
-      ? null
-      : await fittedPrior(subject, trained.prior, fresh, fitted, signal);
+    trained.prior && parsed && refittedPrior(parsed.rules, parsed.mirrored, trained.prior);
   const map = {
     prior,
     source: { configuration: source.configuration, noisy: source.noisy, seed: source.seed },
@@ -143,4 +96,25 @@ export async function bundleRules(
     ].map(({ step, rules }) => ({ step, unit: UNIT, rules: inUnits(rules) })),
   };
   return new TextEncoder().encode(JSON.stringify(map));
+}
+
+export interface KnowledgeOptions extends CalibrationOptions {
+  /** Whether the map of rules is wanted; it is unless told. */
+  readonly rules?: boolean;
+}
+
+/**
+ * What a run's networks tell beyond their weights: the statistics they choose by, and `rules.json`. Both
+ * an exported bundle and a run that is evaluated as it is get it here, so that they give the same numbers.
+ */
+export async function knowledgeOf(
+  subject: ConceptSubject,
+  run: OpenedRun,
+  { step, extra }: StoredWeights,
+  { rules = true, ...options }: KnowledgeOptions,
+): Promise<{ readonly statistics: SelectionStatistics; readonly rules: Uint8Array | null }> {
+  const statistics = await calibrate(subject, options);
+  const found = { step, prior: priorOf(extra), snapshots: await run.rules() };
+  const fit = { signal: options.signal, fitted: options.problems };
+  return { statistics, rules: rules ? await bundleRules(subject, found, fit) : null };
 }

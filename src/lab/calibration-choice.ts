@@ -5,8 +5,7 @@
  * trained model tells nearly all of them apart by any distance.
  */
 import { MATRIX_PANELS, Random } from '../matrix/index.js';
-import { squaredDistance } from './metrics/distance.js';
-import type { Whitened } from './whitening.js';
+import { squaredDistance } from './concept-subject.js';
 
 /** Problems to judge on. */
 export interface Targets {
@@ -17,6 +16,9 @@ export interface Targets {
   /** Predicted concepts [D] at its missing positions. */
   readonly predicted: readonly (readonly Float64Array[])[];
 }
+
+/** The same in coordinates in which a distance is plain Euclidean. */
+export type Whitened = Omit<Targets, 'positions'>;
 
 const CANDIDATES = 64;
 

@@ -4,45 +4,33 @@
  * fresh problems, by the probability given to the true panel among panels of other problems: candidates
  * of the data sets are never looked at, they would be supervision.
  */
-import {
-  layoutOf,
-  MATRIX_PANELS,
-  Random,
-  render64Into,
-  samplePanels,
-  SMALL_PIXELS,
-} from '../matrix/index.js';
-import { packTriangle } from '../solver/index.js';
+import { MATRIX_PANELS, Random } from '../matrix/index.js';
+import { bandOf, blockWhitener, packTriangle } from '../solver/index.js';
 import type {
-  Answer,
   ConceptMeans,
   CovarianceForm,
   ResidualStatistics,
   SelectionStatistics,
   StatisticsKey,
 } from '../solver/index.js';
-import type { SolverCore } from '../solver/index.js';
 import {
   bestTemperature,
   drawCandidates,
   inBatchDistances,
   type Targets,
 } from './calibration-choice.js';
-import { flat } from './metrics/distance.js';
-import { PanelEncoder } from './metrics/panel-encoder.js';
-import { whitened } from './whitening.js';
+import { flat, type ConceptSubject } from './concept-subject.js';
+import { encodedProblems, SLICE } from './metrics/generated-source.js';
+import { momentsOf } from './statistics.js';
+import type { MetricOptions } from './subject.js';
 
-export interface CalibrationOptions {
+export interface CalibrationOptions extends MetricOptions {
   /** Problems the statistics are from. */
   readonly problems?: number;
   /** Further problems that form and shrinkage are chosen on. */
   readonly validation?: number;
   /** Numbers of missing panels that get statistics of their own. */
   readonly targetCounts?: readonly number[];
-  readonly seed?: number;
-  readonly signal?: AbortSignal;
-  /** Called with the share done, 0..1. */
-  readonly onProgress?: (share: number) => void;
 }
 
 export const CALIBRATION_DEFAULTS = {
@@ -52,44 +40,30 @@ export const CALIBRATION_DEFAULTS = {
 };
 /** Without a number of their own, an eighth as many problems for validation. */
 const VALIDATION_SHARE = 1 / 8;
-const SLICE = 32;
 const SHRINKAGES = [1e-3, 1e-2, 0.05, 0.2];
 const LAST = MATRIX_PANELS;
-
-/** What calibration needs of a solver. */
-export type Calibrated = Pick<SolverCore, 'manifest' | 'encode' | 'solveConcepts'>;
 
 /** Concepts of all nine panels of problems. */
 type Encoded = readonly (readonly ConceptMeans[])[];
 
-/** What is missing in a problem, and what was predicted for it. */
+/** What is missing in a problem, and the concepts that were predicted for it. */
 interface Predicted {
   readonly missing: readonly number[];
-  readonly answer: Answer;
+  readonly guesses: readonly Float64Array[];
 }
 
 async function encodeProblems(
-  solver: Calibrated,
-  encoder: PanelEncoder,
+  subject: ConceptSubject,
   first: number,
   count: number,
   { seed = CALIBRATION_DEFAULTS.seed, signal }: CalibrationOptions,
   onSlice: () => void,
 ): Promise<Encoded> {
-  const { configuration, noisy } = solver.manifest;
-  const layout = layoutOf(configuration, noisy);
-  const encoded: ConceptMeans[][] = [];
-  for (let from = 0; from < count; from += SLICE) {
-    const n = Math.min(SLICE, count - from);
-    const panels = Array.from({ length: n }, (_, i) =>
-      samplePanels({ configuration, noisy, seed, index: first + from + i }),
-    ).flatMap((matrix) => matrix.panels);
-    const pictures = new Uint8Array(panels.length * SMALL_PIXELS);
-    panels.forEach((panel, i) => render64Into(layout, panel, pictures, i * SMALL_PIXELS));
-    const { means } = await encoder.encode(pictures, signal);
-    for (let i = 0; i < n; i++) {
-      encoded.push(means.slice(i * MATRIX_PANELS, (i + 1) * MATRIX_PANELS));
-    }
+  const { configuration, noisy } = subject.facts;
+  const encoded: (readonly ConceptMeans[])[] = [];
+  const source = { configuration, noisy, seed };
+  for await (const { concepts } of encodedProblems(subject, source, first, count, signal)) {
+    encoded.push(...concepts);
     onSlice();
   }
   return encoded;
@@ -105,107 +79,62 @@ function missingSets(key: StatisticsKey, count: number, seed: number): number[][
 }
 
 async function predict(
-  solver: Calibrated,
+  subject: ConceptSubject,
   encoded: Encoded,
   sets: readonly (readonly number[])[],
   signal?: AbortSignal,
 ): Promise<Predicted[]> {
   const predicted: Predicted[] = [];
   for (let from = 0; from < encoded.length; from += SLICE) {
-    const questions = encoded.slice(from, from + SLICE).map((concepts, i) => ({
-      concepts,
-      missing: sets[from + i],
-    }));
-    const answers = await solver.solveConcepts(questions, { signal });
-    answers.forEach((answer) => predicted.push({ missing: answer.missing, answer }));
+    const asked = encoded.slice(from, from + SLICE).map((panels, i) => {
+      const missing = [...sets[from + i]].sort((a, b) => a - b);
+      return { panels, missing };
+    });
+    const found = await subject.predict(asked, signal);
+    asked.forEach(({ missing }, i) => predicted.push({ missing, guesses: found[i].map(flat) }));
   }
   return predicted;
 }
 
-/** Mean [D] and covariance [D, D] of vectors. */
-export function momentsOf(vectors: Iterable<Float64Array>, size: number) {
-  const mean = new Float64Array(size);
-  const squares = new Float64Array(size * size);
-  let count = 0;
-  for (const vector of vectors) {
-    count++;
-    for (let i = 0; i < size; i++) {
-      const value = vector[i];
-      mean[i] += value;
-      for (let j = 0, at = i * size; j <= i; j++, at++) squares[at] += value * vector[j];
-    }
-  }
-  for (let i = 0; i < size; i++) mean[i] /= count;
-  const covariance = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) {
-    for (let j = 0; j <= i; j++) {
-      const value = squares[i * size + j] / count - mean[i] * mean[j];
-      covariance[i * size + j] = value;
-      covariance[j * size + i] = value;
-    }
-  }
-  return { mean, covariance };
-}
-
 function* residualsOf(encoded: Encoded, predicted: readonly Predicted[]): Generator<Float64Array> {
   for (let n = 0; n < predicted.length; n++) {
-    const { missing, answer } = predicted[n];
-    for (const position of missing) {
-      const guess = flat(answer.concepts[position - 1]);
-      yield flat(encoded[n][position - 1]).map((value, i) => value - guess[i]);
+    const { missing, guesses } = predicted[n];
+    for (const [t, position] of missing.entries()) {
+      yield flat(encoded[n][position - 1]).map((value, i) => value - guesses[t][i]);
     }
   }
 }
 
-/** Covariance in a form, with part of the mean variance mixed in. */
+/** A covariance in a form, as blocks [band, band] along its diagonal, with part of the mean variance mixed in. */
 function shaped(
   covariance: Float64Array,
   form: CovarianceForm,
   shrinkage: number,
-  concepts: number,
-  conceptSize: number,
-): Float64Array {
-  const size = concepts * conceptSize;
+  size: number,
+  band: number,
+): Float64Array[] {
   let variance = 0;
   for (let i = 0; i < size; i++) variance += covariance[i * (size + 1)] / size;
   variance = Math.max(variance, 1e-12);
-  const out = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) {
-    const block = Math.floor(i / conceptSize);
-    for (let j = 0; j < size; j++) {
-      const kept =
-        form === 'full' ||
-        (form === 'blocks' && Math.floor(j / conceptSize) === block) ||
-        (form === 'diagonal' && i === j);
-      if (kept) out[i * size + j] = (1 - shrinkage) * covariance[i * size + j];
+  return Array.from({ length: size / band }, (_, b) => {
+    const block = new Float64Array(band * band);
+    for (let i = 0; i < band; i++) {
+      const from = (b * band + i) * size + b * band;
+      for (let j = 0; j < band; j++) {
+        const kept = form === 'identity' ? 0 : (1 - shrinkage) * covariance[from + j];
+        block[i * band + j] = kept;
+      }
+      block[i * (band + 1)] += (form === 'identity' ? 1 : shrinkage) * variance;
     }
-    out[i * (size + 1)] += (form === 'identity' ? 1 : shrinkage) * variance;
-  }
-  return out;
+    return block;
+  });
 }
 
-/** What a form stores of its covariance. */
-function stored(
-  matrix: Float64Array,
-  form: CovarianceForm,
-  concepts: number,
-  conceptSize: number,
-): Float32Array {
-  const size = concepts * conceptSize;
-  switch (form) {
-    case 'identity':
-      return Float32Array.of(matrix[0]);
-    case 'diagonal':
-      return Float32Array.from({ length: size }, (_, i) => matrix[i * (size + 1)]);
-    case 'blocks':
-      return Float32Array.from({ length: size * conceptSize }, (_, at) => {
-        const row = Math.floor(at / conceptSize);
-        const column = Math.floor(row / conceptSize) * conceptSize + (at % conceptSize);
-        return matrix[row * size + column];
-      });
-    case 'full':
-      return packTriangle(matrix, size);
-  }
+/** What a form stores of its blocks. */
+function stored(blocks: readonly Float64Array[], form: CovarianceForm, band: number): Float32Array {
+  if (form === 'identity') return Float32Array.of(blocks[0][0]);
+  if (form === 'full') return packTriangle(blocks[0], band);
+  return Float32Array.from(blocks.flatMap((block) => Array.from(block)));
 }
 
 /** Forms and shrinkages to choose from. */
@@ -219,15 +148,22 @@ const CHOICES: readonly { readonly form: CovarianceForm; readonly shrinkage: num
 function chooseStatistics(
   moments: { readonly mean: Float64Array; readonly covariance: Float64Array },
   targets: Targets,
-  concepts: number,
   conceptSize: number,
   seed: number,
 ): ResidualStatistics {
   const offered = drawCandidates(targets, seed);
+  const size = moments.mean.length;
+  const shifted = (row: Float64Array): Float64Array =>
+    row.map((value, i) => value + moments.mean[i]);
   let best: { loss: number; statistics: ResidualStatistics } | null = null;
   for (const { form, shrinkage } of CHOICES) {
-    const matrix = shaped(moments.covariance, form, shrinkage, concepts, conceptSize);
-    const white = whitened(matrix, form, moments.mean, targets, conceptSize);
+    const band = bandOf(form, size, conceptSize);
+    const blocks = shaped(moments.covariance, form, shrinkage, size, band);
+    const whiten = blockWhitener(blocks, band);
+    const white = {
+      encoded: targets.encoded.map((panels) => panels.map(whiten)),
+      predicted: targets.predicted.map((rows) => rows.map((row) => whiten(shifted(row)))),
+    };
     const { loss, temperature } = bestTemperature(inBatchDistances(white, offered));
     if (best !== null && loss >= best.loss) continue;
     best = {
@@ -237,7 +173,7 @@ function chooseStatistics(
         shrinkage,
         temperature,
         mean: Float32Array.from(moments.mean),
-        covariance: stored(matrix, form, concepts, conceptSize),
+        covariance: stored(blocks, form, band),
       },
     };
   }
@@ -245,16 +181,16 @@ function chooseStatistics(
   return best.statistics;
 }
 
-/** Works out the statistics of a solver's bundle on fresh problems of its configuration. */
+/** Works out the statistics of a model on fresh problems of its configuration. */
 export async function calibrate(
-  solver: Calibrated,
+  subject: ConceptSubject,
   options: CalibrationOptions = {},
 ): Promise<SelectionStatistics> {
-  const { problems = CALIBRATION_DEFAULTS.problems } = options;
+  const { problems = CALIBRATION_DEFAULTS.problems, signal } = options;
   const { validation = Math.ceil(problems * VALIDATION_SHARE) } = options;
   const { targetCounts = CALIBRATION_DEFAULTS.targetCounts, seed = CALIBRATION_DEFAULTS.seed } =
     options;
-  const { concepts, conceptSize } = solver.manifest.sizes;
+  const { concepts, conceptSize } = subject.solver.manifest.sizes;
   const keys: StatisticsKey[] = [
     'last',
     ...targetCounts.map((count): StatisticsKey => `targets${count}`),
@@ -263,23 +199,21 @@ export async function calibrate(
   let done = 0;
   const step = (amount: number): void => options.onProgress?.(Math.min(1, (done += amount)));
   const onSlice = (): void => step(0.6 / slices);
-  const encoder = new PanelEncoder(solver);
-  const encoded = await encodeProblems(solver, encoder, 0, problems, options, onSlice);
-  const judged = await encodeProblems(solver, encoder, problems, validation, options, onSlice);
+  const encoded = await encodeProblems(subject, 0, problems, options, onSlice);
+  const judged = await encodeProblems(subject, problems, validation, options, onSlice);
+  const rows = judged.map((panels) => panels.map(flat));
   const statistics = new Map<StatisticsKey, ResidualStatistics>();
   for (const key of keys) {
     const sets = missingSets(key, problems + validation, seed);
-    const predicted = await predict(solver, encoded, sets.slice(0, problems), options.signal);
+    const predicted = await predict(subject, encoded, sets.slice(0, problems), signal);
     const moments = momentsOf(residualsOf(encoded, predicted), concepts * conceptSize);
-    const checks = await predict(solver, judged, sets.slice(problems), options.signal);
+    const checks = await predict(subject, judged, sets.slice(problems), signal);
     const targets: Targets = {
       positions: checks.map(({ missing }) => missing),
-      encoded: judged.map((panels) => panels.map(flat)),
-      predicted: checks.map(({ missing, answer }) =>
-        missing.map((position) => flat(answer.concepts[position - 1])),
-      ),
+      encoded: rows,
+      predicted: checks.map(({ guesses }) => guesses),
     };
-    statistics.set(key, chooseStatistics(moments, targets, concepts, conceptSize, seed));
+    statistics.set(key, chooseStatistics(moments, targets, conceptSize, seed));
     step(0.4 / keys.length);
     await new Promise(setImmediate);
   }

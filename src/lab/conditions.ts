@@ -4,8 +4,8 @@
  * same measurement, and only then may one stand for the other.
  */
 import { createHash } from 'node:crypto';
-import type { Bundle, BundleManifest } from '../solver/index.js';
-import type { EvaluationData } from './evaluate.js';
+import type { BundleManifest } from '../solver/index.js';
+import type { EvaluationData } from './evaluation-data.js';
 import { METRIC_NAMES } from './evaluation.js';
 import type {
   MeasuredData,
@@ -13,6 +13,7 @@ import type {
   MetricName,
   ModelEvaluation,
 } from './evaluation.js';
+import type { SubjectFacts } from './subject.js';
 
 /** Counts that can be chosen. */
 export interface ChosenCounts {
@@ -32,16 +33,35 @@ export const DEFAULT_COUNTS = { problems: 2000, repeats: 5, panels: 1024, pictur
 /** Problems at each end of the data that a fingerprint looks at. */
 const LOOKED_AT = 16;
 
+/** What a model lacks for a metric, in words; null if it can be measured. */
+export function lackFor({ can, positions }: SubjectFacts, metric: MetricName): string | null {
+  switch (metric) {
+    case 'sa':
+      return null;
+    case 'gsa':
+      return positions === 'any' ? null : 'answers for panel 9 alone';
+    case 'errors':
+    case 'readback':
+      return can.includes('impute') ? null : 'draws no panels';
+    case 'ari':
+      return can.includes('rules') ? null : 'tells no rules';
+    case 'vd':
+      return can.includes('concepts') ? null : 'has no concepts';
+  }
+}
+
 /** The hash that tells bundles apart: a manifest holds those of all its files. */
 export const manifestHash = (manifest: BundleManifest): string =>
   createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
 
 export const conditionsOf = (
-  bundle: Bundle | undefined,
+  facts: SubjectFacts,
   { metrics, problems, repeats, panels, pictures }: ChosenCounts,
 ): MeasuringConditions => ({
-  bundle: bundle === undefined ? null : manifestHash(bundle.manifest),
-  metrics: METRIC_NAMES.filter((name) => metrics?.includes(name) ?? true),
+  bundle: facts.hash,
+  metrics: METRIC_NAMES.filter(
+    (name) => (metrics?.includes(name) ?? true) && lackFor(facts, name) === null,
+  ),
   problems: problems ?? DEFAULT_COUNTS.problems,
   repeats: repeats ?? DEFAULT_COUNTS.repeats,
   panels: panels ?? DEFAULT_COUNTS.panels,

@@ -3,35 +3,20 @@
  * are fixed, so the same model and data give the same numbers. GSA, about half of the work, runs on
  * threads beside the others; encoder and decoder use the cores through ONNX Runtime.
  */
-import type { ProblemSource, Variant } from '../matrix/index.js';
+import { withConcepts } from './concept-subject.js';
 import { conditionsOf, describeData, type ChosenCounts } from './conditions.js';
+import type { EvaluationData } from './evaluation-data.js';
 import { EVALUATION_FORMAT, EVALUATION_VERSION } from './evaluation.js';
-import type {
-  MeasuringConditions,
-  MetricName,
-  ModelEvaluation,
-  SelectionResult,
-} from './evaluation.js';
+import type { MetricName, ModelEvaluation, SelectionResult } from './evaluation.js';
 import { exampleProblems } from './examples.js';
 import { globalSelectionAccuracy } from './metrics/global-selection-accuracy.js';
-import { PanelEncoder } from './metrics/panel-encoder.js';
 import { pixelErrors } from './metrics/pixel-error.js';
 import { readback } from './metrics/readback.js';
 import { ruleAgreement } from './metrics/rule-agreement.js';
 import { selectionAccuracies } from './metrics/selection-accuracy.js';
-import { studyProblems, type StudiedProblems } from './metrics/studied-problems.js';
+import { studyProblems } from './metrics/studied-problems.js';
 import { varianceDecline } from './metrics/variance-decline.js';
-import type { Subject } from './subject.js';
-
-/** Problems to evaluate on. */
-export interface EvaluationData {
-  readonly source: ProblemSource;
-  /** How it is called in results; the source's own name unless told. */
-  readonly name?: string;
-  readonly variant?: Variant | null;
-  /** Of fresh problems of our generator. */
-  readonly seed?: number;
-}
+import type { Painter, Subject } from './subject.js';
 
 export interface EvaluationOptions extends ChosenCounts {
   /** As the model was asked for. */
@@ -47,165 +32,126 @@ const STUDY_SEED = 7_900_000_033;
 /** Metrics that share problems, encoded beforehand. */
 const STUDIED: readonly MetricName[] = ['gsa', 'errors', 'ari'];
 
-/** One evaluation at work. */
-class Evaluation {
-  readonly #encoder: PanelEncoder;
-  readonly #conditions: MeasuringConditions;
-  readonly #seconds: Partial<Record<MetricName, number>> = {};
-  /** Stops the threads where something else fails. */
-  readonly #stop = new AbortController();
-  readonly #signal: AbortSignal;
+/** SA on each set, called as the data are. */
+async function selectionOf(
+  subject: Subject,
+  data: readonly EvaluationData[],
+  options: { readonly signal?: AbortSignal; readonly onProgress: (share: number) => void },
+): Promise<SelectionResult[]> {
+  const found = await selectionAccuracies(subject, data, {
+    signal: options.signal,
+    onProgress: (done, total) => options.onProgress(done / total),
+  });
+  return found.map((result, i) => {
+    const { name = result.data, seed } = data[i];
+    return { ...result, data: name, ...(seed === undefined ? {} : { seed }) };
+  });
+}
 
-  constructor(
-    readonly subject: Subject,
-    readonly options: EvaluationOptions,
-  ) {
-    this.#encoder = new PanelEncoder(subject.solver);
-    this.#conditions = conditionsOf(subject.bundle, options);
-    const { signal } = options;
-    this.#signal = AbortSignal.any([this.#stop.signal, ...(signal === undefined ? [] : [signal])]);
-  }
-
-  #common(stage: string) {
-    const { onProgress } = this.options;
-    return { signal: this.#signal, onProgress: (share: number) => onProgress?.(stage, share) };
-  }
-
+/** Measures everything; what fails stops the rest, and is what is told. */
+async function measure(
+  subject: Subject,
+  { data, onProgress, ...options }: EvaluationOptions,
+  { metrics, problems, repeats, panels, pictures }: ModelEvaluation['conditions'],
+) {
+  const stop = new AbortController();
+  const given = options.signal === undefined ? [] : [options.signal];
+  const signal = AbortSignal.any([stop.signal, ...given]);
+  const seconds: Partial<Record<MetricName, number>> = {};
+  const common = (stage: string) => ({
+    signal,
+    onProgress: (share: number) => onProgress?.(stage, share),
+  });
   /** Measures something if it was asked for, and notes how long it took. */
-  async #if<T>(metric: MetricName, measure: () => Promise<T>): Promise<T | null> {
-    if (!this.#conditions.metrics.includes(metric)) return null;
-    this.#signal.throwIfAborted();
+  const when = async <T>(metric: MetricName, work: () => Promise<T>): Promise<T | null> => {
+    if (!metrics.includes(metric)) return null;
+    signal.throwIfAborted();
     const start = performance.now();
-    const result = await measure();
-    this.#seconds[metric] = Math.round(performance.now() - start) / 1000;
+    const result = await work();
+    seconds[metric] = Math.round(performance.now() - start) / 1000;
     return result;
-  }
-
-  async #selection(): Promise<SelectionResult[]> {
-    const { data, onProgress } = this.options;
-    const found = await selectionAccuracies(this.subject, data, {
-      encoder: this.#encoder,
-      signal: this.#signal,
-      onProgress: (done, total) => onProgress?.('sa', done / total),
-    });
-    return found.map((result, i) => {
-      const { name = result.data, seed } = data[i];
-      return { ...result, data: name, ...(seed === undefined ? {} : { seed }) };
-    });
-  }
-
-  /** Problems for the metrics that share them; null where none of these was asked for. */
-  async #study(): Promise<StudiedProblems | null> {
-    const { metrics, problems } = this.#conditions;
-    if (!STUDIED.some((metric) => metrics.includes(metric))) return null;
-    const sources = this.options.data.map(({ source }) => source);
-    return studyProblems(this.subject.solver, this.#encoder, sources, {
-      count: problems,
-      seed: STUDY_SEED,
-      ...this.#common('encoding'),
-    });
-  }
-
-  /** GSA under way; its progress is told once nothing else is left to wait for. */
-  #gsa(studied: StudiedProblems | null) {
-    const { onProgress } = this.options;
-    let waiting = false;
-    let share = 0;
-    const tell = (): void => {
-      if (waiting) onProgress?.('gsa', share);
-    };
-    const result =
-      studied === null
-        ? Promise.resolve(null)
-        : this.#if('gsa', () =>
-            globalSelectionAccuracy(this.subject, studied, {
-              repeats: this.#conditions.repeats,
-              signal: this.#signal,
-              onProgress: (now) => {
-                share = now;
-                tell();
-              },
-            }),
-          );
-    let failure: unknown;
-    const ended = result.then(
-      () => undefined,
-      (error: unknown) => {
-        if (!this.#stop.signal.aborted) failure = error;
-        this.#stop.abort();
-      },
+  };
+  const study = { count: problems, seed: STUDY_SEED, ...common('encoding') };
+  const studied = STUDIED.some((metric) => metrics.includes(metric))
+    ? await studyProblems(
+        subject,
+        data.map(({ source }) => source),
+        study,
+      )
+    : null;
+  // The progress of GSA is told once nothing else is left to wait for.
+  let gsaShare: number | null = null;
+  const measureGsa = async () =>
+    studied &&
+    when('gsa', () =>
+      globalSelectionAccuracy(subject, studied, {
+        repeats,
+        signal,
+        onProgress: (share) => {
+          if (gsaShare !== null) onProgress?.('gsa', share);
+        },
+      }),
     );
-    return {
-      wait: async () => {
-        waiting = this.#conditions.metrics.includes('gsa');
-        tell();
-        return result;
-      },
-      /** Why it failed by itself; undefined where it did not. */
-      end: async (): Promise<unknown> => {
-        await ended;
-        return failure;
-      },
+  const measureOthers = async () => {
+    const concepts = withConcepts(subject);
+    const painter = subject.imagine === undefined ? null : (subject as Painter);
+    const drawn = { problems: pictures };
+    const found = {
+      selection: await when('sa', () => selectionOf(subject, data, common('sa'))),
+      errors:
+        painter && studied
+          ? await when('errors', () =>
+              pixelErrors(painter, studied, { ...drawn, ...common('errors') }),
+            )
+          : null,
+      ari:
+        concepts && studied
+          ? await when('ari', () => ruleAgreement(concepts, studied, common('ari')))
+          : null,
+      vd:
+        concepts &&
+        (await when('vd', () => varianceDecline(concepts, { panels, ...common('vd') }))),
+      readback:
+        painter &&
+        (await when('readback', () => readback(painter, { ...drawn, ...common('readback') }))),
+      examples: await exampleProblems(subject, signal),
     };
-  }
-
-  async #measure() {
-    const { solver } = this.subject;
-    const { pictures, panels } = this.#conditions;
-    const encoder = this.#encoder;
-    const studied = await this.#study();
-    const gsa = this.#gsa(studied);
-    const shared = <T>(metric: MetricName, measure: (problems: StudiedProblems) => Promise<T>) =>
-      studied === null ? null : this.#if(metric, () => measure(studied));
-    try {
-      return {
-        selection: await this.#if('sa', () => this.#selection()),
-        errors: await shared('errors', (problems) =>
-          pixelErrors(solver, problems, { problems: pictures, ...this.#common('errors') }),
-        ),
-        ari: await shared('ari', (problems) =>
-          ruleAgreement(this.subject, problems, this.#common('ari')),
-        ),
-        vd: await this.#if('vd', () =>
-          varianceDecline(solver, { panels, encoder, ...this.#common('vd') }),
-        ),
-        readback: await this.#if('readback', () =>
-          readback(solver, { problems: pictures, encoder, ...this.#common('readback') }),
-        ),
-        examples: await exampleProblems(this.subject, encoder, this.#signal),
-        gsa: await gsa.wait(),
-      };
-    } catch (error) {
-      this.#stop.abort();
-      // Where GSA failed first, the others were stopped because of it: its error is the one to tell.
-      throw (await gsa.end()) ?? error;
-    }
-  }
-
-  async run(): Promise<ModelEvaluation> {
-    const { subject, options } = this;
-    const { name, configuration, noisy, sizes, training } = subject.solver.manifest;
-    const data = await describeData(options.data);
-    return {
-      format: EVALUATION_FORMAT,
-      version: EVALUATION_VERSION,
-      model: options.model,
-      name,
-      configuration,
-      noisy,
-      sizes,
-      training,
-      conditions: this.#conditions,
-      data,
-      ...(await this.#measure()),
-      history: subject.history,
-      seconds: this.#seconds,
-    };
+    gsaShare = 0;
+    if (metrics.includes('gsa')) onProgress?.('gsa', gsaShare);
+    return found;
+  };
+  const work = [measureGsa(), measureOthers()] as const;
+  try {
+    const [gsa, others] = await Promise.all(work);
+    return { ...others, gsa, seconds };
+  } catch (error) {
+    stop.abort();
+    await Promise.allSettled(work);
+    throw error;
   }
 }
 
 /** Evaluates a model. */
-export const evaluateModel = (
+export async function evaluateModel(
   subject: Subject,
   options: EvaluationOptions,
-): Promise<ModelEvaluation> => new Evaluation(subject, options).run();
+): Promise<ModelEvaluation> {
+  const { name, system, preset, configuration, noisy, sizes, training } = subject.facts;
+  const conditions = conditionsOf(subject.facts, options);
+  return {
+    format: EVALUATION_FORMAT,
+    version: EVALUATION_VERSION,
+    model: options.model,
+    name,
+    system,
+    preset,
+    configuration,
+    noisy,
+    sizes,
+    training,
+    conditions,
+    data: await describeData(options.data),
+    ...(await measure(subject, options, conditions)),
+    history: subject.history,
+  };
+}

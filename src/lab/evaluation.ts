@@ -9,7 +9,7 @@ import { type Configuration, type Variant } from '../matrix/index.js';
 import type { BundleSizes, HistoryCurve } from '../solver/index.js';
 
 export const EVALUATION_FORMAT = 'crab-evaluation';
-export const EVALUATION_VERSION = 1;
+export const EVALUATION_VERSION = 2;
 
 /** What can be measured, in the order it is. */
 export const METRIC_NAMES = ['sa', 'gsa', 'errors', 'ari', 'vd', 'readback'] as const;
@@ -43,8 +43,9 @@ export interface MeasuredData {
 
 /** What else than the data decides about the figures of an evaluation. */
 export interface MeasuringConditions {
-  /** SHA-256 of the bundle's manifest, which holds those of its files; null for a made-up model. */
+  /** SHA-256 of a bundle's manifest, which holds those of its files, or of a run's weights. */
   readonly bundle: string | null;
+  /** Those asked for that the system can have. */
   readonly metrics: readonly MetricName[];
   /** Problems of GSA and ARI, and repeats of GSA. */
   readonly problems: number;
@@ -56,10 +57,10 @@ export interface MeasuringConditions {
 
 /** Selection accuracy on one set of problems. */
 export interface SelectionResult extends MeasuredData {
-  /** By the model's own distance (calibrated where it has statistics). */
+  /** By the model's own measure: with concepts the calibrated distance, else its score. */
   readonly sa: Measured;
-  /** By plain L2 on concepts, as in the paper. */
-  readonly saL2: Measured;
+  /** By plain L2 on concepts, as in the paper; absent for a model without. */
+  readonly saL2?: Measured;
 }
 
 /** Problems that a metric was measured on. */
@@ -80,10 +81,10 @@ export interface GsaPoint {
   readonly candidates: number;
   /** One choice for all targets together, distances added up: by the own distance and by L2. */
   readonly accuracy: Measured;
-  readonly accuracyL2: Measured;
-  /** One choice for each target by itself. */
-  readonly each: Measured;
-  readonly eachL2: Measured;
+  readonly accuracyL2?: Measured;
+  /** One choice for each target by itself. These three are absent for a model without concepts. */
+  readonly each?: Measured;
+  readonly eachL2?: Measured;
 }
 
 export interface GsaResult {
@@ -101,12 +102,12 @@ export interface PixelError {
 
 export interface PixelErrors {
   readonly problems: MeasuredProblems;
-  /** Panels drawn from their own concepts. */
-  readonly reconstruction: PixelError;
+  /** Panels drawn from their own concepts, of models that have some. */
+  readonly reconstruction?: PixelError;
   /** Panel 9 imagined from the eight others. */
   readonly prediction: PixelError;
-  /** One panel at a random position, imagined from the eight others. */
-  readonly predictionAnywhere: PixelError;
+  /** One panel at a random position, imagined from the eight others, by models that can. */
+  readonly predictionAnywhere?: PixelError;
 }
 
 /** An attribute of a component, e.g. `Size Left`; without the component where there is only one. */
@@ -189,8 +190,8 @@ export interface ReadbackResult {
   /** Those that are like no panel of the configuration. */
   readonly unreadable: Measured;
   /** The same for the true answers drawn from their own concepts: what the decoder can show at best. */
-  readonly reconstructedObeys: Measured;
-  readonly reconstructedUnreadable: Measured;
+  readonly reconstructedObeys?: Measured;
+  readonly reconstructedUnreadable?: Measured;
   /** Share of readable imagined panels whose attribute is that of the answer. */
   readonly byAttribute: readonly { readonly attribute: AttributeColumn; readonly share: number }[];
 }
@@ -208,23 +209,25 @@ export interface ExampleProblem {
   readonly confidence: number;
 }
 
-/** Everything measured on one model; a metric that was not asked for is null. */
+/** Everything measured on one model; a metric that was not asked for, or that it cannot have, is null. */
 export interface ModelEvaluation {
   readonly format: typeof EVALUATION_FORMAT;
   readonly version: typeof EVALUATION_VERSION;
   /** As the model was asked for: a name of the zoo, a folder, a run. */
   readonly model: string;
-  /** The bundle's own name, e.g. `grid-2x2`. */
+  /** The bundle's own name, e.g. `grid-2x2`, or that of a run, e.g. `grid-2x2-scl-paper`. */
   readonly name: string;
+  readonly system: string;
+  readonly preset: string;
   readonly configuration: Configuration;
   readonly noisy: boolean;
-  readonly sizes: BundleSizes;
+  /** Null for a system without concepts. */
+  readonly sizes: BundleSizes | null;
   /** How the model was trained: plain facts. */
   readonly training: Readonly<Record<string, string | number>>;
-  /** Absent in evaluations that were saved without. */
-  readonly conditions?: MeasuringConditions;
+  readonly conditions: MeasuringConditions;
   /** The sets of problems; all of them also give those of GSA, errors and ARI. */
-  readonly data?: readonly MeasuredData[];
+  readonly data: readonly MeasuredData[];
   /** One for each set of problems given. */
   readonly selection: readonly SelectionResult[] | null;
   readonly gsa: GsaResult | null;
@@ -240,19 +243,14 @@ export interface ModelEvaluation {
   readonly seconds: Readonly<Partial<Record<MetricName, number>>>;
 }
 
-/** The sets a model was measured on; evaluations saved without a list tell them by selection accuracy. */
-export const measuredData = ({
-  data,
-  selection,
-}: Pick<ModelEvaluation, 'data' | 'selection'>): readonly MeasuredData[] => data ?? selection ?? [];
-
 /** An evaluation read from a file, its head checked. */
 export function parseEvaluation(text: string, file: string): ModelEvaluation {
   const model = parseJson(text, FormatError, file) as Partial<ModelEvaluation> | null;
   if (model?.format !== EVALUATION_FORMAT || model.version !== EVALUATION_VERSION) {
     throw new FormatError(`${file}: not an evaluation of version ${EVALUATION_VERSION}`);
   }
-  if (typeof model.name !== 'string' || typeof model.configuration !== 'string') {
+  const { name, system, preset, configuration } = model;
+  if ([name, system, preset, configuration].some((each) => typeof each !== 'string')) {
     throw new FormatError(`${file}: it does not say which model it is of`);
   }
   return model as ModelEvaluation;

@@ -5,14 +5,8 @@
  * nor a GPU.
  */
 import { layoutName, VARIANTS } from '../matrix/index.js';
-import { ArgumentError } from '../matrix/index.js';
-import {
-  compactNetworks,
-  networkFiles,
-  parseCrabConfig,
-  readNetworks,
-  storedPrior,
-} from '../models/index.js';
+import { ArgumentError } from '../base/index.js';
+import { compactNetworks, networkFiles, parseCrabConfig, readNetworks } from '../models/index.js';
 import type { CrabConfig } from '../models/index.js';
 import { readWeightState, type WeightFormat } from '../models/index.js';
 import { formatSelection } from '../solver/index.js';
@@ -26,19 +20,18 @@ import { bundlePlace, memoryBundle, writeBundle } from '../solver/node.js';
 import {
   openRun,
   trainingFacts,
-  type MetricsLine,
   type OpenedRun,
   type StoredWeights,
   type WhichWeights,
 } from '../training/index.js';
-import { bundleHistory, rounded } from './bundle-history.js';
-import { bundleRules } from './bundle-rules.js';
-import { calibrate } from './calibration.js';
+import { bundleHistory, rounded, secondsAt } from './bundle-history.js';
+import { knowledgeOf } from './bundle-rules.js';
+import type { ConceptSubject } from './concept-subject.js';
 import type { NamedConcept } from './evaluation.js';
 import { generatedSource } from './metrics/generated-source.js';
 import { selectionAccuracy } from './metrics/selection-accuracy.js';
 import { NAME_MIXED, NAME_UNUSED, varianceDecline } from './metrics/variance-decline.js';
-import { subjectFrom, type Subject } from './subject.js';
+import { subjectFrom } from './open-subject.js';
 
 export interface ExportOptions {
   readonly run: string;
@@ -131,15 +124,9 @@ function draftOf(run: OpenedRun, step: number, seconds: number, options: ExportO
   };
 }
 
-/** Seconds of training until a step. */
-function secondsAt(metrics: readonly MetricsLine[], step: number): number {
-  const until = metrics.filter((line) => line.step <= step);
-  return Math.round(until.at(-1)?.wall.seconds ?? 0);
-}
-
-async function measure(subject: Subject, options: ExportOptions): Promise<BundleAccuracy> {
+async function measure(subject: ConceptSubject, options: ExportOptions): Promise<BundleAccuracy> {
   const { judged = DEFAULT_JUDGED, signal, onProgress } = options;
-  const { configuration, noisy } = subject.solver.manifest;
+  const { configuration, noisy } = subject.facts;
   const sa: Record<string, number> = {};
   const saL2: Record<string, number> = {};
   for (const [v, variant] of VARIANTS.entries()) {
@@ -149,7 +136,7 @@ async function measure(subject: Subject, options: ExportOptions): Promise<Bundle
       onProgress: (done) => onProgress?.('accuracy', (v + done / judged) / VARIANTS.length),
     });
     sa[variant] = result.sa.value;
-    saL2[variant] = result.saL2.value;
+    saL2[variant] = result.saL2?.value ?? result.sa.value;
   }
   return { sa, saL2, problems: judged };
 }
@@ -173,7 +160,11 @@ export function bundleNames(names: readonly NamedConcept[]): ConceptName[] {
 }
 
 /** Opens what there is of a bundle, does something with it and frees it. */
-async function withSubject<T>(draft: Draft, files: Files, use: (subject: Subject) => Promise<T>) {
+async function withSubject<T>(
+  draft: Draft,
+  files: Files,
+  use: (subject: ConceptSubject) => Promise<T>,
+) {
   const subject = await subjectFrom(await memoryBundle(draft, files));
   try {
     return await use(subject);
@@ -184,27 +175,16 @@ async function withSubject<T>(draft: Draft, files: Files, use: (subject: Subject
 
 /** What the networks alone tell: statistics of selection, rule map, names of concepts. */
 function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions) {
-  const { signal, onProgress } = options;
-  return async (subject: Subject) => {
-    const statistics = await calibrate(subject.solver, {
-      problems: options.problems,
-      validation: options.validation,
-      targetCounts: options.targetCounts,
-      signal,
-      onProgress: (share) => onProgress?.('calibration', share),
-    });
-    const decline = await varianceDecline(subject.solver, {
-      panels: options.named,
-      signal,
-      onProgress: (share) => onProgress?.('concepts', share),
-    });
-    const snapshots = await run.rules();
-    const rules = await bundleRules(
-      subject,
-      { step: weights.step, prior: storedPrior(weights.extra), snapshots },
-      { signal, fitted: options.problems },
-    );
-    return { statistics, rules, conceptNames: bundleNames(decline.names) };
+  const { problems, validation, targetCounts, named: panels, signal, onProgress } = options;
+  const telling = (stage: string) => ({
+    signal,
+    onProgress: (share: number) => onProgress?.(stage, share),
+  });
+  return async (subject: ConceptSubject) => {
+    const asked = { problems, validation, targetCounts, ...telling('calibration') };
+    const known = await knowledgeOf(subject, run, weights, asked);
+    const { names } = await varianceDecline(subject, { panels, ...telling('concepts') });
+    return { ...known, conceptNames: bundleNames(names) };
   };
 }
 
@@ -222,7 +202,7 @@ export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   const found = await withSubject(draft, files, explore(run, weights, options));
   const { conceptNames } = found;
   files.set('selection.safetensors', formatSelection(found.statistics));
-  files.set('rules.json', found.rules);
+  if (found.rules !== null) files.set('rules.json', found.rules);
   const named = { ...draft, conceptNames };
   const accuracy = await withSubject(named, files, (subject) => measure(subject, options));
   signal?.throwIfAborted();

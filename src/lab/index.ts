@@ -1,16 +1,31 @@
 /** Experiments on trained models: metrics, calibration, export of bundles, results. Node only. */
 export { calibrate, CALIBRATION_DEFAULTS, type CalibrationOptions } from './calibration.js';
 export * from './card/index.js';
-export { DEFAULT_COUNTS } from './conditions.js';
-export { evaluateModel, type EvaluationData, type EvaluationOptions } from './evaluate.js';
+export { DEFAULT_COUNTS, lackFor } from './conditions.js';
+export { evaluateModel, type EvaluationOptions } from './evaluate.js';
+export * from './evaluation-data.js';
 export * from './evaluation.js';
 export { EXAMPLE_SEED, exampleProblems } from './examples.js';
-export { FRESH_COUNTS, FRESH_SEED, freshData } from './fresh-data.js';
 export { DEFAULT_JUDGED, exportRun, type ExportOptions, type ExportReport } from './export-run.js';
 export * from './grade/index.js';
 export * from './metrics/index.js';
 export * from './report/index.js';
 export * from './results/index.js';
-export { openSubject, subjectFrom, subjectOf } from './subject.js';
-export type { OpenedSubject, Rules, Subject, SubjectOptions, Thinker } from './subject.js';
+export { ConceptSubject, type ConceptParts } from './concept-subject.js';
+export {
+  bundleFacts,
+  isRun,
+  openBundleSubject,
+  openRunSubject,
+  openSubject,
+  readFacts,
+  subjectFrom,
+  subjectOf,
+  type BundleSubject,
+  type SubjectOptions,
+} from './open-subject.js';
+export { PictureSubject } from './picture-subject.js';
+export { Bootstrap } from './statistics.js';
+export * from './subject.js';
 export { summaryJson, summaryText, variantOf, type EvaluationSummary } from './summary.js';
+export * from './systems.js';

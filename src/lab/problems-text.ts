@@ -1,5 +1,5 @@
 /** In words, how many problems something was measured on and where they are from. */
-import { measuredData, type MeasuredProblems, type ModelEvaluation } from './evaluation.js';
+import type { MeasuredProblems, ModelEvaluation } from './evaluation.js';
 import { whole } from './numbers.js';
 
 const problemsOf = (count: number, what = ''): string =>
@@ -7,10 +7,10 @@ const problemsOf = (count: number, what = ''): string =>
 
 /** Where nobody gave data, all are fresh: those of the sets that were made, and those added to them. */
 export function problemsText(
-  evaluation: Pick<ModelEvaluation, 'data' | 'selection'>,
+  { data }: Pick<ModelEvaluation, 'data'>,
   { fromData, generated, seed }: MeasuredProblems,
 ): string {
-  const seeds = measuredData(evaluation).map((set) => set.seed);
+  const seeds = data.map((set) => set.seed);
   const fresh = [...new Set(seeds.filter((each) => each !== undefined))];
   if (fromData === 0) return `${problemsOf(generated, 'fresh ')} (seed ${seed})`;
   if (seeds.length > 0 && !seeds.includes(undefined)) {

@@ -1,96 +1,121 @@
 /**
- * A model as an object of study: its solver, and what of its bundle experiments need beyond answers,
- * such as the statistics of selection. Runs on ONNX Runtime alone.
+ * A model as an object of study, whatever system it is of and wherever it runs. Every subject chooses;
+ * whether it also imagines panels, has concepts and parses rules is in its facts and optional members, and
+ * metrics ask for no more than that. `concept-subject.ts` and `picture-subject.ts` are the two kinds;
+ * `open-subject.ts` makes them of bundles (ONNX Runtime) and of runs (libtorch).
  */
-import path from 'node:path';
-import { ArgumentError } from '../base/index.js';
-import { isFile } from '../base/node.js';
-import { MANIFEST_FILE, openBundle, parseSelection } from '../solver/index.js';
+import type { Configuration, ImageSide } from '../matrix/index.js';
+import type { Capability, System } from '../models/index.js';
 import type {
-  Bundle,
-  BundleSource,
+  BundleSizes,
   ConceptMeans,
   HistoryCurve,
+  Panel,
   RuleMap,
-  SelectionStatistics,
   SolverCore,
 } from '../solver/index.js';
-import { folderSource, listZoo, Solver, zooFolder } from '../solver/node.js';
+
+/** What is known of a model before it is asked anything. */
+export interface SubjectFacts {
+  /** Of a bundle its own name, of a run the configuration, the system and the preset. */
+  readonly name: string;
+  readonly system: string;
+  readonly preset: string;
+  readonly configuration: Configuration;
+  readonly noisy: boolean;
+  /** Side of the pictures it sees. */
+  readonly imageSize: ImageSide;
+  readonly positions: System['positions'];
+  readonly can: readonly Capability[];
+  /** Null for a model without concepts. */
+  readonly sizes: BundleSizes | null;
+  /** How it was trained: plain facts. */
+  readonly training: Readonly<Record<string, string | number>>;
+  /** Tells models apart: of a bundle the SHA-256 of its manifest, of a run that of its weights. */
+  readonly hash: string | null;
+}
+
+/** A panel as a model sees it: its concepts, or the picture itself, u8 [S, S]. */
+export type Seen = ConceptMeans | Uint8Array;
+
+export interface SeenPanels<S extends Seen = Seen> {
+  /** Equal for panels that are equal to the pixel. */
+  readonly keys: readonly string[];
+  readonly panels: readonly S[];
+}
+
+/** A matrix of which panels are missing; what stands in their places is not looked at. */
+export interface MissingQuestion {
+  readonly panels: readonly Seen[];
+  /** Positions 1..9, rising. */
+  readonly missing: readonly number[];
+}
+
+/** The same with candidates: one panel for each missing position. */
+export interface ChoiceQuestion extends MissingQuestion {
+  readonly candidates: readonly (readonly Seen[])[];
+  /** Further candidates for each missing panel by itself; a model without concepts passes them over. */
+  readonly apart?: readonly (readonly Seen[])[];
+}
+
+/** How far candidates are from what the model expects: the least is chosen. */
+export interface Distance {
+  /** By the model's own measure. */
+  readonly own: readonly number[];
+  /** By plain L2 on concepts; null for a model without. */
+  readonly l2: readonly number[] | null;
+}
+
+export interface Distances extends Distance {
+  /** For each missing panel by itself. */
+  readonly apart: readonly Distance[];
+  /** exp(-own / scale) is proportional to the probability of a candidate. */
+  readonly scale: number;
+}
+
+export interface ChoiceOptions {
+  readonly signal?: AbortSignal;
+  /** Panels are missing anywhere: statistics of panel 9 alone do not apply. */
+  readonly anywhere?: boolean;
+}
 
 /** What experiments ask of a solver; a made-up one serves as well. */
-export type Thinker = Pick<SolverCore, 'manifest' | 'encode' | 'decode' | 'solveConcepts'>;
+export type Thinker = Pick<
+  SolverCore,
+  'manifest' | 'metrics' | 'ruleMap' | 'encode' | 'decode' | 'solveConcepts' | 'parseRules'
+>;
 
 export interface Subject {
-  /** What it was opened from; absent for made-up ones. Worker threads open it again. */
-  readonly bundle?: Bundle;
-  readonly solver: Thinker;
-  /** Null where the bundle has none: only plain L2 can be used. */
-  readonly statistics: SelectionStatistics | null;
-  readonly ruleMap: RuleMap | null;
+  readonly facts: SubjectFacts;
+  /** Curves of its training. */
   readonly history: readonly HistoryCurve[];
-  /** Means of q(r|z), [n][M][d_r], from the concepts of all nine panels of each matrix. */
-  parseRules(matrices: readonly (readonly ConceptMeans[])[], signal?: AbortSignal): Promise<Rules>;
+  /** The rules it found; null if it has none. */
+  readonly ruleMap: RuleMap | null;
+  /** Pictures u8 [n, S, S] as this model sees them. */
+  see(pictures: Uint8Array, signal?: AbortSignal): Promise<SeenPanels>;
+  choose(questions: readonly ChoiceQuestion[], options?: ChoiceOptions): Promise<Distances[]>;
+  /** Pictures of the missing panels, S x S values in [0, 1], of one that can `impute`. */
+  imagine?(questions: readonly MissingQuestion[], signal?: AbortSignal): Promise<Panel[][]>;
+  /** Panels drawn from their own concepts. */
+  redraw?(panels: readonly Seen[], signal?: AbortSignal): Promise<Panel[]>;
   dispose(): Promise<void>;
 }
 
-/** A subject whose solver is a whole one: it draws, chooses and explains as well. */
-export interface OpenedSubject extends Subject {
-  readonly bundle: Bundle;
-  readonly solver: Solver;
+/** What every metric can be told. */
+export interface MetricOptions {
+  /** Of what is drawn at random; each metric has one of its own. */
+  readonly seed?: number;
+  readonly signal?: AbortSignal;
+  /** Called with the share done, 0..1. */
+  readonly onProgress?: (share: number) => void;
 }
+
+/** A subject that draws. */
+export type Painter = Subject & Required<Pick<Subject, 'imagine'>>;
+
+/** The chosen candidate, from 0: of those equally near the first. */
+export const nearest = (distances: readonly number[]): number =>
+  distances.indexOf(Math.min(...distances));
 
 /** Rules of problems: [n][M][d_r]. */
 export type Rules = number[][][];
-
-export interface SubjectOptions {
-  /** Folder of named bundles, that of this package unless told. */
-  readonly zoo?: string;
-  readonly threads?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** A verified bundle as a subject. */
-export async function subjectOf(
-  bundle: Bundle,
-  options: SubjectOptions = {},
-): Promise<OpenedSubject> {
-  const { threads } = options;
-  const { concepts, conceptSize } = bundle.manifest.sizes;
-  const selection = bundle.files.get('selection.safetensors');
-  const solver = await Solver.of(bundle, { threads });
-  return {
-    bundle,
-    solver,
-    statistics: selection === undefined ? null : parseSelection(selection, concepts, conceptSize),
-    ruleMap: solver.ruleMap,
-    history: solver.history,
-    parseRules: (matrices, signal) => solver.parseRules(matrices, { signal }),
-    dispose: () => solver.dispose(),
-  };
-}
-
-async function locate(location: string, zoo: string): Promise<BundleSource> {
-  if (await isFile(path.join(location, MANIFEST_FILE))) return folderSource(location);
-  const names = await listZoo(zoo);
-  if (names.includes(location)) return folderSource(path.join(zoo, location));
-  throw new ArgumentError(
-    `--model ${location}: neither a folder with a ${MANIFEST_FILE} nor a bundle of the zoo (${names.join(', ') || 'none yet'})`,
-  );
-}
-
-/** Opens a bundle by its folder or its name in the zoo. */
-export async function openSubject(
-  location: string,
-  options: SubjectOptions = {},
-): Promise<OpenedSubject> {
-  const source = await locate(location, options.zoo ?? zooFolder());
-  return subjectOf(await openBundle(source, options.signal), options);
-}
-
-/** Opens a bundle wherever its files can be read. */
-export async function subjectFrom(
-  source: BundleSource,
-  options: SubjectOptions = {},
-): Promise<OpenedSubject> {
-  return subjectOf(await openBundle(source, options.signal), options);
-}

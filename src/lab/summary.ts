@@ -1,7 +1,7 @@
 /** An evaluation in short: the JSON that `crab evaluate --json` prints, and lines for people. */
 import path from 'node:path';
 import type { Variant } from '../matrix/index.js';
-import { measuredData, VARIANT_NAMES } from './evaluation.js';
+import { VARIANT_NAMES } from './evaluation.js';
 import { percent } from './numbers.js';
 import { problemsText } from './problems-text.js';
 import type {
@@ -15,12 +15,14 @@ import type {
 /** The JSON of `crab evaluate`: what most scripts want on top, details below it; shares are fractions. */
 export interface EvaluationSummary {
   readonly model: string;
+  readonly system: string;
+  readonly preset: string;
   /** The first set of problems, null where no metric was measured on one; `sets` has all of them. */
   readonly data: string | null;
   readonly count: number | null;
   readonly sets: readonly MeasuredData[];
   /** The bundle's hash and all counts. */
-  readonly conditions?: ModelEvaluation['conditions'];
+  readonly conditions: ModelEvaluation['conditions'];
   readonly sa?: number;
   readonly saL2?: number;
   readonly selection?: ModelEvaluation['selection'];
@@ -30,9 +32,9 @@ export interface EvaluationSummary {
     readonly accuracy: number;
     readonly low: number;
     readonly high: number;
-    readonly accuracyL2: number;
-    readonly each: number;
-    readonly eachL2: number;
+    readonly accuracyL2?: number;
+    readonly each?: number;
+    readonly eachL2?: number;
   }[];
   /** The problems that GSA was measured on. */
   readonly gsaProblems?: MeasuredProblems & { readonly repeats: number };
@@ -43,18 +45,26 @@ export interface EvaluationSummary {
   readonly seconds: ModelEvaluation['seconds'];
 }
 
+/** An object without what a model was not measured on. */
+const known = <T extends object>(values: T): Partial<T> =>
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
+  ) as Partial<T>;
+
 export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
-  const { selection, gsa, seconds } = evaluation;
+  const { selection, gsa, seconds, data: sets, conditions, errors, vd, readback } = evaluation;
   const first = selection?.at(0);
-  const sets = measuredData(evaluation);
-  const given = sets.at(0);
   return {
     model: evaluation.model,
-    data: given?.data ?? null,
-    count: given?.count ?? null,
+    system: evaluation.system,
+    preset: evaluation.preset,
+    data: sets.at(0)?.data ?? null,
+    count: sets.at(0)?.count ?? null,
     sets,
-    ...(evaluation.conditions === undefined ? {} : { conditions: evaluation.conditions }),
-    ...(first === undefined ? {} : { sa: first.sa.value, saL2: first.saL2.value, selection }),
+    conditions,
+    ...(first === undefined
+      ? {}
+      : { ...known({ sa: first.sa.value, saL2: first.saL2?.value }), selection }),
     ...(gsa === null
       ? {}
       : {
@@ -64,16 +74,16 @@ export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
             accuracy: point.accuracy.value,
             low: point.accuracy.low,
             high: point.accuracy.high,
-            accuracyL2: point.accuracyL2.value,
-            each: point.each.value,
-            eachL2: point.eachL2.value,
+            ...known({
+              accuracyL2: point.accuracyL2?.value,
+              each: point.each?.value,
+              eachL2: point.eachL2?.value,
+            }),
           })),
           gsaProblems: { ...gsa.problems, repeats: gsa.repeats },
         }),
-    ...(evaluation.errors === null ? {} : { errors: evaluation.errors }),
     ...('ari' in seconds ? { ari: evaluation.ari } : {}),
-    ...(evaluation.vd === null ? {} : { vd: evaluation.vd }),
-    ...(evaluation.readback === null ? {} : { readback: evaluation.readback }),
+    ...known({ errors, vd, readback }),
     seconds,
   };
 }
@@ -99,17 +109,21 @@ const dataText = ({ data, variant, count }: MeasuredData): string =>
     problemsOf(count),
   ].join(', ');
 
-/** The data, where no line of selection accuracy names them. */
-const dataLines = (evaluation: ModelEvaluation): string[] =>
-  evaluation.selection === null
-    ? measuredData(evaluation).map((set) => `Data: ${dataText(set)}`)
-    : [];
+/** The data, if no line of selection accuracy names them. */
+const dataLines = ({ selection, data }: ModelEvaluation): string[] =>
+  selection === null ? data.map((set) => `Data: ${dataText(set)}`) : [];
+
+const shareText = (share: Measured): string => `${percent(share.value, 2)} ${interval(share)}`;
+
+/** `, L2 99.10%`; nothing for a model without. */
+const alsoText = (name: string, share: Measured | undefined): string =>
+  share === undefined ? '' : `, ${name} ${percent(share.value, 2)}`;
 
 function selectionLines({ selection }: ModelEvaluation): string[] {
-  return (selection ?? []).map(
-    ({ sa, saL2, ...set }) =>
-      `${dataText(set)}: SA ${percent(sa.value, 2)} ${interval(sa)}, by plain L2 ${percent(saL2.value, 2)} ${interval(saL2)}`,
-  );
+  return (selection ?? []).map(({ sa, saL2, ...set }) => {
+    const l2 = saL2 === undefined ? '' : `, by plain L2 ${shareText(saL2)}`;
+    return `${dataText(set)}: SA ${shareText(sa)}${l2}`;
+  });
 }
 
 function gsaLines(evaluation: ModelEvaluation): string[] {
@@ -117,7 +131,7 @@ function gsaLines(evaluation: ModelEvaluation): string[] {
   if (gsa === null) return [];
   const lines = gsa.points.map(
     ({ targets, candidates, accuracy, accuracyL2, each }) =>
-      `  |T| = ${targets}, ${String(candidates).padStart(2)} candidates: ${percent(accuracy.value, 2)} ${interval(accuracy)}, L2 ${percent(accuracyL2.value, 2)}, each alone ${percent(each.value, 2)}`,
+      `  |T| = ${targets}, ${String(candidates).padStart(2)} candidates: ${shareText(accuracy)}${alsoText('L2', accuracyL2)}${alsoText('each alone', each)}`,
   );
   return [
     `GSA, ${problemsText(evaluation, gsa.problems)}, ${gsa.repeats} ${gsa.repeats === 1 ? 'repeat' : 'repeats'}:`,
@@ -129,11 +143,15 @@ function errorLines(evaluation: ModelEvaluation): string[] {
   const { errors } = evaluation;
   if (errors === null) return [];
   const { problems, reconstruction, prediction, predictionAnywhere } = errors;
-  const shown = ({ meanSquared }: typeof reconstruction): string =>
-    meanSquared.value.toPrecision(3);
-  return [
-    `Mean squared error a pixel, ${problemsText(evaluation, problems)}: ${shown(reconstruction)} reconstructed, ${shown(prediction)} panel 9 predicted, ${shown(predictionAnywhere)} a panel anywhere predicted`,
-  ];
+  const told = [
+    ['reconstructed', reconstruction],
+    ['panel 9 predicted', prediction],
+    ['a panel anywhere predicted', predictionAnywhere],
+  ] as const;
+  const shown = told.flatMap(([name, error]) =>
+    error === undefined ? [] : [`${error.meanSquared.value.toPrecision(3)} ${name}`],
+  );
+  return [`Mean squared error a pixel, ${problemsText(evaluation, problems)}: ${shown.join(', ')}`];
 }
 
 const ariLine = (name: string, table: AriTable, problems: string): string => {
@@ -176,8 +194,12 @@ function readbackLines(evaluation: ModelEvaluation): string[] {
   const { readback } = evaluation;
   if (readback === null) return [];
   const { problems, seed, obeys, agrees, unreadable, reconstructedObeys } = readback;
+  const redrawn =
+    reconstructedObeys === undefined
+      ? ''
+      : `; true answers drawn from their concepts: ${percent(reconstructedObeys.value, 2)} obey`;
   return [
-    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${percent(obeys.value, 2)} ${interval(obeys)} obey the rules, ${percent(agrees.value, 2)} agree with the symbolic solver, ${percent(unreadable.value, 2)} unreadable; true answers drawn from their concepts: ${percent(reconstructedObeys.value, 2)} obey`,
+    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${shareText(obeys)} obey the rules, ${percent(agrees.value, 2)} agree with the symbolic solver, ${percent(unreadable.value, 2)} unreadable${redrawn}`,
   ];
 }
 

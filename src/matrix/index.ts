@@ -38,6 +38,7 @@ export {
 } from './render.js';
 export { IMAGE_SIZE } from './render-entity.js';
 export {
+  drawInto,
   MATRIX_PANELS,
   matrixPanels,
   PROBLEM_IMAGES,

@@ -13,9 +13,12 @@ import {
   drawStructureLine,
   IMAGE_PIXELS,
   PAPER,
+  scaleInto,
   SMALL_PIXELS,
   SMALL_SIZE,
+  type ImageSide,
 } from './render.js';
+import { IMAGE_SIZE } from './render-entity.js';
 
 const DEFAULT_CACHE_BYTES = 96 * 2 ** 20;
 
@@ -243,6 +246,22 @@ export function renderPanel64(layout: ConfigurationLayout, panel: Panel): Uint8A
   const image = new Uint8Array(SMALL_PIXELS);
   shared.render64Into(layout, panel, image);
   return image;
+}
+
+const scratch = new Uint8Array(IMAGE_PIXELS);
+
+/** Draws a panel at a size, from `offset` of `out`. */
+export function drawInto(
+  layout: ConfigurationLayout,
+  panel: Panel,
+  side: ImageSide,
+  out: Uint8Array,
+  offset: number,
+): void {
+  if (side === SMALL_SIZE) return render64Into(layout, panel, out, offset);
+  if (side === IMAGE_SIZE) return renderInto(layout, panel, out, offset);
+  renderInto(layout, panel, scratch);
+  scaleInto(scratch, 0, out, offset, side);
 }
 
 /** The eight context panels, then the eight candidates. */

@@ -1,6 +1,11 @@
 /** The systems of the paper: networks and objectives on libtorch, mixtures of rules, metrics. Node only. */
 export * from './errors.js';
-export { adjustedRandIndex } from './metrics/adjusted-rand-index.js';
+export {
+  adjustedRandIndex,
+  codedRandIndex,
+  codesOf,
+  type Coded,
+} from './metrics/adjusted-rand-index.js';
 export { kMeans, kMeansFrom, type KMeansOptions, type KMeansResult } from './mixture/k-means.js';
 export type { FittedMixture, LearnerOptions, MixtureStart } from './mixture/learner.js';
 export { fitGaussianMixture } from './mixture/expectation-maximization.js';

@@ -109,8 +109,8 @@ export abstract class SystemModel extends nn.Module {
   /** Concepts [N, P, M, d] painted, [N, P, S, S]. */
   paint?(concepts: Tensor): Tensor;
 
-  /** Rules of complete matrices, [N, M, d_r], from the concepts of their panels [N, 9, M, d]. */
-  rulesOf?(concepts: Tensor): Tensor;
+  /** Rules [N, M, d_r] from the concepts of nine panels [N, 9, M, d]; a mask [N, 9] is 0 at missing ones. */
+  rulesOf?(concepts: Tensor, context?: Tensor): Tensor;
 
   /** Moves the model to a device, laid out as is fastest there. */
   place(device: Device): this {

@@ -18,7 +18,7 @@ export {
   type ConceptName,
   type ExpectedFile,
 } from './bundle.js';
-export { softmax } from './choose.js';
+export { chooseCandidate, softmax } from './choose.js';
 export { completedPicture, type CompletedOptions } from './completed-picture.js';
 export * from './errors.js';
 export {
@@ -52,9 +52,12 @@ export type {
 export { categoriesOf, parseRuleMap, RuleClassifier } from './rule-map.js';
 export type { RuleCategories, RuleMap, RuleMixture, RuleSnapshot } from './rule-map.js';
 export {
+  bandOf,
+  blockWhitener,
   COVARIANCE_FORMS,
   formatSelection,
   Metric,
+  Metrics,
   packTriangle,
   parseSelection,
   type CovarianceForm,
@@ -62,5 +65,6 @@ export {
   type SelectionStatistics,
   type StatisticsKey,
 } from './selection.js';
-export { PANEL_PIXELS, PANEL_SIZE, type SolverCore } from './solver.js';
+export type { NamedPanel, Networks, Reasoning, ReasonerInput } from './networks.js';
+export { PANEL_PIXELS, PANEL_SIZE, SolverCore, type SolverParts } from './solver.js';
 export type { LoadOptions } from './web.js';

@@ -12,6 +12,7 @@ export {
   CARD_FILE,
   folderSource,
   listZoo,
+  locateBundle,
   memoryBundle,
   bundlePlace,
   writeBundle,

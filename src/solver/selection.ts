@@ -5,6 +5,7 @@
  * distance, and one may be negative. C is stored with its shrinkage applied, in one of four forms.
  */
 import {
+  choleskyInverse,
   dictionary,
   invertPositive,
   number,
@@ -43,89 +44,93 @@ export type SelectionStatistics = ReadonlyMap<StatisticsKey, ResidualStatistics>
 
 const LARGEST_TARGETS = 8;
 
-/** Keys from the most to the least fitting for a missing set (1..9). */
-function keysFor(missing: readonly number[]): StatisticsKey[] {
+/** Keys from the most to the least fitting for a missing set (1..9), or for as many panels anywhere. */
+function keysFor(missing: readonly number[], anywhere: boolean): StatisticsKey[] {
   const fewer = Array.from(
     { length: missing.length },
     (_, i): StatisticsKey => `targets${missing.length - i}`,
   );
-  return missing.length === 1 && missing[0] === 9 ? ['last', ...fewer] : [...fewer, 'last'];
+  const isLast = !anywhere && missing.length === 1 && missing[0] === 9;
+  return isLast ? ['last', ...fewer] : [...fewer, 'last'];
+}
+
+/** How many values in a row a form lets depend on each other. */
+export const bandOf = (form: CovarianceForm, size: number, conceptSize: number): number =>
+  form === 'full' ? size : form === 'blocks' ? conceptSize : 1;
+
+/** The covariance as blocks [band, band] along its diagonal. */
+function blocksOf({ form, covariance }: ResidualStatistics, size: number, band: number) {
+  if (form === 'full') return [unpackTriangle(covariance, size)];
+  return Array.from({ length: size / band }, (_, b) =>
+    form === 'identity'
+      ? Float64Array.of(covariance[0])
+      : Float64Array.from(covariance.subarray(b * band * band, (b + 1) * band * band)),
+  );
+}
+
+/** Square blocks along a diagonal times a vector. */
+function blockProduct(blocks: readonly Float64Array[], band: number, d: Float64Array) {
+  const out = new Float64Array(d.length);
+  blocks.forEach((block, b) => {
+    const first = b * band;
+    for (let i = 0; i < band; i++) {
+      let sum = 0;
+      for (let j = 0, at = i * band; j < band; j++, at++) sum += block[at] * d[first + j];
+      out[first + i] = sum;
+    }
+  });
+  return out;
+}
+
+/** Whitens rows: y = L^-1 x for covariance blocks L L' along the diagonal. */
+export function blockWhitener(
+  blocks: readonly Float64Array[],
+  band: number,
+): (row: Float64Array) => Float64Array {
+  const factors = blocks.map((block) => choleskyInverse(block, band));
+  return (row) => blockProduct(factors, band, row);
 }
 
 /** Distances by one set of statistics. */
 export class Metric {
-  readonly #precision: Float64Array;
+  readonly #band: number;
+  readonly #blocks: readonly Float64Array[];
+  readonly #mean: Float64Array;
+  readonly #precision: readonly Float64Array[];
+  #whiten: ((row: Float64Array) => Float64Array) | null = null;
 
   constructor(
     readonly statistics: ResidualStatistics,
     readonly concepts: number,
     readonly conceptSize: number,
   ) {
-    this.#precision = this.#invert();
-  }
-
-  #invert(): Float64Array {
-    const { form, covariance } = this.statistics;
-    const { concepts, conceptSize } = this;
-    switch (form) {
-      case 'identity':
-      case 'diagonal':
-        return Float64Array.from(covariance, (variance) => 1 / variance);
-      case 'blocks': {
-        const area = conceptSize * conceptSize;
-        const all = new Float64Array(concepts * area);
-        for (let m = 0; m < concepts; m++) {
-          const block = Float64Array.from(covariance.subarray(m * area, (m + 1) * area));
-          all.set(invertPositive(block, conceptSize), m * area);
-        }
-        return all;
-      }
-      case 'full':
-        return invertPositive(
-          unpackTriangle(covariance, concepts * conceptSize),
-          concepts * conceptSize,
-        );
-    }
+    const size = concepts * conceptSize;
+    this.#band = bandOf(statistics.form, size, conceptSize);
+    this.#blocks = blocksOf(statistics, size, this.#band);
+    this.#precision = this.#blocks.map((block) => invertPositive(block, this.#band));
+    this.#mean = Float64Array.from(statistics.mean);
   }
 
   /** Shares of the concepts [M] in the distance of a residual [D]; they add up to it. */
   shares(residual: ArrayLike<number>): Float64Array {
     const { concepts, conceptSize } = this;
-    const { mean } = this.statistics;
-    const d = new Float64Array(concepts * conceptSize);
-    for (let i = 0; i < d.length; i++) d[i] = residual[i] - mean[i];
-    const scaled = this.#scaled(d);
+    const d = this.#mean.map((mean, i) => residual[i] - mean);
+    const scaled = blockProduct(this.#precision, this.#band, d);
     const shares = new Float64Array(concepts);
     for (let i = 0; i < d.length; i++) shares[Math.floor(i / conceptSize)] += d[i] * scaled[i];
     return shares;
   }
 
-  /** C^-1 d */
-  #scaled(d: Float64Array): Float64Array {
-    const precision = this.#precision;
-    switch (this.statistics.form) {
-      case 'identity':
-        return d.map((value) => precision[0] * value);
-      case 'diagonal':
-        return d.map((value, i) => precision[i] * value);
-      case 'blocks':
-        return blockProduct(precision, d, this.conceptSize);
-      case 'full':
-        return blockProduct(precision, d, d.length);
-    }
+  /** Encoded concepts [D] in coordinates in which the distance is plain Euclidean. */
+  encoded(row: Float64Array): Float64Array {
+    this.#whiten ??= blockWhitener(this.#blocks, this.#band);
+    return this.#whiten(row);
   }
-}
 
-/** Square blocks of `size` along a diagonal, each row by row, times a vector. */
-function blockProduct(blocks: Float64Array, d: Float64Array, size: number): Float64Array {
-  const out = new Float64Array(d.length);
-  for (let i = 0; i < d.length; i++) {
-    const from = i - (i % size);
-    let sum = 0;
-    for (let j = 0, at = i * size; j < size; j++, at++) sum += blocks[at] * d[from + j];
-    out[i] = sum;
+  /** Predicted concepts [D] in the same coordinates. */
+  predicted(row: Float64Array): Float64Array {
+    return this.encoded(this.#mean.map((mean, i) => row[i] + mean));
   }
-  return out;
 }
 
 function unpackTriangle(packed: Float32Array, size: number): Float64Array {
@@ -169,9 +174,12 @@ export class Metrics {
     readonly conceptSize: number,
   ) {}
 
-  /** What fits a missing set best, or null where the bundle has no statistics. */
-  for(missing: readonly number[]): Metric | null {
-    const key = keysFor(missing).find((each) => this.statistics.has(each));
+  /**
+   * What fits a missing set best, or null if there are no statistics. With `anywhere` panel 9 is treated as
+   * any other position.
+   */
+  for(missing: readonly number[], anywhere = false): Metric | null {
+    const key = keysFor(missing, anywhere).find((each) => this.statistics.has(each));
     const found = key === undefined ? undefined : this.statistics.get(key);
     if (key === undefined || found === undefined) return null;
     let metric = this.#made.get(key);

@@ -48,7 +48,6 @@ interface Cancellable {
 
 export class SolverCore {
   readonly #networks: Networks;
-  readonly #metrics: Metrics | null;
   readonly #layout: ConceptLayout;
   readonly #reader: AnswerReader;
   #disposed = false;
@@ -61,6 +60,8 @@ export class SolverCore {
   readonly ruleMap: RuleMap | null;
   /** Curves of its training. */
   readonly history: readonly HistoryCurve[];
+  /** Calibrated distances; null if the bundle has no statistics, and only plain L2 can be used. */
+  readonly metrics: Metrics | null;
 
   protected constructor({ manifest, backend, networks, ruleMap, history, metrics }: SolverParts) {
     this.manifest = manifest;
@@ -68,7 +69,7 @@ export class SolverCore {
     this.ruleMap = ruleMap;
     this.history = history;
     this.#networks = networks;
-    this.#metrics = metrics;
+    this.metrics = metrics;
     this.#layout = new ConceptLayout(manifest.sizes);
     this.#reader = new AnswerReader(manifest, this.#layout, ruleMap);
   }
@@ -230,7 +231,7 @@ export class SolverCore {
         concepts,
         conceptSize,
         sigmaZ: this.manifest.sigmaZ,
-        metric: this.#metrics?.for(answer.missing) ?? null,
+        metric: this.metrics?.for(answer.missing) ?? null,
         distance: options.distance,
       });
       return { ...choice, identical: identicalCandidates(offers[n]) };

@@ -112,7 +112,7 @@ describe('commands', () => {
     [['evaluate', ...model, '--data', 'NONE'], 1, /^--data .*no such file/],
     [['evaluate', ...model, '--data', 'FILE', '--count', '5'], 2, /^--count/],
     [['evaluate', ...model, '--metrics', 'vd', '--count', '5'], 2, /^--count .*vd makes its own/],
-    [['evaluate', '--model', 'nothing'], 2, /^--model nothing: neither a folder/],
+    [['evaluate', '--model', 'nothing'], 2, /^--model nothing is neither a folder/],
     [['report', '--zoo', '--out', 'FILE'], 2, /^--out .*this is a file/],
     [['report', '--zoo', 'NONE'], 1, /^--zoo .*no such file/],
     [['report', '--zoo', '--data', 'NONE'], 1, /^--data .*no such file/],

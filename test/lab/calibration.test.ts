@@ -1,11 +1,13 @@
 /** Calibration on a made-up model of which everything is known: what it can and cannot predict. */
 import { describe, expect, test } from 'vitest';
 import { bestTemperature, choiceLoss } from '../../src/lab/calibration-choice.js';
-import { calibrate, momentsOf, type Calibrated } from '../../src/lab/calibration.js';
+import { calibrate } from '../../src/lab/calibration.js';
+import type { ConceptSubject } from '../../src/lab/index.js';
+import { momentsOf } from '../../src/lab/statistics.js';
 import { Random } from '../../src/matrix/index.js';
 import { formatSelection, Metric, parseSelection } from '../../src/solver/index.js';
-import type { Answer, ConceptMeans } from '../../src/solver/index.js';
-import { madeUpManifest } from './made-up.js';
+import type { ConceptMeans } from '../../src/solver/index.js';
+import { madeUpSubject } from './made-up.js';
 
 const CONCEPTS = 2;
 const SIZE = 3;
@@ -21,38 +23,34 @@ const noise = (random: Random): number => {
  * and concept 2 by `errors[1]`, with `bias` on top;
  * `correlated` errors are the same in both concepts.
  */
-function fakeSolver(errors: readonly [number, number], bias = 0, correlated = false): Calibrated {
+function fakeSubject(
+  errors: readonly [number, number],
+  bias = 0,
+  correlated = false,
+): ConceptSubject {
   const random = new Random(99);
   const draw = (): ConceptMeans =>
     Array.from({ length: CONCEPTS }, () =>
       Float32Array.from({ length: SIZE }, () => noise(random)),
     );
-  return {
-    manifest: madeUpManifest({ concepts: CONCEPTS, conceptSize: SIZE }),
-    encode: (panels) => Promise.resolve(panels.map(draw)),
-    solveConcepts: (questions) =>
-      Promise.resolve(
-        questions.map(({ concepts, missing = [9] }): Answer => {
-          const predict = (means: ConceptMeans): ConceptMeans => {
-            const shared = Array.from({ length: SIZE }, () => noise(random));
-            return means.map((values, m) =>
-              values.map((v, k) => v - bias + errors[m] * (correlated ? shared[k] : noise(random))),
-            );
-          };
-          const predicted = concepts.map((means, i) =>
-            missing.includes(i + 1) ? predict(means) : means,
-          );
-          return { missing, images: [], concepts: predicted, rules: [] };
-        }),
-      ),
-  };
+  return madeUpSubject({
+    concepts: CONCEPTS,
+    size: SIZE,
+    encode: draw,
+    predict: ({ concepts }, position) => {
+      const shared = Array.from({ length: SIZE }, () => noise(random));
+      return concepts[position - 1].map((values, m) =>
+        values.map((v, k) => v - bias + errors[m] * (correlated ? shared[k] : noise(random))),
+      );
+    },
+  });
 }
 
 const options = { problems: 400, validation: 120, targetCounts: [2], seed: 5 };
 
 describe('calibrate', () => {
   test('gives little weight to a concept that cannot be predicted', async () => {
-    const statistics = await calibrate(fakeSolver([0.1, 2]), options);
+    const statistics = await calibrate(fakeSubject([0.1, 2]), options);
     expect([...statistics.keys()]).toEqual(['last', 'targets2']);
     for (const found of statistics.values()) {
       expect(found.form).not.toBe('identity');
@@ -64,33 +62,24 @@ describe('calibrate', () => {
   });
 
   test('finds the bias of predictions', async () => {
-    const statistics = await calibrate(fakeSolver([0.3, 0.3], 0.7), options);
+    const statistics = await calibrate(fakeSubject([0.3, 0.3], 0.7), options);
     const mean = statistics.get('last')?.mean ?? new Float32Array();
     mean.forEach((value) => expect(value).toBeCloseTo(0.7, 1));
   });
 
   test('takes relations between values into account where they help', async () => {
-    const statistics = await calibrate(fakeSolver([1, 1], 0, true), options);
+    const statistics = await calibrate(fakeSubject([1, 1], 0, true), options);
     expect(statistics.get('last')?.form).toBe('full');
   });
 
   test('can be stored and read', async () => {
-    const statistics = await calibrate(fakeSolver([0.5, 1]), options);
+    const statistics = await calibrate(fakeSubject([0.5, 1]), options);
     expect(parseSelection(formatSelection(statistics), CONCEPTS, SIZE)).toEqual(statistics);
   });
 
   test('stops when told to', async () => {
-    const solver = fakeSolver([1, 1]);
-    const aborting: Calibrated = {
-      ...solver,
-      encode: (panels, given) => {
-        given?.signal?.throwIfAborted();
-        return solver.encode(panels);
-      },
-    };
-    await expect(calibrate(aborting, { ...options, signal: AbortSignal.abort() })).rejects.toThrow(
-      /abort/i,
-    );
+    const stopped = { ...options, signal: AbortSignal.abort() };
+    await expect(calibrate(fakeSubject([1, 1]), stopped)).rejects.toThrow(/abort/i);
   });
 });
 

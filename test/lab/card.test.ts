@@ -16,7 +16,8 @@ import {
   type ModelEvaluation,
 } from '../../src/lab/index.js';
 import { CONFIGURATIONS, type Configuration } from '../../src/matrix/index.js';
-import { crabConfig } from '../../src/models/index.js';
+import { crabConfig, type CrabConfig } from '../../src/models/index.js';
+import { manifestHash } from '../../src/lab/conditions.js';
 import { recipeWords } from '../../src/lab/card/training-facts.js';
 import { Zoo } from '../../src/server/zoo.js';
 import {
@@ -35,6 +36,12 @@ import { exampleEvaluation } from './report/example-model.js';
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 const BROKEN = /NaN|undefined|null|\[object|Infinity/;
 const TRAINING = { preset: 'crab', steps: 900, seed: 3, device: 'cuda', data: 'stream' } as const;
+/** The facts of a training with a configuration. */
+const trained = (config: CrabConfig) => ({
+  ...TRAINING,
+  preset: config.preset,
+  config: JSON.stringify(config),
+});
 
 /** The manifest of a bundle that the `crab` preset gives, of two million bytes. */
 function manifestOf(
@@ -60,7 +67,7 @@ function manifestOf(
       saL2: { raven: 0.961, 'i-raven': 0.974 },
       problems: 1000,
     },
-    training: TRAINING,
+    training: trained(crabConfig('crab', configuration, { noisy: changes.noisy })),
     files: { 'encoder.onnx': file, 'reasoner.onnx': file },
     ...changes,
   };
@@ -73,7 +80,8 @@ function measurementOf(
 ): MeasuredModel {
   const { name, noisy, sizes, training, configuration } = manifest;
   const example = exampleEvaluation(configuration);
-  return measuredOf({ ...example, name, noisy, sizes, training, ...changes });
+  const conditions = { ...example.conditions, bundle: manifestHash(manifest) };
+  return measuredOf({ ...example, name, noisy, sizes, training, conditions, ...changes });
 }
 
 /** Cells of every table line, `\|` being no border. */
@@ -96,7 +104,7 @@ const weaknessesOf = (card: string): string => card.split('## Known weaknesses')
 
 describe('a card without measurements', () => {
   test('tells what the manifest does, beside the paper', () => {
-    const card = renderModelCard(manifestOf(), null, [], { published: true });
+    const card = renderModelCard(manifestOf(), null, { published: true });
     expectWhole(card);
     expect(card).toContain('| fresh problems | RAVEN | 1,000 | 99.0 | 96.1 | 96.6 |');
     expect(card).toContain('| fresh problems | I-RAVEN | 1,000 | 95.0 | 97.4 | 97.1 |');
@@ -113,14 +121,14 @@ describe('a card without measurements', () => {
 
   test('describes the preset it was trained with', () => {
     const { optimizer, rulePrior } = crabConfig('crab', 'center');
-    const card = renderModelCard(manifestOf(), null, []);
+    const card = renderModelCard(manifestOf(), null);
     expect(card).toContain(`in batches of ${optimizer.batchSize} problems; learning rate`);
     expect(card).toContain(`refitted every ${rulePrior.refitEvery} steps`);
     expect(card).toContain('rule regulariser 10, target regulariser 10;');
+    const paper = crabConfig('paper', 'center');
     const small = renderModelCard(
-      manifestOf('center', { training: { ...TRAINING, preset: 'paper' } }),
+      manifestOf('center', { training: trained(paper), sigmaZ: paper.objective.sigmaZ }),
       null,
-      [],
     );
     expect(small).toContain('RMSprop in batches of 512 problems; learning rate 0.0003.');
     expect(small).toContain('a set of one missing panel is drawn.');
@@ -131,10 +139,10 @@ describe('a card without measurements', () => {
     );
   });
 
-  test('prints the whole command where the facts tell it', () => {
+  test('prints the whole command, with what the preset of today gives otherwise', () => {
+    const overrides = { objective: { sigmaZ: 0.7 }, optimizer: { batchSize: 64 } };
     const training = {
-      ...TRAINING,
-      overrides: '{"objective":{"sigmaZ":0.7},"optimizer":{"batchSize":64}}',
+      ...trained(crabConfig('crab', 'center', { overrides })),
       pool: 5000,
       refresh: 12.5,
       runSteps: 1200,
@@ -142,79 +150,50 @@ describe('a card without measurements', () => {
       precision: 'f32',
       deterministic: 'yes',
     };
-    const card = renderModelCard(manifestOf('center', { sigmaZ: 0.7, training }), null, []);
+    const card = renderModelCard(manifestOf('center', { sigmaZ: 0.7, training }), null);
     expect(card).toContain(
-      `crab train --config center --preset crab --overrides '${training.overrides}' --device cuda ` +
+      `crab train --config center --preset crab --overrides '${JSON.stringify(overrides)}' --device cuda ` +
         '--precision f32 --deterministic --steps 1200 --seed 3 --pool 5000 --refresh 12.5 ' +
         '--validate-every 100 --out RUN\n',
     );
-    expect(card).not.toContain('are not in there');
     expect(card).toContain('preset `crab`, with changes. Adam in batches of 64 problems');
+    const plain = renderModelCard(manifestOf(), null);
+    expect(plain).not.toContain('--overrides');
+    expect(plain).toContain('preset `crab`. Adam');
   });
 
-  test('prints no changes that the preset makes by itself', () => {
-    const training = { ...TRAINING, runSteps: 1200 };
-    const cardOf = (overrides: string): string =>
-      renderModelCard(manifestOf('center', { training: { ...training, overrides } }), null, []);
-    const { smallestSets } = crabConfig('crab', 'center').targets;
-    const same = cardOf(JSON.stringify({ targets: { smallestSets } }));
-    expect(same).not.toContain('--overrides');
-    expect(same).toContain('preset `crab`. Adam');
-    const other = cardOf(JSON.stringify({ targets: { smallestSets: smallestSets - 1 } }));
-    expect(other).toContain('--overrides');
-    expect(other).toContain('preset `crab`, with changes. Adam');
+  test.each([
+    ['no configuration', TRAINING],
+    ['none that can be read', { ...TRAINING, config: '{"network":{"color":1}}' }],
+    ['that of another model', trained(crabConfig('crab', 'grid-2x2'))],
+    [
+      'other sizes',
+      trained(crabConfig('crab', 'center', { overrides: { network: { concepts: 7 } } })),
+    ],
+  ])('claims no recipe if the facts tell %s', (_, training) => {
+    const card = renderModelCard(manifestOf('center', { training }), null);
+    expect(card).toContain('preset `crab`, its settings not recorded.');
+    expect(card).not.toMatch(/--overrides '|in batches of/);
   });
 
-  test('prints the configuration that is told as a whole', () => {
-    const overrides = { optimizer: { batchSize: 64 }, targets: { smallestSets: 1 } };
-    const config = JSON.stringify(crabConfig('crab', 'center', { overrides }));
-    const cardOf = (told: string): string =>
-      renderModelCard(
-        manifestOf('center', { training: { ...TRAINING, runSteps: 1200, config: told } }),
-        null,
-        [],
-      );
-    expect(cardOf(config)).toContain(
-      `--overrides '{"targets":{"smallestSets":1},"optimizer":{"batchSize":64}}'`,
-    );
-    expect(cardOf(config)).toContain('preset `crab`, with changes. Adam in batches of 64 problems');
-    expect(cardOf(config)).toContain('a set of one missing panel and three sets of one to three');
-    const ofAnother = JSON.stringify(crabConfig('crab', 'grid-2x2'));
-    expect(cardOf(ofAnother)).toContain('with changes that the bundle does not tell');
-    expect(cardOf(ofAnother)).not.toContain("--overrides '");
-  });
-
-  test.each(['nothing', '{"network":{"color":1}}', `{"preset":"it's"}`, '[1]'])(
-    'prints no overrides that make no configuration: %s',
-    (overrides) => {
-      const training = { ...TRAINING, overrides };
-      const card = renderModelCard(manifestOf('center', { training }), null, []);
-      expect(card).not.toContain("--overrides '");
-      expect(card).toContain('with changes that the bundle does not tell');
-    },
-  );
-
-  test('claims no recipe that the sizes contradict', () => {
-    const card = renderModelCard(manifestOf('center', { sigmaZ: 0.7 }), null, []);
-    expect(card).toContain('preset `crab`, with changes that the bundle does not tell.');
-    expect(card).not.toContain('in batches of');
-    const own = renderModelCard(manifestOf('center', { training: { preset: 'mine' } }), null, []);
-    expect(own).toContain('Recipe: preset `mine`.');
+  test('says what was not recorded', () => {
+    const own = renderModelCard(manifestOf('center', { training: { preset: 'mine' } }), null);
+    expect(own).toContain('Recipe: preset `mine`, its settings not recorded.');
     expect(own).toContain('Hardware: not recorded.');
     expect(own).toContain('Data: not recorded.');
+    expect(renderModelCard(manifestOf('center', { training: {} }), null)).toContain(
+      'Recipe: not recorded.',
+    );
   });
 
   test('has the length of the run, which may go on after its weights', () => {
-    const history = [
-      { name: 'loss', steps: [100, 1000], values: [5, 4] },
-      { name: 'seconds', steps: [100, 1000], values: [9, 126] },
-    ];
-    const card = renderModelCard(manifestOf(), null, history);
+    const cardOf = (facts: object): string =>
+      renderModelCard(manifestOf('center', { training: { ...TRAINING, ...facts } }), null);
+    const card = cardOf({ runSteps: 1000, seconds: 126 });
     expect(card).toContain('1,000 steps, 2.1 minutes; the weights are those of step 900.');
     expect(card).toContain('--steps 1000 ');
-    const told = manifestOf('center', { training: { ...TRAINING, seconds: 30 } });
-    expect(renderModelCard(told, null, [])).toContain('Length: 900 steps, 0.5 minutes.');
-    expect(renderModelCard(manifestOf(), null, [])).toContain('900 steps, minutes not recorded.');
+    expect(cardOf({ seconds: 30 })).toContain('Length: 900 steps, 0.5 minutes.');
+    expect(cardOf({})).toContain('900 steps, minutes not recorded.');
   });
 
   test('knows noisy grids, other weights and other devices', () => {
@@ -224,18 +203,18 @@ describe('a card without measurements', () => {
       weights: 'f16',
       training: { ...TRAINING, device: 'cpu', data: 'set' },
     });
-    const card = renderModelCard(noisy, null, []);
+    const card = renderModelCard(noisy, null);
     expectWhole(card);
     expect(card).toContain('--config grid-2x2 --noisy --data SET --preset');
     expect(card).toContain('crab export RUN --out grid-2x2-noisy --weights f16\n');
     expect(card).toContain('Hardware: `cpu`.');
     expect(card).toContain('| fresh problems | RAVEN | 1,000 | 99.0 | 96.1 | – |');
     expect(card).not.toMatch(/Below the paper|It has seen no noise/);
-    expect(renderModelCard(manifestOf('grid-2x2'), null, [])).toContain('It has seen no noise');
+    expect(renderModelCard(manifestOf('grid-2x2'), null)).toContain('It has seen no noise');
   });
 
   test('says only where it is from that it is one of ours', () => {
-    const card = renderModelCard(manifestOf(), null, []);
+    const card = renderModelCard(manifestOf(), null);
     expect(card).not.toContain('H200');
     expect(card).toContain('crab solve matrix.png --model FOLDER ');
   });
@@ -244,7 +223,7 @@ describe('a card without measurements', () => {
     const name = 'a|b<script>[x](y)`z`\n# c';
     const training = { ...TRAINING, device: '`x` | rm', libtorch: '<b>|' };
     const conceptNames = manifestOf().conceptNames.map(() => ({ name, score: 1 }));
-    const card = renderModelCard(manifestOf('center', { name, training, conceptNames }), null, []);
+    const card = renderModelCard(manifestOf('center', { name, training, conceptNames }), null);
     expectWhole(card);
     expect(card).not.toMatch(/<script|<b>|\n# c|(?<!\\)\[x/);
     expect(card).toContain('--out BUNDLE');
@@ -254,7 +233,7 @@ describe('a card without measurements', () => {
 
 describe('weaknesses', () => {
   test('are the lowest figure, those below the paper, and a distance worse than L2', () => {
-    const told = weaknessesOf(renderModelCard(manifestOf(), null, []));
+    const told = weaknessesOf(renderModelCard(manifestOf(), null));
     expect(told).toContain('Lowest accuracy: 95.0% on I-RAVEN candidates by its own distance.');
     expect(told).toContain(
       'Below the paper: 96.1 instead of 96.6 on RAVEN candidates by plain L2 (fresh problems); 95.0 instead of 97.1 on I-RAVEN candidates by its own distance (fresh problems).',
@@ -267,8 +246,8 @@ describe('weaknesses', () => {
         problems: 10,
       },
     });
-    expect(renderModelCard(good, null, [])).not.toMatch(/Below the paper|worse than/);
-    const unknown = renderModelCard(manifestOf('center', { accuracy: null }), null, []);
+    expect(renderModelCard(good, null)).not.toMatch(/Below the paper|worse than/);
+    const unknown = renderModelCard(manifestOf('center', { accuracy: null }), null);
     expect(unknown).toContain('## Accuracy\n\nNot measured yet.');
     expect(weaknessesOf(unknown)).toContain('Its accuracy has not been measured.');
   });
@@ -276,14 +255,14 @@ describe('weaknesses', () => {
   test('are concepts that stand for nothing, and attributes without one', () => {
     const named = (...names: string[]): string => {
       const conceptNames = names.map((name) => ({ name, score: 0.5 }));
-      return weaknessesOf(renderModelCard(manifestOf('center', { conceptNames }), null, []));
+      return weaknessesOf(renderModelCard(manifestOf('center', { conceptNames }), null));
     };
     const some = named('Size a', 'unused', 'mixed', 'unused');
     expect(some).toContain('Concepts 2 and 4 are unused.');
     expect(some).toContain('Concept 3 is mixed');
     expect(some).toContain('No concept stands for Type and Color alone.');
     expect(named('Size', 'Type', 'Color', 'Rotation')).not.toMatch(/unused|mixed|No concept/);
-    expect(weaknessesOf(renderModelCard(manifestOf(), null, []))).toContain(
+    expect(weaknessesOf(renderModelCard(manifestOf(), null))).toContain(
       'Concepts 1, 2, 3 and 4 are not named.',
     );
   });
@@ -294,7 +273,7 @@ describe('a card with measurements', () => {
   const measured = measurementOf(manifest);
 
   test('has them with their intervals', () => {
-    const card = renderModelCard(manifest, measured, []);
+    const card = renderModelCard(manifest, measured);
     expectWhole(card);
     expect(card).toContain(
       '| center, raven &lt;made up> | RAVEN | 1,000 | 97.0 [96.0, 98.0] | 95.0 [94.0, 96.0] | 96.6 |',
@@ -315,19 +294,15 @@ describe('a card with measurements', () => {
     if (ari === null || errors === null) throw new Error('the example has both');
     const best = ari.matrix.best.map((each, v) => (v === 1 ? { ...each, ari: 0.21 } : each));
     const far = { value: 0.05, low: 0.04, high: 0.06 };
-    const card = renderModelCard(
-      manifest,
-      {
-        ...measured,
-        gsa: null,
-        ari: { ...ari, matrix: { ...ari.matrix, best, average: 0.7 } },
-        errors: {
-          ...errors,
-          predictionAnywhere: { meanSquared: far, meanAbsolute: far },
-        },
+    const card = renderModelCard(manifest, {
+      ...measured,
+      gsa: null,
+      ari: { ...ari, matrix: { ...ari.matrix, best, average: 0.7 } },
+      errors: {
+        ...errors,
+        predictionAnywhere: { meanSquared: far, meanAbsolute: far },
       },
-      [],
-    );
+    });
     expect(weaknessesOf(card)).toContain('adjusted Rand index 0.70 instead of 0.73.');
     expect(weaknessesOf(card)).toContain('index under 0.5): Size (0.21).');
     expect(weaknessesOf(card)).toContain('mean squared error 0.050 instead of 0.020.');
@@ -337,9 +312,9 @@ describe('a card with measurements', () => {
 
   test('leaves out those of a model that was trained otherwise', () => {
     const other = measurementOf(manifestOf('center', { training: { ...TRAINING, seed: 4 } }));
-    expect(renderModelCard(manifest, other, [])).toBe(renderModelCard(manifest, null, []));
-    expect(renderModelCard(manifest, measurementOf(manifestOf('up-down')), [])).toBe(
-      renderModelCard(manifest, null, []),
+    expect(renderModelCard(manifest, other)).toBe(renderModelCard(manifest, null));
+    expect(renderModelCard(manifest, measurementOf(manifestOf('up-down')))).toBe(
+      renderModelCard(manifest, null),
     );
   });
 });
@@ -347,7 +322,7 @@ describe('a card with measurements', () => {
 describe('the table of a zoo', () => {
   const model = (configuration: Configuration, noisy = false) => {
     const manifest = manifestOf(configuration, { noisy });
-    return { folder: manifest.name, manifest, measured: null, history: [] };
+    return { folder: manifest.name, manifest, measured: null };
   };
 
   test('has a line for each model in order, and averages where all seven are there', () => {
@@ -393,8 +368,9 @@ describe('cards in a folder', () => {
   test('are written once, use what was measured, and leave bundles whole', async () => {
     const { zoo, docs, card } = await smallZoo();
     const { manifest } = await openBundle(folderSource(path.join(zoo, 'center')));
-    const { name, sizes, training } = manifest;
-    const evaluation = { ...exampleEvaluation('center'), name, sizes, training };
+    const example = exampleEvaluation('center');
+    const conditions = { ...example.conditions, bundle: manifestHash(manifest) };
+    const evaluation = { ...example, conditions };
     await writeMeasured(path.join(docs, 'measured'), [evaluation]);
     const files = [card('center'), card('up-down'), path.join(zoo, CARD_FILE)];
     expect(await writeZooCards({ zoo, docs })).toEqual(files);

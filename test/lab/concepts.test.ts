@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { nameConcepts, varianceDecline } from '../../src/lab/index.js';
 import { Random, type Entity } from '../../src/matrix/index.js';
 import type { ConceptMeans } from '../../src/solver/index.js';
-import { madeUpThinker, recogniser } from './made-up.js';
+import { madeUpSubject, recogniser } from './made-up.js';
 
 const SIZE = 4;
 
@@ -30,10 +30,10 @@ describe('an encoder whose concepts are the attributes', () => {
       new Float32Array(SIZE),
     ];
   };
-  const thinker = madeUpThinker({ configuration: 'grid-2x2', concepts: 6, size: SIZE, encode });
+  const subject = madeUpSubject({ configuration: 'grid-2x2', concepts: 6, size: SIZE, encode });
 
   test('has a diagonal of variance decline, and names', async () => {
-    const found = await varianceDecline(thinker, { panels: 400, seed: 2 });
+    const found = await varianceDecline(subject, { panels: 400, seed: 2 });
     expect(found.attributes.map(({ name }) => name)).toEqual(['Num/Pos', 'Type', 'Size', 'Color']);
     const own = [2, 0, 3, 1];
     own.forEach((attribute, m) =>
@@ -56,13 +56,12 @@ describe('an encoder whose concepts are the attributes', () => {
   test('declines the same at any scale, while the paper’s ratio changes its sign', async () => {
     const scaled = (factor: number) =>
       varianceDecline(
-        {
-          ...thinker,
-          encode: async (panels) =>
-            (await thinker.encode(panels)).map((means) =>
-              means.map((values) => values.map((value) => factor * value)),
-            ),
-        },
+        madeUpSubject({
+          configuration: 'grid-2x2',
+          concepts: 6,
+          size: SIZE,
+          encode: (picture) => encode(picture).map((values) => values.map((v) => factor * v)),
+        }),
         { panels: 150, seed: 2 },
       );
     const [small, large] = [await scaled(0.002), await scaled(2)];
@@ -79,7 +78,7 @@ describe('an encoder whose concepts are the attributes', () => {
 
 test('rotation is an attribute where it varies', async () => {
   const see = recogniser('center');
-  const thinker = madeUpThinker({
+  const subject = madeUpSubject({
     concepts: 2,
     size: SIZE,
     encode: (picture) => {
@@ -87,7 +86,7 @@ test('rotation is an attribute where it varies', async () => {
       return [code(angle, 0), code(type, 1)];
     },
   });
-  const { attributes, names } = await varianceDecline(thinker, { panels: 400, seed: 2 });
+  const { attributes, names } = await varianceDecline(subject, { panels: 400, seed: 2 });
   expect(attributes.map(({ name }) => name)).toEqual(['Type', 'Size', 'Color', 'Rotation']);
   // How far a figure is turned cannot be seen of circles: the concept declines with Type as well.
   expect(names[0].name).toBe('Rotation');
@@ -122,5 +121,5 @@ describe('names', () => {
 
 test('stops when told to', async () => {
   const options = { panels: 20, signal: AbortSignal.abort() };
-  await expect(varianceDecline(madeUpThinker(), options)).rejects.toThrow(/abort/i);
+  await expect(varianceDecline(madeUpSubject(), options)).rejects.toThrow(/abort/i);
 });

@@ -10,14 +10,17 @@ import {
   type Entity,
   type LevelRange,
 } from '../../src/matrix/index.js';
+import { Metrics } from '../../src/solver/index.js';
 import type {
   Answer,
   BundleManifest,
   ConceptMeans,
   Panel,
   PanelInput,
+  RuleMap,
+  SelectionStatistics,
 } from '../../src/solver/index.js';
-import type { Thinker } from '../../src/lab/index.js';
+import { bundleFacts, ConceptSubject, type Thinker } from '../../src/lab/index.js';
 import { randomBundle, tinyConfig } from '../solver/random-model.js';
 
 export const bytesOf = (panel: PanelInput): Uint8Array => {
@@ -44,8 +47,11 @@ export interface MadeUp {
   /** Predicted concepts of a missing position. */
   readonly predict?: (question: Question, position: number) => ConceptMeans;
   readonly draw?: (concepts: ConceptMeans) => Panel;
-  /** Parsed rules [M][d_r] of a context. */
+  /** Parsed rules [M][d_r] of a context, and of whole matrices. */
   readonly rules?: (question: Question) => number[][];
+  readonly parse?: (count: number) => number[][][];
+  readonly statistics?: SelectionStatistics;
+  readonly ruleMap?: RuleMap;
 }
 
 /** The manifest of a model that has no files. */
@@ -68,6 +74,9 @@ export function madeUpThinker(parts: MadeUp = {}): Thinker {
   const draw = parts.draw ?? (() => new Float32Array(SMALL_PIXELS));
   return {
     manifest: madeUpManifest({ concepts, conceptSize: size }, configuration),
+    metrics: parts.statistics ? new Metrics(parts.statistics, concepts, size) : null,
+    ruleMap: parts.ruleMap ?? null,
+    parseRules: (matrices) => Promise.resolve(parts.parse?.(matrices.length) ?? []),
     encode: (panels, options) => {
       options?.signal?.throwIfAborted();
       return Promise.resolve(panels.map((panel) => encode(bytesOf(panel))));
@@ -98,6 +107,13 @@ export function madeUpThinker(parts: MadeUp = {}): Thinker {
       ),
   };
 }
+
+/** A subject with such a model. */
+export const subjectOfThinker = (thinker: Thinker): ConceptSubject =>
+  new ConceptSubject(thinker, { facts: { ...bundleFacts(thinker.manifest), hash: null } });
+
+export const madeUpSubject = (parts: MadeUp = {}): ConceptSubject =>
+  subjectOfThinker(madeUpThinker(parts));
 
 const each = ({ min, max }: LevelRange): number[] =>
   Array.from({ length: max - min + 1 }, (_, i) => min + i);

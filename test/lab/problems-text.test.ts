@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { conditionsOf } from '../../src/lab/conditions.js';
 import { problemsText } from '../../src/lab/problems-text.js';
+import { madeUpSubject } from './made-up.js';
 
+const { facts } = madeUpSubject();
 const set = (seed?: number) => ({ data: 'd', variant: null, count: 9, seed });
 const told = (seeds: readonly (number | undefined)[], fromData: number, generated: number) =>
-  problemsText({ data: seeds.map(set), selection: null }, { fromData, generated, seed: 3 });
+  problemsText({ data: seeds.map(set) }, { fromData, generated, seed: 3 });
 
 describe('problems that something was measured on', () => {
   test('are all fresh where nobody gave data', () => {
@@ -22,9 +24,9 @@ describe('problems that something was measured on', () => {
   });
 
   test('are no more for pictures than for the rest, where fewer are asked for', () => {
-    expect(conditionsOf(undefined, {}).pictures).toBe(500);
-    expect(conditionsOf(undefined, { problems: 60 }).pictures).toBe(60);
-    expect(conditionsOf(undefined, { problems: 5000 }).pictures).toBe(500);
-    expect(conditionsOf(undefined, { problems: 60, pictures: 80 }).pictures).toBe(80);
+    expect(conditionsOf(facts, {}).pictures).toBe(500);
+    expect(conditionsOf(facts, { problems: 60 }).pictures).toBe(60);
+    expect(conditionsOf(facts, { problems: 5000 }).pictures).toBe(500);
+    expect(conditionsOf(facts, { problems: 60, pictures: 80 }).pictures).toBe(80);
   });
 });

@@ -1,14 +1,10 @@
 /** Results in documents: what stands there is what was measured. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import {
-  ATTRIBUTE_GROUPS,
-  EVALUATION_FORMAT,
-  EVALUATION_VERSION,
   measuredOf,
-  METRIC_NAMES,
   readMeasured,
   renderResults,
   RESULT_SECTIONS,
@@ -18,8 +14,9 @@ import {
   type Measured,
   type ModelEvaluation,
 } from '../../src/lab/index.js';
-import { CONFIGURATIONS, type Configuration } from '../../src/matrix/index.js';
+import { CONFIGURATIONS, type Configuration, type Variant } from '../../src/matrix/index.js';
 import { scratchFolder } from '../scratch-folder.js';
+import { exampleEvaluation } from './report/example-model.js';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 /** As many digits as files keep. */
@@ -29,97 +26,44 @@ const share = (value: number): Measured => ({
   low: digits(value - 0.01),
   high: digits(value + 0.01),
 });
-const problems = { fromData: 0, generated: 5, seed: 1 };
-
-const ari = (average: number): AriTable => ({
-  attributes: [],
-  matrix: [],
-  best: [],
-  average: digits(average),
-  oneToOne: [],
-  averageOneToOne: digits(average / 2),
-  byGroup: {
-    Type: digits(average),
-    Size: digits(average),
-    Color: digits(average),
-    'Num/Pos': null,
-  },
-});
 
 /** A made-up evaluation, all of its values told by one. */
 function evaluationOf(configuration: Configuration, value: number, noisy = false): ModelEvaluation {
+  const example = exampleEvaluation(configuration);
+  const { gsa, errors, ari, readback, vd } = example;
+  if (gsa === null || errors === null || ari === null || readback === null || vd === null) {
+    throw new Error('the example has all of them');
+  }
+  const table = (average: number): AriTable => ({
+    ...ari.matrix,
+    matrix: [],
+    best: [],
+    average: digits(average),
+    oneToOne: [],
+    averageOneToOne: digits(average / 2),
+    byGroup: { Type: value, Size: value, Color: value, 'Num/Pos': null },
+  });
+  const set = (data: string, variant: Variant, count: number, sa: number, saL2: number) => ({
+    ...{ data: `/somewhere/${data}`, variant, count, sa: share(sa), saL2: share(saL2) },
+  });
   const pixel = { meanSquared: share(value / 100), meanAbsolute: share(value / 10) };
-  const attribute = { name: 'Type', component: 0, group: ATTRIBUTE_GROUPS[0] };
   return {
-    format: EVALUATION_FORMAT,
-    version: EVALUATION_VERSION,
+    ...example,
     model: '/somewhere/bundles/x',
     name: noisy ? `${configuration}-noisy` : configuration,
-    configuration,
     noisy,
-    sizes: { concepts: 1, conceptSize: 2, ruleSize: 2 },
+    data: [],
     training: {},
     selection: [
-      { data: '/somewhere/raven.npz', variant: 'raven', count: 400, sa: share(0), saL2: share(0) },
-      {
-        data: '/somewhere/more.npz',
-        variant: 'raven',
-        count: 5000,
-        sa: share(value),
-        saL2: share(value - 0.1),
-      },
-      {
-        data: '/somewhere/i.npz',
-        variant: 'i-raven',
-        count: 5000,
-        sa: share(value - 0.2),
-        saL2: share(value - 0.3),
-      },
+      set('raven.npz', 'raven', 400, 0, 0),
+      set('more.npz', 'raven', 5000, value, value - 0.1),
+      set('i.npz', 'i-raven', 5000, value - 0.2, value - 0.3),
     ],
-    gsa: {
-      problems,
-      repeats: 5,
-      seed: 1,
-      points: [
-        {
-          targets: 1,
-          candidates: 8,
-          accuracy: share(value),
-          accuracyL2: share(value - 0.05),
-          each: share(value - 0.15),
-          eachL2: share(0),
-        },
-      ],
-    },
-    errors: {
-      problems,
-      reconstruction: pixel,
-      prediction: pixel,
-      predictionAnywhere: pixel,
-    },
-    ari: { problems, matrix: ari(value), authors: ari(value - 0.1), context: ari(value - 0.2) },
-    vd: {
-      attributes: [attribute],
-      panels: 1,
-      seed: 1,
-      decline: [[value]],
-      paperRatio: [[1]],
-      variance: [1],
-      names: [{ concept: 1, name: 'Type', score: value }],
-    },
-    readback: {
-      problems: 5,
-      seed: 1,
-      obeys: share(value),
-      agrees: share(value),
-      unreadable: share(0.5),
-      reconstructedObeys: share(value),
-      reconstructedUnreadable: share(0),
-      byAttribute: [],
-    },
-    examples: [],
-    history: [],
-    seconds: { sa: 3 },
+    gsa: { ...gsa, points: gsa.points.slice(0, 1).map((p) => ({ ...p, accuracy: share(value) })) },
+    errors: { ...errors, reconstruction: pixel, prediction: pixel, predictionAnywhere: pixel },
+    ari: { ...ari, matrix: table(value), authors: table(value - 0.1), context: table(value - 0.2) },
+    vd: { ...vd, decline: [], names: [{ concept: 1, name: 'Type', score: value }] },
+    readback: { ...readback, byAttribute: [] },
   };
 }
 
@@ -166,16 +110,8 @@ describe('sections', () => {
   });
 
   test('tell the command that measures the same again', () => {
-    expect(rendered('command')).toContain('an earlier version');
-    const conditions = {
-      bundle: 'ab',
-      metrics: [...METRIC_NAMES],
-      problems: 2000,
-      repeats: 3,
-      panels: 1024,
-      pictures: 500,
-    };
     const [model] = all;
+    const conditions = { ...model.conditions, repeats: 3 };
     const selection = model.selection?.map((each, i) => (i === 1 ? { ...each, seed: 7 } : each));
     const measured = { ...model, conditions, selection: selection ?? null };
     expect(rendered('command', [measured])).toBe(
@@ -194,6 +130,36 @@ describe('sections', () => {
     expect(lines.at(-1)).toMatch(/^\| average \| 0\.900 /);
     const noisy = measuredOf(evaluationOf('grid-2x2', 0.5, true));
     expect(rendered('ari', [noisy])).toMatch(/\| 2x2Grid, noisy \| 0\.500 .* \| – \|$/);
+  });
+
+  test('have rows for every system and preset, with what it can have', () => {
+    const [first] = all;
+    const selection = first.selection?.map(({ saL2: _, ...rest }) => rest) ?? null;
+    const chooser = {
+      ...first,
+      name: 'center-scl-paper',
+      system: 'scl',
+      preset: 'paper',
+      selection,
+    };
+    const scl = { ...chooser, gsa: null, ari: null, vd: null, errors: null, readback: null };
+    const rows = rendered('selection', [...all, scl])
+      .split('\n')
+      .slice(2);
+    expect(rows.map((row) => row.split(' |')[0])).toEqual([
+      '| ours, own distance',
+      '| ours, plain L2',
+      '| the paper',
+      '| scl',
+      '| the paper, SCL (D)',
+    ]);
+    expect(rows[3]).toContain('| – / – | 90.0 / 70.0 | – / – |');
+    expect(rows[4]).toContain('| 95.1 / 85.7 | 99.9 / 99.9 |');
+    for (const name of ['gsa', 'ari', 'concepts', 'readback', 'errors']) {
+      expect(rendered(name, [...all, scl])).toBe(rendered(name));
+    }
+    const other = { ...first, preset: 'paper' };
+    expect(rendered('selection', [...all, other])).toContain('| ours paper, plain L2 |');
   });
 
   test('say that nothing was measured', () => {
@@ -216,12 +182,15 @@ describe('measured files', () => {
     const folder = path.join(docs, 'measured');
     mkdirSync(folder);
     const file = path.join(folder, 'up-down.json');
-    await writeMeasured(folder, [evaluationOf('center', 0.5)]);
+    const other = { ...evaluationOf('center', 0.5), name: 'center-scl', system: 'scl' };
+    await writeMeasured(folder, [evaluationOf('center', 0.5), other]);
     await writeMeasured(folder, [evaluationOf('up-down', 0.25)]);
-    expect(readdirSync(folder)).toEqual(['up-down.json']);
+    // Those of the same system and preset make way, others stay.
+    expect(readdirSync(folder)).toEqual(['center-scl.json', 'up-down.json']);
+    rmSync(path.join(folder, 'center-scl.json'));
     expect(readFileSync(file, 'utf8')).not.toMatch(/somewhere|seconds/);
     const [model] = await readMeasured(folder);
-    expect(model).toEqual(measuredOf(evaluationOf('up-down', 0.25)));
+    expect(model).toMatchObject({ name: 'up-down', system: 'crab', selection: [{}, {}, {}] });
     writeFileSync(path.join(docs, 'results.md'), marked('errors'));
     expect(await updateResults(docs)).toBe(true);
     expect(readFileSync(path.join(docs, 'results.md'), 'utf8')).toContain('| U-D | 0.0025 |');

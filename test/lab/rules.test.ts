@@ -6,7 +6,6 @@ import {
   authorsColumns,
   authorsLabeller,
   bestAssignment,
-  PanelEncoder,
   ruleAgreement,
   ruleCategories,
   ruleName,
@@ -21,10 +20,9 @@ import {
   type RuleAttribute,
   type RuleName,
 } from '../../src/matrix/index.js';
-import { codesOf, weightedRandIndex } from '../../src/lab/metrics/contingency.js';
-import { adjustedRandIndex } from '../../src/models/index.js';
+import { adjustedRandIndex, codedRandIndex, codesOf } from '../../src/models/index.js';
 import type { RuleMap } from '../../src/solver/index.js';
-import { madeUpThinker } from './made-up.js';
+import { madeUpSubject } from './made-up.js';
 
 /** The best sum over all one-to-one assignments, tried one by one. */
 function bestByTrial(scores: readonly (readonly number[])[], row = 0, used = 0): number {
@@ -191,9 +189,9 @@ describe('the interval of an average', () => {
     const repeated = (values: readonly number[]): number[] =>
       values.flatMap((value, i) => Array.from({ length: times[i] }, () => value));
     const expected = adjustedRandIndex(repeated(first), repeated(second));
-    expect(weightedRandIndex(codesOf(first), codesOf(second), times)).toBeCloseTo(expected, 12);
+    expect(codedRandIndex(codesOf(first), codesOf(second), times)).toBeCloseTo(expected, 12);
     const once = first.map(() => 1);
-    expect(weightedRandIndex(codesOf(first), codesOf(second), once)).toBeCloseTo(
+    expect(codedRandIndex(codesOf(first), codesOf(second), once)).toBeCloseTo(
       adjustedRandIndex(first, second),
       12,
     );
@@ -277,30 +275,24 @@ test('rules belong to the component that makes them most likely', () => {
 test('rule agreement uses rules of whole matrices and of contexts', async () => {
   const source = { configuration: 'center', noisy: false, seed: 1 } as const;
   const ruleMap: RuleMap = { prior: [MIXTURE, MIXTURE], source, truth: [], snapshots: [] };
-  const thinker = madeUpThinker({ rules: () => CORNERS.slice(0, 2) });
-  const encoder = new PanelEncoder(thinker);
-  const studied = await studyProblems(thinker, encoder, [], { count: 60, seed: 9 });
   const [type] = attributeColumns(layoutOf('center'));
   let asked = 0;
-  const subject = {
-    solver: thinker,
-    ruleMap,
-    parseRules: (matrices: readonly unknown[]) => {
-      const labels = studied.labels.slice(asked, (asked += matrices.length));
-      return Promise.resolve(
-        labels.map((label) => {
-          const corner = CORNERS[NAMES.indexOf(ruleName(label, type) as RuleName)];
-          return [corner, CORNERS[0]];
-        }),
-      );
-    },
+  const parts = {
+    rules: () => CORNERS.slice(0, 2),
+    parse: (count: number) =>
+      studied.labels.slice(asked, (asked += count)).map((label) => {
+        const corner = CORNERS[NAMES.indexOf(ruleName(label, type) as RuleName)];
+        return [corner, CORNERS[0]];
+      }),
   };
+  const subject = madeUpSubject({ ...parts, ruleMap });
+  const studied = await studyProblems(subject, [], { count: 60, seed: 9 });
   const found = await ruleAgreement(subject, studied);
   expect(found?.problems).toEqual({ fromData: 0, generated: 60, seed: 9 });
   expect(found?.matrix.best[0]).toEqual({ attribute: 'Type', concept: 1, ari: 1 });
   expect(found?.authors.best[0].ari).toBe(1);
   expect(found?.context.best[0].ari).toBe(0);
-  expect(await ruleAgreement({ ...subject, ruleMap: null }, studied)).toBeNull();
+  expect(await ruleAgreement(madeUpSubject(parts), studied)).toBeNull();
   const unlabelled = { ...studied, labels: studied.labels.map((): Label => []) };
   expect(await ruleAgreement(subject, unlabelled)).toBeNull();
 });

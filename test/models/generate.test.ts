@@ -98,7 +98,7 @@ describe.skipIf(!isTorchAvailable())('generation', () => {
         [3, 8],
         [0, 1],
       ];
-      const [first, second] = [noisePanels(2, 4), noisePanels(2, 5).narrow(1, 0, 4)];
+      const [first, second] = [4, 5].map((seed) => noisePanels(2, seed).narrow(1, 0, 4)); // [N, 4, 64, 64]
       const candidates = cat([first.unsqueeze(2), second.unsqueeze(2)], 2); // [N, 4, 2, 64, 64]
       const together = model.score(panels, missing, candidates);
       const { concepts } = impute(model, panels, missing);

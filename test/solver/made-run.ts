@@ -25,6 +25,7 @@ export function makeRun(run: string, made: MadeRun): string {
     format: 'crab-run',
     version: 2,
     software: { 'crab-raven': '0' },
+    system: 'crab',
     model,
     seed: 1,
     data: { kind: 'stream', pool: 10, refresh: 0 },

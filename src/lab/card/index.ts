@@ -6,14 +6,7 @@
 import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
 import { isFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
-import {
-  CARD_FILE,
-  folderSource,
-  listZoo,
-  openBundle,
-  parseHistory,
-  zooFolder,
-} from '../../solver/node.js';
+import { CARD_FILE, folderSource, listZoo, openBundle, zooFolder } from '../../solver/node.js';
 import { readMeasured, type MeasuredModel } from '../results/index.js';
 import { isMeasurementOf } from './accuracy.js';
 import { renderModelCard } from './model-card.js';
@@ -47,17 +40,10 @@ async function readModels(zoo: string, options: CardsOptions): Promise<ZooModel[
   const measurements = await readMeasurements(options.docs);
   const models: ZooModel[] = [];
   for (const folder of await listZoo(zoo)) {
-    const { manifest, files } = await openBundle(
-      folderSource(path.join(zoo, folder)),
-      options.signal,
-    );
-    const curves = files.get('history.json');
-    models.push({
-      folder,
-      manifest,
-      measured: measurements.find((each) => isMeasurementOf(each, manifest)) ?? null,
-      history: curves === undefined ? [] : parseHistory(curves),
-    });
+    const source = folderSource(path.join(zoo, folder));
+    const { manifest } = await openBundle(source, options.signal);
+    const measured = measurements.find((each) => isMeasurementOf(each, manifest)) ?? null;
+    models.push({ folder, manifest, measured });
   }
   return models;
 }
@@ -68,9 +54,9 @@ export async function zooCards(options: CardsOptions = {}): Promise<readonly Car
   const models = await readModels(zoo, options);
   if (models.length === 0) throw new ArgumentError(`--zoo ${zoo}: no bundles in this folder`);
   const published = path.resolve(zoo) === path.resolve(zooFolder());
-  const cards = models.map(({ folder, manifest, measured, history }) => ({
+  const cards = models.map(({ folder, manifest, measured }) => ({
     file: path.join(zoo, folder, CARD_FILE),
-    text: renderModelCard(manifest, measured, history, { published }),
+    text: renderModelCard(manifest, measured, { published }),
   }));
   return [...cards, { file: path.join(zoo, CARD_FILE), text: renderZooCard(models) }];
 }

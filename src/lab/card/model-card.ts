@@ -4,20 +4,15 @@
  */
 import { layoutName, paperName, type Configuration } from '../../matrix/index.js';
 import { VARIANT_NAMES } from '../evaluation.js';
-import { bundleBytes, type BundleManifest, type HistoryCurve } from '../../solver/index.js';
+import { bundleBytes, type BundleManifest } from '../../solver/index.js';
 import { bullets, escaped, megabytes, NOTHING, percent, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { whole } from '../numbers.js';
-import { PAPER_ARI } from '../report/paper.js';
+import { paperAri } from '../report/paper.js';
 import type { MeasuredModel } from '../results/index.js';
-import {
-  accuracyRows,
-  isMeasurementOf,
-  paperAccuracy,
-  type AccuracyRow,
-  type Share,
-} from './accuracy.js';
-import { commandsOf, tellsAll, trainingItems } from './training-facts.js';
+import type { Share } from '../compare.js';
+import { accuracyRows, isMeasurementOf, paperAccuracy, type AccuracyRow } from './accuracy.js';
+import { commandsOf, trainingItems } from './training-facts.js';
 import { weaknessItems } from './weaknesses.js';
 
 export interface CardOptions {
@@ -33,8 +28,6 @@ const PUBLISHED_GPU = 'one NVIDIA H200';
 const SOME_GPU = 'one CUDA GPU';
 
 const COMMANDS_TOLD = 'The commands that train such a model and make its bundle.';
-const NOT_TOLD =
-  'A bundle keeps the name of the preset and the sizes it gives; other changes to it (`--overrides`) and the size of the pool of problems (`--pool`) are not in there.';
 
 const SHOWS: Readonly<Record<Configuration, string>> = {
   center: 'one figure in the middle of every panel',
@@ -108,7 +101,7 @@ function gsaSection({ gsa }: MeasuredModel): string[] {
       );
       return point === undefined
         ? NOTHING
-        : `${percent(point.accuracy.value)} / ${percent(point.accuracyL2.value)}`;
+        : `${percent(point.accuracy.value)} / ${percent(point.accuracyL2?.value ?? 0)}`;
     }),
   ]);
   const head = ['panels missing', ...counts.map((candidates) => `${candidates} candidates`)];
@@ -127,9 +120,10 @@ function conceptsSection({ conceptNames }: BundleManifest): string {
   return `Found without labels, and named afterwards by the attribute of the generator whose fixing takes most of their variance (0: none of it, 1: all).\n\n${table(['concept', 'name', 'variance decline'], rows, 2)}`;
 }
 
-function ariSection({ ari, noisy, configuration }: MeasuredModel): string[] {
+function ariSection(measured: MeasuredModel): string[] {
+  const { ari } = measured;
   if (ari === null) return [];
-  const paper = noisy ? undefined : PAPER_ARI.find(({ name }) => name === paperName(configuration));
+  const paper = paperAri(measured);
   const value = (found: number | null | undefined): string =>
     found === null || found === undefined ? NOTHING : found.toFixed(2);
   const { average, byGroup } = ari.matrix;
@@ -149,7 +143,6 @@ function ariSection({ ari, noisy, configuration }: MeasuredModel): string[] {
 export function renderModelCard(
   manifest: BundleManifest,
   measured: MeasuredModel | null,
-  history: readonly HistoryCurve[],
   { published = false }: CardOptions = {},
 ): string {
   const known = measured !== null && isMeasurementOf(measured, manifest) ? measured : null;
@@ -167,9 +160,9 @@ export function renderModelCard(
     conceptsSection(manifest),
     ...(known === null ? [] : ariSection(known)),
     '## Training',
-    bullets(trainingItems(manifest, history, gpu)),
-    tellsAll(manifest) ? COMMANDS_TOLD : `${COMMANDS_TOLD} ${NOT_TOLD}`,
-    ['```sh', ...commandsOf(manifest, history), '```'].join('\n'),
+    bullets(trainingItems(manifest, gpu)),
+    COMMANDS_TOLD,
+    ['```sh', ...commandsOf(manifest), '```'].join('\n'),
     '## Known weaknesses',
     bullets(weaknessItems(manifest, known, rows)),
   ];

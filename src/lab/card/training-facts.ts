@@ -1,34 +1,15 @@
-/**
- * How a model was trained, in words: from the facts in its manifest, among them its configuration, and its
- * curves. Older bundles tell the preset and changes to it, or less, so a recipe is described only where the
- * sizes in the manifest are those it gives; of other models no more is said than is known.
- */
+/** How a model was trained, in words: from the facts in its manifest, among them its whole configuration. */
 import {
-  crabConfig,
   overridesOf,
   parseCrabConfig,
-  PRESETS,
   type CrabConfig,
-  type DeepPartial,
-  type PresetName,
   type Schedule,
 } from '../../models/index.js';
-import type { BundleManifest, HistoryCurve } from '../../solver/index.js';
+import type { BundleManifest } from '../../solver/index.js';
 import { escaped } from '../markdown.js';
 import { whole } from '../numbers.js';
 
 type Training = BundleManifest['training'];
-
-/** Facts as text, in one order, with the digits that files of measurements keep. */
-export function shortenedTraining(training: Training): string {
-  const entries = Object.entries(training).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify(
-    entries.map(([name, fact]) => [
-      name,
-      typeof fact === 'number' ? Number(fact.toPrecision(6)) : fact,
-    ]),
-  );
-}
 
 const SMALLEST_PLAIN = 1e-4;
 
@@ -95,64 +76,35 @@ export function recipeWords({ objective, optimizer, rulePrior, targets }: CrabCo
   ];
 }
 
-const isPreset = (name: unknown): name is PresetName =>
-  (PRESETS as readonly unknown[]).includes(name);
-
-/**
- * The configuration of the model as the facts tell it: whole, or in older bundles as changes to the preset,
- * which may have given something else then. Null where they tell none.
- */
-function toldConfig({ training, configuration, noisy }: BundleManifest): CrabConfig | null {
-  const { preset, config, overrides = '{}' } = training;
-  if (!isPreset(preset)) return null;
+/** The configuration that the facts tell, if it makes the networks of this manifest; else null. */
+function configOf({ training, configuration, noisy, sizes, sigmaZ }: BundleManifest) {
+  let config: CrabConfig;
   try {
-    if (config !== undefined) {
-      const told = parseCrabConfig(JSON.parse(String(config)));
-      const isOwn =
-        told.preset === preset && told.configuration === configuration && told.noisy === noisy;
-      return isOwn ? told : null;
-    }
-    const changes = JSON.parse(String(overrides)) as DeepPartial<CrabConfig>;
-    return crabConfig(preset, configuration, { noisy, overrides: changes });
+    config = parseCrabConfig(JSON.parse(String(training.config)));
   } catch {
     return null;
   }
-}
-
-/** Whether the facts tell everything that decided the training; those of older bundles do not. */
-export const tellsAll = (manifest: BundleManifest): boolean =>
-  'runSteps' in manifest.training && toldConfig(manifest) !== null;
-
-/** The configuration that the facts tell, where the rest of the manifest agrees with it. */
-function agreedConfig(manifest: BundleManifest): CrabConfig | null {
-  const { sizes, sigmaZ } = manifest;
-  const config = toldConfig(manifest);
-  if (config === null) return null;
   const { concepts, conceptSize, ruleSize } = config.network;
   const agrees =
+    config.preset === training.preset &&
+    config.configuration === configuration &&
+    config.noisy === noisy &&
+    config.objective.sigmaZ === sigmaZ &&
     concepts === sizes.concepts &&
     conceptSize === sizes.conceptSize &&
-    ruleSize === sizes.ruleSize &&
-    config.objective.sigmaZ === sigmaZ;
+    ruleSize === sizes.ruleSize;
   return agrees ? config : null;
 }
 
-/** Steps of the whole run: its curves go to the end, its weights may be earlier ones. */
-function stepsOf({ training }: BundleManifest, history: readonly HistoryCurve[]): number | null {
-  const steps = [training.steps, training.runSteps, ...history.map((curve) => curve.steps.at(-1))];
-  const known = steps.filter((step): step is number => typeof step === 'number' && step > 0);
-  return known.length === 0 ? null : Math.max(...known);
-}
+/** Steps of the whole run; its weights may be earlier ones. */
+const stepsOf = ({ runSteps, steps }: Training): number | null => {
+  const all = runSteps ?? steps;
+  return typeof all === 'number' && all > 0 ? all : null;
+};
 
-/** Seconds of training: the last value of a curve of that name, or a fact of the manifest. */
-export function secondsOf(
-  { training }: BundleManifest,
-  history: readonly HistoryCurve[],
-): number | null {
-  const curve = history.find(({ name }) => name === 'seconds');
-  const seconds = curve?.values.at(-1) ?? training.seconds;
-  return typeof seconds === 'number' && seconds > 0 ? seconds : null;
-}
+/** Seconds of training. */
+export const secondsOf = ({ seconds }: Training): number | null =>
+  typeof seconds === 'number' && seconds > 0 ? seconds : null;
 
 /** A fact that can stand in a command as it is. */
 const plainWord = (fact: string | number | undefined): string | null =>
@@ -164,16 +116,13 @@ const isUsualPrecision = ({ device, precision }: Training): boolean =>
 
 /** Changes to the preset of today as a shell takes them: numbers and names, which have no quotes inside. */
 function overridesFlag(manifest: BundleManifest): string[] {
-  const config = toldConfig(manifest);
+  const config = configOf(manifest);
   const text = config === null ? '{}' : JSON.stringify(overridesOf(config));
   return text !== '{}' && /^[\w.,:{}[\]"+-]*$/.test(text) ? [`--overrides '${text}'`] : [];
 }
 
 /** The commands that train such a model and make its bundle. */
-export function commandsOf(
-  manifest: BundleManifest,
-  history: readonly HistoryCurve[],
-): readonly string[] {
+export function commandsOf(manifest: BundleManifest): readonly string[] {
   const { configuration, noisy, training, compact, weights, name } = manifest;
   const flag = (option: string, fact: string | number | undefined): string[] => {
     const word = plainWord(fact);
@@ -188,7 +137,7 @@ export function commandsOf(
     ...flag('device', training.device),
     ...(isUsualPrecision(training) ? [] : flag('precision', training.precision)),
     ...(training.deterministic === 'yes' ? ['--deterministic'] : []),
-    ...flag('steps', stepsOf(manifest, history) ?? undefined),
+    ...flag('steps', stepsOf(training) ?? undefined),
     ...flag('seed', training.seed),
     ...flag('pool', training.pool),
     ...flag('refresh', training.refresh),
@@ -222,15 +171,14 @@ function hardwareWords({ training }: BundleManifest, gpu: string): string {
   return `Hardware: ${machine}${how}.`;
 }
 
-function lengthWords(manifest: BundleManifest, history: readonly HistoryCurve[]): string {
-  const { steps: chosen } = manifest.training;
-  const steps = stepsOf(manifest, history);
-  const seconds = secondsOf(manifest, history);
+function lengthWords({ training }: BundleManifest): string {
+  const steps = stepsOf(training);
+  const seconds = secondsOf(training);
   const time = seconds === null ? 'minutes not recorded' : `${(seconds / 60).toFixed(1)} minutes`;
   if (steps === null) return `Length: steps not recorded, ${time}.`;
   const kept =
-    typeof chosen === 'number' && chosen > 0 && chosen < steps
-      ? `; the weights are those of step ${whole(chosen)}`
+    Number(training.steps) < steps
+      ? `; the weights are those of step ${whole(Number(training.steps))}`
       : '';
   return `Length: ${whole(steps)} steps, ${time}${kept}.`;
 }
@@ -247,27 +195,19 @@ function softwareWords({ training }: BundleManifest): string[] {
 
 function recipeItem(manifest: BundleManifest): string {
   const { preset } = manifest.training;
+  const config = configOf(manifest);
   if (preset === undefined) return 'Recipe: not recorded.';
   const named = `Recipe: preset \`${escaped(String(preset))}\``;
-  const config = agreedConfig(manifest);
-  if (config !== null) {
-    const changed = Object.keys(overridesOf(config)).length === 0 ? '' : ', with changes';
-    return `${named}${changed}. ${recipeWords(config).join(' ')}`;
-  }
-  return isPreset(preset) ? `${named}, with changes that the bundle does not tell.` : `${named}.`;
+  if (config === null) return `${named}, its settings not recorded.`;
+  const changed = Object.keys(overridesOf(config)).length === 0 ? '' : ', with changes';
+  return `${named}${changed}. ${recipeWords(config).join(' ')}`;
 }
 
 /** Everything known of a training, an item each. */
-export function trainingItems(
-  manifest: BundleManifest,
-  history: readonly HistoryCurve[],
-  gpu: string,
-): readonly string[] {
-  return [
-    dataWords(manifest),
-    recipeItem(manifest),
-    lengthWords(manifest, history),
-    hardwareWords(manifest, gpu),
-    ...softwareWords(manifest),
-  ];
-}
+export const trainingItems = (manifest: BundleManifest, gpu: string): readonly string[] => [
+  dataWords(manifest),
+  recipeItem(manifest),
+  lengthWords(manifest),
+  hardwareWords(manifest, gpu),
+  ...softwareWords(manifest),
+];

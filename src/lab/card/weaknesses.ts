@@ -3,14 +3,14 @@
  * nothing, attributes without a concept, rules that run together, panels it draws wrong. What was not
  * measured is named too, so that silence is no praise.
  */
-import { hasGrid, layoutOf, paperName } from '../../matrix/index.js';
+import { hasGrid, layoutOf } from '../../matrix/index.js';
 import type { BundleManifest } from '../../solver/index.js';
 import { VARIANT_NAMES } from '../evaluation.js';
 import type { GsaPoint } from '../evaluation.js';
 import { listed, percent } from '../markdown.js';
 import { attributeColumns } from '../metrics/attributes.js';
 import { NAME_MIXED, NAME_UNUSED } from '../metrics/variance-decline.js';
-import { PAPER_ARI } from '../report/paper.js';
+import { paperAri } from '../report/paper.js';
 import type { MeasuredModel } from '../results/index.js';
 import { paperAccuracy, type AccuracyRow } from './accuracy.js';
 
@@ -95,27 +95,26 @@ function gsaItems({ gsa }: MeasuredModel): string[] {
   const { targets, candidates, accuracy, accuracyL2 } = gsa.points.reduce(hardest);
   const panels = targets === 1 ? 'one panel' : `${targets} panels`;
   return [
-    `Arbitrary positions: least right with ${panels} missing among ${candidates} candidates, ${percent(accuracy.value)}% (plain L2 ${percent(accuracyL2.value)}%).`,
+    `Arbitrary positions: least right with ${panels} missing among ${candidates} candidates, ${percent(accuracy.value)}% (plain L2 ${percent(accuracyL2?.value ?? 0)}%).`,
   ];
 }
 
 function errorItems({ errors }: MeasuredModel): string[] {
   if (errors === null) return [];
   const last = errors.prediction.meanSquared;
-  const anywhere = errors.predictionAnywhere.meanSquared;
-  // Only where the intervals are apart: else it is chance which of the two is larger.
-  if (anywhere.low <= last.high) return [];
+  const anywhere = errors.predictionAnywhere?.meanSquared;
+  // Only if the intervals are apart: else it is chance which of the two is larger.
+  if (anywhere === undefined || anywhere.low <= last.high) return [];
   return [
     `Panels at other positions than the last are drawn less exactly: mean squared error ${anywhere.value.toPrecision(2)} instead of ${last.value.toPrecision(2)}.`,
   ];
 }
 
-function ruleItems({ ari, configuration, noisy }: MeasuredModel): string[] {
+function ruleItems(measured: MeasuredModel): string[] {
+  const { ari } = measured;
   if (ari === null) return [];
   const { average, best } = ari.matrix;
-  const paper = noisy
-    ? undefined
-    : PAPER_ARI.find(({ name }) => name === paperName(configuration))?.average;
+  const paper = paperAri(measured)?.average;
   const together = best.filter((each) => each.ari < RULES_APART_FROM);
   const told = together.map((each) => `${each.attribute} (${each.ari.toFixed(2)})`);
   return [

@@ -1,23 +1,23 @@
 /** `README.md` of a zoo: all of its models in one table, with the way to their cards. */
-import {
-  CONFIGURATIONS,
-  paperName,
-  VARIANTS,
-  type Configuration,
-  type Variant,
-} from '../../matrix/index.js';
-import type { BundleManifest, HistoryCurve } from '../../solver/index.js';
+import { CONFIGURATIONS } from '../../matrix/index.js';
+import type { BundleManifest } from '../../solver/index.js';
 import { bundleBytes, CARD_FILE } from '../../solver/node.js';
-import { escaped, megabytes, NOTHING, percent, table, type Cell } from '../markdown.js';
-import { meanOf, whole } from '../numbers.js';
-import type { MeasuredModel } from '../results/index.js';
 import {
-  accuracyRows,
-  isMeasurementOf,
-  largestRow,
-  paperAccuracy,
-  type AccuracyRow,
-} from './accuracy.js';
+  accuracyRow,
+  byConfiguration,
+  inOrder,
+  modelTitle,
+  PAPER_VARIANTS,
+  pairText,
+  resultOf,
+  type Pair,
+} from '../compare.js';
+import { escaped, megabytes, NOTHING, table, type Cell } from '../markdown.js';
+import { whole } from '../numbers.js';
+import { paperRows, paperShare } from '../report/paper.js';
+import type { MeasuredModel } from '../results/index.js';
+import { sumOf } from '../statistics.js';
+import { comparedBundle, paperAccuracy } from './accuracy.js';
 import { CARD_NOTE } from './model-card.js';
 import { secondsOf } from './training-facts.js';
 
@@ -27,82 +27,47 @@ export interface ZooModel {
   readonly folder: string;
   readonly manifest: BundleManifest;
   readonly measured: MeasuredModel | null;
-  readonly history: readonly HistoryCurve[];
 }
 
-/** In the order of the configurations, the noisy ones last. */
-const place = ({ manifest: { configuration, noisy } }: ZooModel): number =>
-  (noisy ? CONFIGURATIONS.length : 0) + CONFIGURATIONS.indexOf(configuration);
+type Line = ReturnType<typeof lineOf>;
+const lineOf = ({ folder, manifest, measured }: ZooModel) => ({
+  ...comparedBundle(manifest, measured),
+  folder,
+  manifest,
+});
 
-type Of = (row: AccuracyRow) => number;
-const own: Of = ({ sa }) => sa.value;
-const l2: Of = ({ saL2 }) => saL2.value;
+const pair = (shares: Pair): string => pairText(shares, NOTHING, ' / ');
 
-interface Line {
-  readonly model: ZooModel;
-  readonly rows: readonly AccuracyRow[];
-}
-
-const shareOf = (rows: readonly AccuracyRow[], variant: Variant, of: Of): number | null => {
-  const row = largestRow(rows, variant);
-  return row === undefined ? null : of(row);
-};
-
-const pair = (shares: readonly (number | null)[]): string =>
-  shares.map((share) => (share === null ? NOTHING : percent(share))).join(' / ');
-
-/** The folder as a link has it. */
-const linkOf = (folder: string): string => `${encodeURIComponent(folder)}/${CARD_FILE}`;
-
-function lineOf({ model, rows }: Line): Cell[] {
-  const { folder, manifest, history } = model;
-  const { configuration, noisy, training } = manifest;
-  const seconds = secondsOf(manifest, history);
-  const counts = VARIANTS.map((variant) => largestRow(rows, variant)?.count ?? 0);
-  const fewest = Math.min(...counts.filter((count) => count > 0));
+function cellsOf(line: Line): Cell[] {
+  const { folder, manifest } = line;
+  const { training } = manifest;
+  const seconds = secondsOf(training);
+  const results = PAPER_VARIANTS.map((variant) => resultOf(line, variant, () => true));
+  const counts = results.flatMap((result) => result?.count ?? []);
   return [
-    `[${escaped(folder)}](${linkOf(folder)})`,
-    noisy ? `${paperName(configuration)}, noisy` : paperName(configuration),
+    `[${escaped(folder)}](${encodeURIComponent(folder)}/${CARD_FILE})`,
+    modelTitle(line),
     megabytes(bundleBytes(manifest)),
-    pair(VARIANTS.map((variant) => shareOf(rows, variant, own))),
-    pair(VARIANTS.map((variant) => shareOf(rows, variant, l2))),
-    pair(VARIANTS.map((variant) => paperAccuracy(manifest, variant))),
-    Number.isFinite(fewest) ? whole(fewest) : NOTHING,
+    pair(results.map((result) => result?.sa.value ?? null)),
+    pair(results.map((result) => result?.saL2.value ?? null)),
+    pair(PAPER_VARIANTS.map((variant) => paperAccuracy(manifest, variant))),
+    counts.length === 0 ? NOTHING : whole(Math.min(...counts)),
     typeof training.steps === 'number' ? whole(training.steps) : NOTHING,
     seconds === null ? NOTHING : (seconds / 60).toFixed(1),
   ];
 }
 
-/** Means over the seven, where there is one model of each and all of it is known. */
-function averageLine(lines: readonly Line[]): Cell[][] {
-  const of = (configuration: Configuration): Line[] =>
-    lines.filter(({ model: { manifest } }) => {
-      return manifest.configuration === configuration && !manifest.noisy;
-    });
-  const seven = CONFIGURATIONS.map(of);
-  if (seven.some((found) => found.length !== 1)) return [];
-  const chosen = seven.flat();
-  const average = (share: (line: Line, variant: Variant) => number | null): string =>
-    pair(
-      VARIANTS.map((variant) => {
-        const known = chosen.map((line) => share(line, variant)).filter((each) => each !== null);
-        return known.length === chosen.length ? meanOf(known) : null;
-      }),
-    );
-  const bytes = chosen.reduce((sum, { model }) => sum + bundleBytes(model.manifest), 0);
-  return [
-    [
-      'the seven',
-      '',
-      `${megabytes(bytes)} in all`,
-      average(({ rows }, variant) => shareOf(rows, variant, own)),
-      average(({ rows }, variant) => shareOf(rows, variant, l2)),
-      average(({ model }, variant) => paperAccuracy(model.manifest, variant)),
-      '',
-      '',
-      '',
-    ],
-  ];
+/** Means over the seven, if all of them are there. */
+function averageCells(models: readonly Line[]): Cell[][] {
+  const seven = [...byConfiguration(models).values()];
+  if (seven.length < CONFIGURATIONS.length) return [];
+  const bytes = sumOf(seven.map(({ manifest }) => bundleBytes(manifest)));
+  const average = (measure: 'sa' | 'saL2'): string =>
+    pair(accuracyRow({ models }, measure, () => true)?.average ?? [null, null]);
+  const [crab] = paperRows('crab');
+  const paper = PAPER_VARIANTS.map((variant) => paperShare(crab, 'average', variant));
+  const shares = [average('sa'), average('saL2'), pair(paper)];
+  return [['the seven', '', `${megabytes(bytes)} in all`, ...shares, '', '', '']];
 }
 
 const HEAD = [
@@ -119,19 +84,13 @@ const HEAD = [
 
 /** All models of a zoo in one table, in Markdown. */
 export function renderZooCard(models: readonly ZooModel[]): string {
-  const lines = [...models]
-    .sort((a, b) => place(a) - place(b))
-    .map((model): Line => {
-      const { manifest, measured } = model;
-      const known = measured !== null && isMeasurementOf(measured, manifest) ? measured : null;
-      return { model, rows: accuracyRows(manifest, known) };
-    });
+  const lines = inOrder(models.map(lineOf));
   const parts = [
     CARD_NOTE,
     '# Trained models',
     'Each folder is a bundle: networks as ONNX, the statistics it chooses by, its rules and the curves of its training, with a manifest that holds the SHA-256 of every file. `crab solve` and `crab evaluate` take them by name, `crab studio` loads them, `Solver.load` opens them in Node and in a browser. The card of each model tells how it was made and what it is weak at.',
     'Accuracy is the percentage of problems solved with RAVEN / I-RAVEN candidates, on as many problems of each as given: by the calibrated distance a model brings along, and by plain L2 on concepts as in the paper.',
-    table(HEAD, [...lines.map(lineOf), ...averageLine(lines)], 2),
+    table(HEAD, [...lines.map(cellsOf), ...averageCells(lines)], 2),
   ];
   return `${parts.join('\n\n')}\n`;
 }

@@ -1,7 +1,7 @@
 /** Selection accuracy of several systems over the configurations, one row each. */
 import * as Plot from '@observablehq/plot';
 import { chart, gridX } from './chart.js';
-import { at, padded, textWidth, type Figure } from './drawing.js';
+import { at, figure, textWidth, type Figure } from './drawing.js';
 import { legend, SERIES_SHAPES, seriesShape } from './legend.js';
 import { colour, seriesColour } from './theme.js';
 
@@ -16,7 +16,6 @@ export interface AccuracySeries {
 const ROW = 44;
 const LANE = 7;
 const HEAD = 26;
-const ROOM = 6;
 
 interface Mark {
   readonly configuration: string;
@@ -92,15 +91,9 @@ export function accuracyFigure(
   const key = legend(
     series.map(({ name }, i) => ({ name, colour: seriesColour(i), shape: seriesShape(i) })),
   );
-  return {
-    ...padded(
-      {
-        width: Math.max(640, left + key.width),
-        height: drawing.height + HEAD,
-        body: at(left - 6, 0, key) + at(0, HEAD, drawing),
-      },
-      ROOM,
-    ),
-    label: `Selection accuracy of ${series.map(({ name }) => name).join(', ')}`,
-  };
+  return figure(`Selection accuracy of ${series.map(({ name }) => name).join(', ')}`, {
+    width: Math.max(640, left + key.width),
+    height: drawing.height + HEAD,
+    body: at(left - 6, 0, key) + at(0, HEAD, drawing),
+  });
 }

@@ -8,7 +8,7 @@ import { chart, topFrames } from './chart.js';
 import {
   at,
   matrixDrawing,
-  padded,
+  figure,
   panelAddress,
   shortened,
   text,
@@ -19,15 +19,16 @@ import {
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
 export interface SelectionExample {
-  /** Eight context panels and the imagined ninth. */
+  /** Eight context panels and the ninth: imagined, or the chosen candidate if the model draws nothing. */
   readonly panels: readonly Panel[];
+  readonly imagined: boolean;
   readonly candidates: readonly SelectionCandidate[];
   /** Indices of candidates, from 0. */
   readonly answer: number;
   readonly chosen: number;
   /** What the concepts are called, in the order of the shares. */
   readonly concepts: readonly string[];
-  readonly distance: 'l2' | 'calibrated';
+  readonly distance: 'l2' | 'calibrated' | 'score';
 }
 
 export interface SelectionCandidate {
@@ -44,7 +45,6 @@ const MOST_LINES = 3;
 const ROW = 24;
 const PICTURE = 54;
 const TOP = PICTURE + 30;
-const ROOM = 6;
 
 interface Cell {
   readonly candidate: number;
@@ -195,17 +195,13 @@ export function answerSelectionFigure(example: SelectionExample): Figure {
       fill: right ? colour('accent') : colour('warm'),
     }) +
     at(matrix.width + gap, 0, distances);
-  return {
-    ...padded(
-      {
-        width: matrix.width + gap + distances.width,
-        height: Math.max(matrix.height + 22, distances.height),
-        body,
-      },
-      ROOM,
-    ),
-    label:
-      `A matrix with its imagined ninth panel; candidate ${example.chosen + 1} is chosen and ` +
-      `${example.answer + 1} is right; distances by concept`,
-  };
+  const ninth = example.imagined ? 'imagined' : 'chosen';
+  return figure(
+    `A matrix with its ${ninth} ninth panel; candidate ${example.chosen + 1} is chosen and ${example.answer + 1} is right; distances by concept`,
+    {
+      width: matrix.width + gap + distances.width,
+      height: Math.max(matrix.height + 22, distances.height),
+      body,
+    },
+  );
 }

@@ -1,6 +1,6 @@
 /** Answers at any position: whole matrices above the same matrices with imagined panels framed. */
 import type { Panel } from '../../solver/index.js';
-import { at, inWords, matrixDrawing, padded, text, type Drawing, type Figure } from './drawing.js';
+import { at, inWords, matrixDrawing, figure, text, type Drawing, type Figure } from './drawing.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
 /** One problem, and what the model imagined in it. */
@@ -20,7 +20,6 @@ export interface Completion {
 const CELL = 40;
 const GAP = 22;
 const HEAD = 84;
-const ROOM = 6;
 
 const completed = (panels: readonly Panel[], { missing, images }: Completion): readonly Panel[] =>
   panels.map((panel, i) => (missing.includes(i + 1) ? images[missing.indexOf(i + 1)] : panel));
@@ -59,8 +58,6 @@ export function arbitraryPositionsFigure(examples: readonly CompletedExample[]):
   });
   const width = HEAD + examples.length * (side + GAP) - GAP;
   const height = rows.length * (side + GAP) - GAP;
-  return {
-    ...padded({ width, height, body: body.join('') }, ROOM),
-    label: `${examples.length} problems, complete and with panels imagined by the model in frames`,
-  };
+  const label = `${examples.length} problems, complete and with panels imagined by the model in frames`;
+  return figure(label, { width, height, body: body.join('') });
 }

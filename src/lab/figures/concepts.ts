@@ -3,7 +3,7 @@
  * variance declines when an attribute is held fixed.
  */
 import type { Panel } from '../../solver/index.js';
-import { at, padded, panelDrawing, shortened, text, type Figure } from './drawing.js';
+import { at, figure, panelDrawing, shortened, text, type Figure } from './drawing.js';
 import { headOf, heatTable } from './heat-table.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
@@ -26,7 +26,6 @@ export interface ConceptsData {
 const PANEL = 40;
 const STEP = 46;
 const HEAD = 118;
-const ROOM = 6;
 
 function strip({ concept, name, path }: ConceptRow): string {
   const middle = PANEL / 2;
@@ -64,11 +63,8 @@ export function conceptsFigure({ rows, attributes }: ConceptsData): Figure {
       fill: colour('muted'),
     }) +
     (declines === undefined ? '' : at(left, 0, declines));
-  return {
-    ...padded(
-      { width: left + (declines?.width ?? 0), height: top + rows.length * STEP, body },
-      ROOM,
-    ),
-    label: `Interpolation of ${rows.length} concepts${measured ? ' with their variance declines' : ''}`,
-  };
+  return figure(
+    `Interpolation of ${rows.length} concepts${measured ? ' with their variance declines' : ''}`,
+    { width: left + (declines?.width ?? 0), height: top + rows.length * STEP, body },
+  );
 }

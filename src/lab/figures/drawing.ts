@@ -27,8 +27,6 @@ export const inWords = (count: number): string => SMALL_COUNTS.at(count) ?? Stri
 /** At most two decimals. */
 export const number = (value: number): string => String(Math.round(value * 100) / 100 + 0);
 
-export const EMPTY: Drawing = { width: 0, height: 0, body: '' };
-
 /** A drawing moved to a place. */
 export const at = (x: number, y: number, { body }: Pick<Drawing, 'body'>): string =>
   body === '' ? '' : `<g transform="translate(${number(x)},${number(y)})">${body}</g>`;
@@ -72,13 +70,15 @@ const pngAddress = (picture: Picture): string =>
   `data:image/png;base64,${Buffer.from(encodePng(picture)).toString('base64')}`;
 
 /** A panel as the address of a PNG. */
-export const panelAddress = (panel: Panel): string =>
-  pngAddress({
-    width: SMALL_SIZE,
-    height: SMALL_SIZE,
+export function panelAddress(panel: Panel): string {
+  const side = Math.sqrt(panel.length);
+  return pngAddress({
+    width: side,
+    height: side,
     channels: 1,
     data: Uint8Array.from(panel, toByte),
   });
+}
 
 export interface FrameOptions {
   readonly stroke?: string;
@@ -184,22 +184,15 @@ export function inRows(drawings: readonly Drawing[], perRow: number, gap: number
   return below(rows, gap);
 }
 
-/** A drawing with a title above it. */
-export function titled(title: string, drawing: Drawing, options: TextOptions = {}): Drawing {
-  const { size = FONT_SIZE } = options;
-  const head = size + 7;
-  return {
-    width: drawing.width,
-    height: drawing.height + head,
-    body: text(0, size, title, options) + at(0, head, drawing),
-  };
-}
+/** Room around a figure. */
+const ROOM = 6;
 
-/** A drawing with room around it. */
-export const padded = (drawing: Drawing, room: number): Drawing => ({
-  width: drawing.width + 2 * room,
-  height: drawing.height + 2 * room,
-  body: at(room, room, drawing),
+/** A drawing as a figure, with room around it. */
+export const figure = (label: string, drawing: Drawing): Figure => ({
+  width: drawing.width + 2 * ROOM,
+  height: drawing.height + 2 * ROOM,
+  body: at(ROOM, ROOM, drawing),
+  label,
 });
 
 /** A figure as a complete SVG document, colours as CSS variables of the page (see `theme.ts`). */

@@ -1,10 +1,9 @@
 /** Charts of a graded test: scores, items by difficulty and discrimination, attributes got wrong. */
 import * as Plot from '@observablehq/plot';
 import { chart, gridX, gridY } from './chart.js';
-import { padded, textWidth, type Figure } from './drawing.js';
+import { figure, textWidth, type Figure } from './drawing.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
-const ROOM = 6;
 const MOST_BARS = 40;
 
 export interface ScoresData {
@@ -81,10 +80,7 @@ export function scoresFigure(data: ScoresData): Figure {
           ]),
     ],
   });
-  return {
-    ...padded(drawing, ROOM),
-    label: `Scores of ${scores.length} respondents on ${items} items`,
-  };
+  return figure(`Scores of ${scores.length} respondents on ${items} items`, drawing);
 }
 
 export interface ItemPoint {
@@ -171,10 +167,7 @@ export function itemMapFigure(points: readonly ItemPoint[]): Figure {
       }),
     ],
   });
-  return {
-    ...padded(drawing, ROOM),
-    label: `${points.length} items by difficulty and discrimination`,
-  };
+  return figure(`${points.length} items by difficulty and discrimination`, drawing);
 }
 
 export interface AttributeBar {
@@ -208,5 +201,5 @@ export function attributesFigure(bars: readonly AttributeBar[]): Figure {
       }),
     ],
   });
-  return { ...padded(drawing, ROOM), label: 'Attributes that wrong choices violate' };
+  return figure('Attributes that wrong choices violate', drawing);
 }

@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import type { GsaPoint, Measured } from '../evaluation.js';
 import { chart, gridY } from './chart.js';
-import { at, inWords, padded, text, type Drawing, type Figure } from './drawing.js';
+import { at, inWords, figure, text, type Drawing, type Figure } from './drawing.js';
 import { legend, SERIES_SHAPES, seriesShape } from './legend.js';
 import { colour, seriesColour } from './theme.js';
 
@@ -18,7 +18,6 @@ export interface GsaSeries {
 
 const CHART = 210;
 const HEIGHT = 220;
-const ROOM = 6;
 
 /** The four ways a model's GSA is measured, as series. */
 export const gsaWays = (points: readonly GsaPoint[]): GsaSeries[] =>
@@ -29,14 +28,12 @@ export const gsaWays = (points: readonly GsaPoint[]): GsaSeries[] =>
       ['each by itself', 'each'],
       ['each by itself, L2', 'eachL2'],
     ] as const
-  ).map(([name, key]) => ({
-    name,
-    points: points.map((point) => ({
-      targets: point.targets,
-      candidates: point.candidates,
-      accuracy: point[key],
-    })),
-  }));
+  ).flatMap(([name, key]) => {
+    const own = points.flatMap(({ targets, candidates, [key]: accuracy }) =>
+      accuracy === undefined ? [] : [{ targets, candidates, accuracy }],
+    );
+    return own.length === 0 ? [] : [{ name, points: own }];
+  });
 
 const legendOf = (series: readonly GsaSeries[]): Drawing =>
   legend(series.map(({ name }, i) => ({ name, colour: seriesColour(i), shape: seriesShape(i) })));
@@ -113,8 +110,8 @@ export function gsaFigure(series: readonly GsaSeries[]): Figure {
     return text(x + 40, 36, title, { bold: true }) + at(x, 42, gsaChart(series, targets, floor));
   });
   const width = Math.max(counts.length * (CHART + 10) - 10, key.width + 40);
-  return {
-    ...padded({ width, height: HEIGHT + 42, body: at(36, 0, key) + charts.join('') }, ROOM),
-    label: `Global selection accuracy of ${series.length} curves for ${counts.join(', ')} missing panels`,
-  };
+  return figure(
+    `Global selection accuracy of ${series.length} curves for ${counts.join(', ')} missing panels`,
+    { width, height: HEIGHT + 42, body: at(36, 0, key) + charts.join('') },
+  );
 }

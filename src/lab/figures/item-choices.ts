@@ -3,9 +3,9 @@ import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
 import { chart, topFrames } from './chart.js';
 import {
-  at,
+  beside,
   matrixPicture,
-  padded,
+  figure,
   panelAddress,
   shortened,
   type Drawing,
@@ -30,7 +30,6 @@ export interface ItemChoices {
 const COLUMN = 66;
 const PICTURE = 52;
 const BAR = 54;
-const ROOM = 6;
 const BLANK = new Float32Array(64 * 64).fill(1);
 
 function violationLines(lines: readonly string[] | null): string {
@@ -112,16 +111,8 @@ function candidateChart(item: ItemChoices): Drawing {
 export function itemChoicesFigure(item: ItemChoices): Figure {
   const matrix = matrixPicture([...item.context, BLANK], 40);
   const choices = candidateChart(item);
-  const gap = 20;
-  return {
-    ...padded(
-      {
-        width: matrix.width + gap + choices.width,
-        height: Math.max(matrix.height, choices.height),
-        body: at(0, 0, matrix) + at(matrix.width + gap, 0, choices),
-      },
-      ROOM,
-    ),
-    label: `Item ${item.id}: how many people took each candidate; ${item.answer} is right`,
-  };
+  return figure(
+    `Item ${item.id}: how many people took each candidate; ${item.answer} is right`,
+    beside([matrix, choices], 20),
+  );
 }

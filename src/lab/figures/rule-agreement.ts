@@ -1,6 +1,6 @@
 /** How well the rule categories of each concept agree with the true rules on each attribute. */
 import type { AriTable } from '../evaluation.js';
-import { padded, textWidth, type Figure } from './drawing.js';
+import { figure, textWidth, type Figure } from './drawing.js';
 import { heatTable } from './heat-table.js';
 import { colour } from './theme.js';
 
@@ -18,8 +18,8 @@ export function ruleAgreementFigure(table: AriTable, names: readonly string[]): 
     28,
     margin,
   );
-  return {
-    ...padded(drawing, 6),
-    label: `Adjusted Rand index of ${rows.length} concepts and ${table.attributes.length} attributes`,
-  };
+  return figure(
+    `Adjusted Rand index of ${rows.length} concepts and ${table.attributes.length} attributes`,
+    drawing,
+  );
 }

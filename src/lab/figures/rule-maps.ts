@@ -4,7 +4,7 @@
  */
 import * as Plot from '@observablehq/plot';
 import { chart, dots } from './chart.js';
-import { at, padded, shortened, text, type Drawing, type Figure } from './drawing.js';
+import { at, figure, shortened, text, type Drawing, type Figure } from './drawing.js';
 import { ruleColour, ruleLegend, type TrueRule } from './rules.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
@@ -32,7 +32,6 @@ const MAP = 128;
 const GAP = 12;
 const HEAD = 118;
 const TOP = 48;
-const ROOM = 6;
 /** Stray points on each side that may lie at the frame, so that the others fill it. */
 const OUTERMOST = 0.004;
 
@@ -114,8 +113,9 @@ export function ruleMapsFigure({ steps, rows }: RuleMapsData): Figure {
   });
   const width = Math.max(HEAD + steps.length * (MAP + GAP) - GAP, HEAD + legend.width);
   const height = TOP + rows.length * (MAP + GAP) - GAP;
-  return {
-    ...padded({ width, height, body: at(HEAD, 0, legend) + titles.join('') + body.join('') }, ROOM),
-    label: `Parsed rules of ${rows.length} concepts at ${steps.length} moments of training`,
-  };
+  return figure(`Parsed rules of ${rows.length} concepts at ${steps.length} moments of training`, {
+    width,
+    height,
+    body: at(HEAD, 0, legend) + titles.join('') + body.join(''),
+  });
 }

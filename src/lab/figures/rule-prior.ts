@@ -12,7 +12,7 @@ import {
   below,
   beside,
   matrixPicture,
-  padded,
+  figure,
   text,
   type Drawing,
   type Figure,
@@ -48,7 +48,6 @@ export interface RulePriorData {
 const MAP = 330;
 const MARGINS = { marginLeft: 48, marginRight: 8, marginTop: 20, marginBottom: 36 } as const;
 const CELL = 24;
-const ROOM = 6;
 /** How far below its peak the log density is still drawn. */
 const DEPTH = 14;
 const LEVELS = 8;
@@ -206,15 +205,12 @@ export function rulePriorFigure(data: RulePriorData): Figure {
   const legend = ruleLegend();
   const map = densityMap(data);
   const body = at(32, 0, legend) + at(0, 20, map) + at(MAP + 22, 28, rows);
-  return {
-    ...padded(
-      {
-        width: Math.max(MAP + 22 + rows.width, 32 + legend.width),
-        height: Math.max(MAP + 20, 28 + rows.height),
-        body,
-      },
-      ROOM,
-    ),
-    label: `Prior of the rules of concept ${concept}, ${name}, with ${clusters.length} clusters`,
-  };
+  return figure(
+    `Prior of the rules of concept ${concept}, ${name}, with ${clusters.length} clusters`,
+    {
+      width: Math.max(MAP + 22 + rows.width, 32 + legend.width),
+      height: Math.max(MAP + 20, 28 + rows.height),
+      body,
+    },
+  );
 }

@@ -2,14 +2,13 @@
 import * as Plot from '@observablehq/plot';
 import type { HistoryCurve } from '../../solver/index.js';
 import { chart, gridY } from './chart.js';
-import { at, inRows, padded, text, type Drawing, type Figure } from './drawing.js';
+import { at, below, inRows, figure, text, type Drawing, type Figure } from './drawing.js';
 import { legend } from './legend.js';
 import { colour, seriesColour } from './theme.js';
 
 const WIDTH = 216;
 const HEIGHT = 150;
 const PER_ROW = 3;
-const ROOM = 6;
 
 const isAccuracy = ({ name }: HistoryCurve): boolean => /^(sa|gsa)\b/.test(name);
 
@@ -87,16 +86,8 @@ export function trainingFigure(history: readonly HistoryCurve[]): Figure {
   const terms = curves.filter((curve) => !isAccuracy(curve));
   const top = accuracies.length > 0 ? accuracyChart(accuracies) : undefined;
   const rows = inRows(terms.map(termChart), PER_ROW, 14);
-  const offset = top === undefined ? 0 : top.height + 14;
-  return {
-    ...padded(
-      {
-        width: Math.max(top?.width ?? 0, rows.width),
-        height: offset + rows.height,
-        body: (top?.body ?? '') + at(0, offset, rows),
-      },
-      ROOM,
-    ),
-    label: `Training curves: ${curves.map(({ name }) => curveTitle(name)).join(', ')}`,
-  };
+  return figure(
+    `Training curves: ${curves.map(({ name }) => curveTitle(name)).join(', ')}`,
+    below([...(top === undefined ? [] : [top]), rows], 14),
+  );
 }

@@ -4,7 +4,7 @@
  */
 import { FormatError } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
-import { meanOf, sumOf } from '../numbers.js';
+import { correlation, meanOf, sumOf, varianceOf } from '../statistics.js';
 import { decodeText } from './csv.js';
 import type { ItemBank, ItemPictures, TestItem } from './items.js';
 import { openItems } from './item-banks.js';
@@ -21,11 +21,9 @@ import type {
 import {
   alphasWithout,
   columnOf,
-  correlation,
   reliability,
   restOf,
   totalsOf,
-  varianceOf,
   type ScoreTable,
 } from './statistics.js';
 

@@ -1,62 +1,84 @@
 /** The model as one more respondent: it sees the same items and chooses by itself. */
 import { ArgumentError } from '../../base/index.js';
-import { layoutName } from '../../matrix/index.js';
-import { listZoo, Solver } from '../../solver/node.js';
-import type { TestItem } from './items.js';
+import { layoutName, MATRIX_PIXELS, SELECTION_PIXELS, SMALL_SIZE } from '../../matrix/index.js';
+import { listZoo } from '../../solver/node.js';
+import { answerDistances } from '../metrics/selection-accuracy.js';
+import { openSubject } from '../open-subject.js';
+import { nearest, type Subject } from '../subject.js';
+import type { ItemPictures, TestItem } from './items.js';
 
 /** Items solved together. */
 const AT_ONCE = 32;
+
+/** Panels as bytes, in a row of so many bytes an item. */
+function bytesOf(items: readonly (readonly Float32Array[])[], stride: number): Uint8Array {
+  const bytes = new Uint8Array(items.length * stride);
+  items.forEach((panels, n) => {
+    const values = panels.flatMap((panel) => Array.from(panel, (value) => Math.round(255 * value)));
+    bytes.set(values, n * stride);
+  });
+  return bytes;
+}
 
 /** Models by the configuration they know. */
 export class ModelRespondent {
   private constructor(
     readonly names: readonly string[],
-    readonly solvers: ReadonlyMap<string, Solver>,
+    readonly subjects: ReadonlyMap<string, Subject>,
   ) {}
 
-  /** Loads bundles by name or folder; `zoo` stands for all that come with the package. */
+  /** Loads bundles or runs by name or folder; `zoo` stands for all that come with the package. */
   static async load(given: readonly string[], signal?: AbortSignal): Promise<ModelRespondent> {
     const named = given.length === 1 && given[0] === 'zoo' ? await listZoo() : given;
     if (named.length === 0) throw new ArgumentError('--model zoo: no bundle is installed');
-    const solvers = new Map<string, Solver>();
+    const subjects = new Map<string, Subject>();
+    const respondent = new ModelRespondent(named, subjects);
     try {
       for (const name of named) {
-        const solver = await Solver.load(name, { signal });
-        const layout = layoutName(solver.manifest);
-        await solvers.get(layout)?.dispose();
-        solvers.set(layout, solver);
+        const subject = await openSubject(name, { metrics: ['sa'], signal });
+        const layout = layoutName(subject.facts);
+        await subjects.get(layout)?.dispose();
+        subjects.set(layout, subject);
+        const { imageSize } = subject.facts;
+        if (imageSize !== SMALL_SIZE) {
+          throw new ArgumentError(
+            `--model ${name} sees pictures of ${imageSize}x${imageSize}, items have 64x64`,
+          );
+        }
       }
     } catch (error) {
-      for (const solver of solvers.values()) await solver.dispose();
+      await respondent.dispose();
       throw error;
     }
-    return new ModelRespondent(named, solvers);
+    return respondent;
   }
 
-  /** The solver for an item; where its configuration is not known, the only one there is. */
-  #solverFor({ layout, pictures }: TestItem): Solver | undefined {
+  /** The model for an item; if its configuration is not known, the only one there is. */
+  #subjectFor({ layout, pictures }: TestItem): Subject | undefined {
     if (pictures === null) return undefined;
-    if (layout !== null) return this.solvers.get(layout);
-    return this.solvers.size === 1 ? [...this.solvers.values()][0] : undefined;
+    if (layout !== null) return this.subjects.get(layout);
+    return this.subjects.size === 1 ? [...this.subjects.values()][0] : undefined;
   }
 
-  /** The candidate chosen for each item, 1..8; null where the model cannot answer. */
+  /** The candidate chosen for each item, 1..8; null if the model cannot answer. */
   async choose(items: readonly TestItem[], signal?: AbortSignal): Promise<(number | null)[]> {
     const choices: (number | null)[] = items.map(() => null);
-    for (const solver of this.solvers.values()) {
-      const own = items.flatMap((item, i) => (this.#solverFor(item) === solver ? [i] : []));
+    for (const subject of this.subjects.values()) {
+      const own = items.flatMap((item, i) => (this.#subjectFor(item) === subject ? [i] : []));
       for (let from = 0; from < own.length; from += AT_ONCE) {
         const slice = own.slice(from, from + AT_ONCE);
-        const pictures = slice.flatMap((i) => items[i].pictures ?? []);
-        const answers = await solver.solveAll(
-          pictures.map(({ context }) => ({ panels: context })),
-          { images: false, signal },
+        const pictures = slice.map((i) => items[i].pictures as ItemPictures);
+        const panel = bytesOf(
+          pictures.map(({ context }) => context),
+          MATRIX_PIXELS,
         );
-        const chosen = await solver.chooseAll(
-          pictures.map(({ candidates }, k) => ({ answer: answers[k], candidates })),
-          { signal },
+        const selection = bytesOf(
+          pictures.map(({ candidates }) => candidates),
+          SELECTION_PIXELS,
         );
-        chosen.forEach(({ index }, k) => (choices[slice[k]] = index + 1));
+        const batch = { count: slice.length, panel, selection };
+        const found = await answerDistances(subject, batch, signal);
+        found.forEach(({ own: distances }, k) => (choices[slice[k]] = nearest(distances) + 1));
       }
     }
     if (choices.every((choice) => choice === null)) {
@@ -68,6 +90,6 @@ export class ModelRespondent {
   }
 
   async dispose(): Promise<void> {
-    for (const solver of this.solvers.values()) await solver.dispose();
+    for (const subject of this.subjects.values()) await subject.dispose();
   }
 }

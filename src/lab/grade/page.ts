@@ -13,13 +13,13 @@ import {
   figureMarkup,
   headlines,
   markup,
+  numberInterval,
   table,
   type Content,
   type Headline,
   type Markup,
   type Section,
 } from '../report/markup.js';
-import { numberInterval } from '../report/numbers.js';
 import { pageText } from '../report/page.js';
 import type { GradeResult, ItemGrade, PicturedGrade } from './result.js';
 

@@ -1,81 +1,32 @@
 /**
- * The best one-to-one assignment (Hungarian method, by shortest augmenting paths after Jonker and
- * Volgenant): for each row a column of its own, with the largest sum of scores.
+ * The best one-to-one assignment: for each row a column of its own, with the largest sum of scores. Rows
+ * are the few attributes of a configuration, so every set of rows served so far can be gone through.
  */
 
+/** More than all scores together: serving one more row is worth more than any sum. */
+const SERVED = 1e6;
+
 /**
- * Columns of the rows, -1 where there are more rows than columns and a row gets none.
- * @param scores [rows][columns], finite
+ * Columns of the rows, -1 if there are more rows than columns and a row gets none.
+ * @param scores [rows][columns], finite; at most about sixteen rows
  */
 export function bestAssignment(scores: readonly (readonly number[])[]): number[] {
   const rows = scores.length;
-  const columns = rows === 0 ? 0 : scores[0].length;
-  // With more rows than columns, columns choose among rows.
-  if (rows > columns) {
-    const flipped = Array.from({ length: columns }, (_, c) => scores.map((row) => row[c]));
-    const rowOf = bestAssignment(flipped);
-    const columnOf = Array.from({ length: rows }, () => -1);
-    rowOf.forEach((row, column) => (columnOf[row] = column));
-    return columnOf;
+  const columns = scores[0]?.length ?? 0;
+  // By the set of rows served so far: the best sum, and the column of each row.
+  let best = new Map([[0, { sum: 0, columnOf: scores.map(() => -1) }]]);
+  for (let column = 0; column < columns; column++) {
+    const next = new Map(best);
+    for (const [served, { sum, columnOf }] of best) {
+      for (let row = 0; row < rows; row++) {
+        if ((served >> row) & 1) continue;
+        const more = served | (1 << row);
+        const total = sum + SERVED + scores[row][column];
+        if (total <= (next.get(more)?.sum ?? -Infinity)) continue;
+        next.set(more, { sum: total, columnOf: columnOf.with(row, column) });
+      }
+    }
+    best = next;
   }
-  const rowPotential = new Float64Array(rows + 1);
-  const columnPotential = new Float64Array(columns + 1);
-  /** Row (from 1) of each column (from 1); 0 where it is free. Column 0 holds the row being placed. */
-  const taken = new Int32Array(columns + 1);
-  for (let row = 1; row <= rows; row++) {
-    taken[0] = row;
-    const way = shortestPath(scores, taken, rowPotential, columnPotential);
-    for (let column = way.end; column !== 0;) {
-      const before = way.before[column];
-      taken[column] = taken[before];
-      column = before;
-    }
-  }
-  const columnOf = Array.from({ length: rows }, () => -1);
-  taken.forEach((row, column) => {
-    if (column > 0 && row > 0) columnOf[row - 1] = column - 1;
-  });
-  return columnOf;
-}
-
-/** The cheapest way from the row in column 0 to a free column, costs being negative scores. */
-function shortestPath(
-  scores: readonly (readonly number[])[],
-  taken: Int32Array,
-  rowPotential: Float64Array,
-  columnPotential: Float64Array,
-): { readonly end: number; readonly before: Int32Array } {
-  const size = taken.length;
-  const least = new Float64Array(size).fill(Infinity);
-  const before = new Int32Array(size);
-  const visited = new Uint8Array(size);
-  let column = 0;
-  do {
-    visited[column] = 1;
-    const row = taken[column];
-    let step = Infinity;
-    let next = 0;
-    for (let c = 1; c < size; c++) {
-      if (visited[c] === 1) continue;
-      const cost = -scores[row - 1][c - 1] - rowPotential[row] - columnPotential[c];
-      if (cost < least[c]) {
-        least[c] = cost;
-        before[c] = column;
-      }
-      if (least[c] < step) {
-        step = least[c];
-        next = c;
-      }
-    }
-    for (let c = 0; c < size; c++) {
-      if (visited[c] === 1) {
-        rowPotential[taken[c]] += step;
-        columnPotential[c] -= step;
-      } else {
-        least[c] -= step;
-      }
-    }
-    column = next;
-  } while (taken[column] !== 0);
-  return { end: column, before };
+  return [...best.values()].reduce((a, b) => (b.sum > a.sum ? b : a)).columnOf;
 }

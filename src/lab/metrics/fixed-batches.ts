@@ -7,16 +7,16 @@ import {
   levelsOf,
   MATRIX_PANELS,
   Random,
-  render64Into,
   samplePanels,
-  SMALL_PIXELS,
   type ComponentLayout,
   type ComponentPanel,
   type ConfigurationLayout,
   type Entity,
+  type ImageSide,
   type Panel,
 } from '../../matrix/index.js';
 import type { AttributeColumn } from '../evaluation.js';
+import { drawPanels } from './generated-source.js';
 
 /** Most slot sets that Num/Pos is fixed to; nine slots have 511. */
 const MOST_SLOT_SETS = 32;
@@ -57,17 +57,10 @@ const withComponent = (panel: Panel, component: number, fixing: Fixing): Panel =
   components: panel.components.map((own, i) => (i === component ? fixing(own) : own)),
 });
 
-/** Pictures u8 [n, 64, 64] of panels. */
-function draw(layout: ConfigurationLayout, panels: readonly Panel[]): Uint8Array {
-  const pictures = new Uint8Array(panels.length * SMALL_PIXELS);
-  panels.forEach((panel, i) => render64Into(layout, panel, pictures, i * SMALL_PIXELS));
-  return pictures;
-}
-
 /** Panels of which one attribute is fixed, to one value after the other. */
 export interface FixedBatch {
   readonly attribute: AttributeColumn;
-  /** u8 [n, 64, 64] */
+  /** u8 [n, S, S] */
   readonly pictures: Uint8Array;
   /** Which value each panel has: 0 .. values - 1. */
   readonly value: readonly number[];
@@ -75,7 +68,7 @@ export interface FixedBatch {
 }
 
 export interface VarianceBatches {
-  /** u8 [n, 64, 64] */
+  /** u8 [n, S, S] */
   readonly free: Uint8Array;
   /** Made one at a time: pictures take memory. */
   readonly fixed: () => Generator<FixedBatch>;
@@ -86,6 +79,7 @@ export function varianceBatches(
   attributes: readonly AttributeColumn[],
   count: number,
   seed: number,
+  side: ImageSide,
 ): VarianceBatches {
   const { configuration, noisy } = layout;
   const panels = Array.from(
@@ -96,7 +90,7 @@ export function varianceBatches(
       ],
   );
   return {
-    free: draw(layout, panels),
+    free: drawPanels(layout, panels, side),
     fixed: function* () {
       for (const [v, attribute] of attributes.entries()) {
         const { component } = attribute;
@@ -104,7 +98,12 @@ export function varianceBatches(
         const fixings = fixingsOf(layout.components[component], attribute, random);
         const value = panels.map((_, i) => i % fixings.length);
         const fixed = panels.map((panel, i) => withComponent(panel, component, fixings[value[i]]));
-        yield { attribute, pictures: draw(layout, fixed), value, values: fixings.length };
+        yield {
+          attribute,
+          pictures: drawPanels(layout, fixed, side),
+          value,
+          values: fixings.length,
+        };
       }
     },
   };

@@ -1,13 +1,22 @@
-/** Fresh problems of our generator as a source that is made while it is read. */
+/** Fresh problems of our generator: as a source that is made while it is read, and as concepts. */
 import {
-  MATRIX_PIXELS,
-  problemIntoBatch,
+  drawInto,
+  formatLabel,
+  layoutOf,
+  MATRIX_PANELS,
+  matrixPanels,
+  samplePanels,
   sampleProblem,
-  SELECTION_PIXELS,
+  SMALL_SIZE,
   type Configuration,
+  type ConfigurationLayout,
+  type ImageSide,
+  type Panel,
   type ProblemSource,
   type Variant,
 } from '../../matrix/index.js';
+import type { ConceptMeans } from '../../solver/index.js';
+import type { ConceptSubject } from '../concept-subject.js';
 
 export interface GeneratedRequest {
   readonly configuration: Configuration;
@@ -16,27 +25,70 @@ export interface GeneratedRequest {
   readonly seed: number;
 }
 
-/** Problems 0 .. count - 1 of a seed. */
-export function generatedSource(request: GeneratedRequest, count: number): ProblemSource {
+/** Pictures u8 [n, S, S] of panels. */
+export function drawPanels(
+  layout: ConfigurationLayout,
+  panels: readonly Panel[],
+  side: ImageSide,
+): Uint8Array {
+  const pictures = new Uint8Array(panels.length * side ** 2);
+  panels.forEach((panel, i) => drawInto(layout, panel, side, pictures, i * side ** 2));
+  return pictures;
+}
+
+/** Problems 0 .. count - 1 of a seed, drawn at 64x64 unless told. */
+export function generatedSource(
+  request: GeneratedRequest,
+  count: number,
+  side: ImageSide = SMALL_SIZE,
+): ProblemSource {
+  const layout = layoutOf(request.configuration, request.noisy);
   return {
     name: `${request.configuration}, ${request.variant}, seed ${request.seed}`,
     count,
     randomAccess: true,
     read: (first, n) => {
-      const panel = new Uint8Array(n * MATRIX_PIXELS);
-      const selection = new Uint8Array(n * SELECTION_PIXELS);
       const problems = Array.from({ length: n }, (_, i) =>
         sampleProblem({ ...request, index: first + i }),
       );
-      problems.forEach((problem, place) => problemIntoBatch(problem, { panel, selection }, place));
+      const offered = problems.flatMap((problem) => problem.candidates.map(({ panel }) => panel));
       return Promise.resolve({
         count: n,
-        panel,
-        selection,
+        panel: drawPanels(layout, problems.flatMap(matrixPanels), side),
+        selection: drawPanels(layout, offered, side),
         answer: problems.map((problem) => problem.target),
         label: problems.map((problem) => problem.rules),
       });
     },
     close: () => Promise.resolve(),
   };
+}
+
+/** Problems encoded at a time. */
+export const SLICE = 32;
+
+/** Problems of a seed, some at a time: concepts [n][9] of their panels, and their true rules. */
+export async function* encodedProblems(
+  subject: ConceptSubject,
+  source: Omit<GeneratedRequest, 'variant'>,
+  first: number,
+  count: number,
+  signal?: AbortSignal,
+): AsyncGenerator<{
+  readonly concepts: readonly (readonly ConceptMeans[])[];
+  readonly truth: readonly string[];
+}> {
+  const layout = layoutOf(source.configuration, source.noisy);
+  for (let from = first; from < first + count; from += SLICE) {
+    const matrices = Array.from({ length: Math.min(SLICE, first + count - from) }, (_, i) =>
+      samplePanels({ ...source, index: from + i }),
+    );
+    const drawn = matrices.flatMap((matrix) => matrix.panels);
+    const pictures = drawPanels(layout, drawn, subject.facts.imageSize);
+    const { panels } = await subject.see(pictures, signal);
+    yield {
+      concepts: matrices.map((_, n) => panels.slice(n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS)),
+      truth: matrices.map((matrix) => formatLabel(matrix.rules)),
+    };
+  }
 }

@@ -14,32 +14,23 @@
 import { availableParallelism } from 'node:os';
 import { MATRIX_PANELS } from '../../matrix/index.js';
 import { runPool } from '../../base/node.js';
+import type { ConceptMeans } from '../../solver/index.js';
+import { flat, withConcepts } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { GsaPoint, GsaResult } from '../evaluation.js';
-import type { Subject } from '../subject.js';
-import { Bootstrap } from './bootstrap.js';
-import type { GSA_WAYS } from './gsa-judge.js';
-import {
-  GSA_CANDIDATES,
-  GSA_TARGETS,
-  GsaJudge,
-  type GsaCredits,
-  type GsaProblems,
-  type GsaSettings,
-  type GsaTask,
-} from './gsa-judge.js';
+import { Bootstrap } from '../statistics.js';
+import type { MetricOptions, Subject } from '../subject.js';
+import { GSA_CANDIDATES, GSA_TARGETS, GsaJudge } from './gsa-judge.js';
+import type { GsaCredits, GsaProblems, GsaSettings, GsaTask, GsaWay } from './gsa-judge.js';
 import type { GsaWorkerData } from './gsa-worker.js';
 import type { StudiedProblems } from './studied-problems.js';
 
 export { GSA_CANDIDATES, GSA_TARGETS } from './gsa-judge.js';
 
-export interface GsaOptions {
+export interface GsaOptions extends MetricOptions {
   readonly repeats?: number;
-  readonly seed?: number;
   /** Threads beside this one, as many as cores are left unless told; 0 works in this one. */
   readonly workers?: number;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
 }
 
 const DEFAULT_SEED = 7_200_000_011;
@@ -48,25 +39,24 @@ const AT_ONCE = 128;
 /** Questions below which starting threads takes longer than asking. */
 const WORTH_THREADS = 3000;
 
-/** Problems in memory that threads share. */
-function sharedProblems({ count, keys, means }: StudiedProblems, width: number): GsaProblems {
-  const codes = new Int32Array(
-    new SharedArrayBuffer(count * MATRIX_PANELS * Int32Array.BYTES_PER_ELEMENT),
-  );
-  const concepts = new Float32Array(
-    new SharedArrayBuffer(count * MATRIX_PANELS * width * Float32Array.BYTES_PER_ELEMENT),
-  );
+/** Numbers for panels, equal for those that are equal to the pixel. */
+function codesOf(keys: StudiedProblems['keys']): Int32Array {
   const known = new Map<string, number>();
-  keys.forEach((panels, n) => {
-    panels.forEach((key, i) => {
-      const code = known.get(key) ?? known.size;
-      known.set(key, code);
-      const at = n * MATRIX_PANELS + i;
-      codes[at] = code;
-      means[n][i].forEach((values, m) => concepts.set(values, at * width + m * values.length));
-    });
+  return Int32Array.from(keys.flat(), (key) => {
+    const code = known.get(key) ?? known.size;
+    known.set(key, code);
+    return code;
   });
-  return { count, codes, concepts };
+}
+
+/** Concepts of all panels in memory that threads share. */
+function sharedConcepts({ count, panels }: StudiedProblems): Float32Array {
+  const rows = (panels as readonly (readonly ConceptMeans[])[]).flat();
+  const width = flat(rows[0]).length;
+  const bytes = count * MATRIX_PANELS * width * Float32Array.BYTES_PER_ELEMENT;
+  const shared = new Float32Array(new SharedArrayBuffer(bytes));
+  rows.forEach((means, i) => shared.set(flat(means), i * width));
+  return shared;
 }
 
 const tasksOf = (count: number): GsaTask[] =>
@@ -80,29 +70,36 @@ const tasksOf = (count: number): GsaTask[] =>
 
 /** Credits of all tasks in their order, from threads or from this one. */
 async function runTasks(
-  subject: Pick<Subject, 'bundle' | 'solver' | 'statistics'>,
-  problems: GsaProblems,
+  subject: Subject,
+  studied: StudiedProblems,
   settings: GsaSettings,
   tasks: readonly GsaTask[],
   { workers, signal, onProgress }: Pick<GsaOptions, 'workers' | 'signal' | 'onProgress'>,
 ): Promise<GsaCredits[]> {
-  const { bundle, solver, statistics } = subject;
   const found: GsaCredits[] = [];
   const take = (credits: GsaCredits): void => {
     found.push(credits);
     onProgress?.(found.length / tasks.length);
   };
-  const spare = problems.count * settings.repeats >= WORTH_THREADS ? availableParallelism() - 1 : 0;
+  const problems = { count: studied.count, codes: codesOf(studied.keys) };
+  const spare = studied.count * settings.repeats >= WORTH_THREADS ? availableParallelism() - 1 : 0;
   const threads = workers ?? spare;
+  const bundle = withConcepts(subject)?.bundle;
   if (bundle === undefined || threads === 0) {
-    const judge = new GsaJudge(solver, statistics, problems, settings);
+    const all: GsaProblems = { ...problems, panels: studied.panels };
+    const judge = new GsaJudge(subject, all, settings);
     for (const task of tasks) {
       signal?.throwIfAborted();
       take(await judge.run(task, signal));
     }
     return found;
   }
-  const workerData: GsaWorkerData = { bundle, problems, settings };
+  const workerData: GsaWorkerData = {
+    bundle,
+    problems,
+    concepts: sharedConcepts(studied),
+    settings,
+  };
   await runPool<GsaTask, GsaCredits>({
     module: new URL('./gsa-worker.js', import.meta.url),
     workerData,
@@ -114,45 +111,34 @@ async function runTasks(
   return found;
 }
 
-/** GSA of a model on problems already encoded. */
+/** GSA of a model on problems already seen. */
 export async function globalSelectionAccuracy(
-  subject: Pick<Subject, 'bundle' | 'solver' | 'statistics'>,
+  subject: Subject,
   studied: StudiedProblems,
   options: GsaOptions = {},
 ): Promise<GsaResult> {
   const { repeats = DEFAULT_COUNTS.repeats, seed = DEFAULT_SEED } = options;
-  const { concepts, conceptSize } = subject.solver.manifest.sizes;
-  const problems = sharedProblems(studied, concepts * conceptSize);
   const tasks = tasksOf(studied.count);
-  const found = await runTasks(subject, problems, { repeats, seed }, tasks, options);
+  const found = await runTasks(subject, studied, { repeats, seed }, tasks, options);
   const bootstrap = new Bootstrap(studied.count);
-  const points = GSA_TARGETS.flatMap((targets) =>
-    pointsOf(
-      targets,
-      found.filter((_, i) => tasks[i].targets === targets),
-      repeats,
-      bootstrap,
-    ),
-  );
+  const points = GSA_TARGETS.flatMap((targets) => {
+    const parts = found.filter((_, i) => tasks[i].targets === targets);
+    return GSA_CANDIDATES.map((candidates, c): GsaPoint => {
+      const share = (way: GsaWay, choices: number) =>
+        bootstrap.share(
+          parts.flatMap((credits) => Array.from(credits[way]?.[c] ?? [], (sum) => sum / choices)),
+        );
+      const optional = (key: 'accuracyL2' | 'each' | 'eachL2', way: GsaWay, choices: number) =>
+        parts[0][way] === undefined ? {} : { [key]: share(way, choices) };
+      return {
+        targets,
+        candidates,
+        accuracy: share('own', repeats),
+        ...optional('accuracyL2', 'l2', repeats),
+        ...optional('each', 'eachOwn', repeats * targets),
+        ...optional('eachL2', 'eachL2', repeats * targets),
+      };
+    });
+  });
   return { problems: studied.problems, repeats, seed, points };
-}
-
-function pointsOf(
-  targets: number,
-  parts: readonly GsaCredits[],
-  repeats: number,
-  bootstrap: Bootstrap,
-): GsaPoint[] {
-  const share = (way: (typeof GSA_WAYS)[number], c: number, choices: number) =>
-    bootstrap.share(
-      parts.flatMap((credits) => Array.from(credits[way][c], (sum) => sum / choices)),
-    );
-  return GSA_CANDIDATES.map((candidates, c) => ({
-    targets,
-    candidates,
-    accuracy: share('own', c, repeats),
-    accuracyL2: share('l2', c, repeats),
-    each: share('eachOwn', c, repeats * targets),
-    eachL2: share('eachL2', c, repeats * targets),
-  }));
 }

@@ -1,28 +1,24 @@
 /**
- * The work of GSA on some of the problems: positions and distractors are drawn, missing panels
- * predicted, choices credited. What a problem is asked depends on its number and the seed alone, so
+ * The work of GSA on some of the problems: positions and distractors are drawn, the subject is asked to
+ * choose, choices are credited. What a problem is asked depends on its number and the seed alone, so
  * problems can be shared out over threads in any way and give the same credits.
  */
 import { ArgumentError } from '../../base/index.js';
 import { MATRIX_PANELS, Random } from '../../matrix/index.js';
-import type { ConceptMeans, SelectionStatistics } from '../../solver/index.js';
-import type { Thinker } from '../subject.js';
-import { flat, ownSpace, PLAIN_SPACE, squaredDistance, statisticsFor } from './distance.js';
-import type { ConceptSpace } from './distance.js';
+import type { Seen, Subject } from '../subject.js';
+import { SLICE } from './generated-source.js';
 
 export const GSA_TARGETS = [1, 2, 3] as const;
 export const GSA_CANDIDATES = [2, 4, 8, 16] as const;
 const MOST_CANDIDATES = Math.max(...GSA_CANDIDATES);
-const SLICE = 32;
 const MOST_TRIES = 10_000;
 
-/** Problems in arrays that threads can share. */
 export interface GsaProblems {
   readonly count: number;
   /** [count, 9], equal for panels that are equal to the pixel. */
   readonly codes: Int32Array;
-  /** Concepts [count, 9, M, d_z]. */
-  readonly concepts: Float32Array;
+  /** [count][9] */
+  readonly panels: readonly (readonly Seen[])[];
 }
 
 export interface GsaSettings {
@@ -39,27 +35,13 @@ export interface GsaTask {
 
 /** How a choice is judged: targets together or each alone, by the own distance or by L2. */
 export const GSA_WAYS = ['own', 'l2', 'eachOwn', 'eachL2'] as const;
+export type GsaWay = (typeof GSA_WAYS)[number];
 /**
- * Credits summed over repeats, and over targets where each is judged alone, for each way [number of
- * candidates][problem of the task]. Whole numbers but for ties, so that what is all right is exactly 1.
+ * Credits summed over repeats, and over targets if each is judged alone, for each way that the subject can
+ * be judged in [number of candidates][problem of the task]. Whole numbers but for ties, so that what is
+ * all right is exactly 1.
  */
-export type GsaCredits = Readonly<Record<(typeof GSA_WAYS)[number], readonly Float64Array[]>>;
-
-/** Concepts of all panels in a space, [problem][position - 1], and the way predictions get there. */
-interface Placed {
-  readonly space: ConceptSpace;
-  readonly rows: readonly (readonly Float64Array[])[];
-}
-
-interface Spaces {
-  readonly own: Placed;
-  readonly l2: Placed;
-}
-
-function newCredits(count: number): GsaCredits {
-  const credits = (): Float64Array[] => GSA_CANDIDATES.map(() => new Float64Array(count));
-  return { own: credits(), l2: credits(), eachOwn: credits(), eachL2: credits() };
-}
+export type GsaCredits = Partial<Record<GsaWay, readonly Float64Array[]>>;
 
 /** Adds to `credits` what the answer earns among the first candidates; it comes first. */
 function credit(
@@ -81,41 +63,11 @@ function credit(
 }
 
 export class GsaJudge {
-  readonly #means: readonly (readonly ConceptMeans[])[];
-  readonly #plain: Placed;
-  /** By the number of targets: statistics differ. */
-  readonly #spaces = new Map<number, Spaces>();
-
   constructor(
-    readonly solver: Pick<Thinker, 'manifest' | 'solveConcepts'>,
-    readonly statistics: SelectionStatistics | null,
+    readonly subject: Pick<Subject, 'choose'>,
     readonly problems: GsaProblems,
     readonly settings: GsaSettings,
-  ) {
-    const { concepts: m, conceptSize } = solver.manifest.sizes;
-    const panel = (at: number): ConceptMeans =>
-      Array.from({ length: m }, (_, c) =>
-        problems.concepts.subarray((at * m + c) * conceptSize, (at * m + c + 1) * conceptSize),
-      );
-    this.#means = Array.from({ length: problems.count }, (_, n) =>
-      Array.from({ length: MATRIX_PANELS }, (_, i) => panel(n * MATRIX_PANELS + i)),
-    );
-    const rows = this.#means.map((panels) => panels.map(flat));
-    this.#plain = { space: PLAIN_SPACE, rows };
-  }
-
-  #spacesFor(targets: number): Spaces {
-    const known = this.#spaces.get(targets);
-    if (known !== undefined) return known;
-    const { conceptSize } = this.solver.manifest.sizes;
-    const space = ownSpace(statisticsFor(this.statistics, targets), conceptSize);
-    const rows = this.#plain.rows.map((panels) => panels.map((row) => space.encoded(row)));
-    const spaces = { own: { space, rows }, l2: this.#plain };
-    // Only the last is kept: tasks come one number of targets after the other.
-    this.#spaces.clear();
-    this.#spaces.set(targets, spaces);
-    return spaces;
-  }
+  ) {}
 
   /** Other problems whose panels at some positions are not those of problem `n`. */
   #distractors(random: Random, n: number, positions: readonly number[]): number[] {
@@ -135,58 +87,47 @@ export class GsaJudge {
     return [...found];
   }
 
-  /** Judges problem `n` with these positions missing, predicted concepts [target][D] given. */
-  #judge(
-    credits: GsaCredits,
-    place: number,
-    n: number,
-    positions: readonly number[],
-    predicted: readonly Float64Array[],
-    spaces: Spaces,
-    random: Random,
-  ): void {
-    const together = [n, ...this.#distractors(random, n, positions)];
-    const apart = positions.map((position) =>
-      positions.length === 1 ? together : [n, ...this.#distractors(random, n, [position])],
+  /** What problem `n` is asked: the answer comes first among the candidates. */
+  #question(n: number, targets: number, repeat: number) {
+    const { panels } = this.problems;
+    const { seed, repeats } = this.settings;
+    const random = new Random(seed, n, targets * repeats + repeat);
+    const missing = random
+      .subset(MATRIX_PANELS, targets)
+      .map((place) => place + 1)
+      .sort((a, b) => a - b);
+    const together = [n, ...this.#distractors(random, n, missing)];
+    const apart = missing.map((position) =>
+      targets === 1 ? together : [n, ...this.#distractors(random, n, [position])],
     );
-    for (const name of ['own', 'l2'] as const) {
-      const { space, rows } = spaces[name];
-      const guesses = predicted.map((row) => space.predicted(row));
-      const distance = (other: number, t: number): number =>
-        squaredDistance(guesses[t], rows[other][positions[t] - 1]);
-      const added = together.map((other) =>
-        positions.reduce((sum, _, t) => sum + distance(other, t), 0),
-      );
-      credit(credits[name], place, added);
-      const each = name === 'own' ? credits.eachOwn : credits.eachL2;
-      apart.forEach((offered, t) => {
-        const alone = offered.map((other) => distance(other, t));
-        credit(each, place, alone);
-      });
-    }
+    return {
+      panels: panels[n],
+      missing,
+      candidates: together.map((other) => missing.map((at) => panels[other][at - 1])),
+      apart: apart.map((others, t) => others.map((other) => panels[other][missing[t] - 1])),
+    };
   }
 
   async run({ targets, first, count }: GsaTask, signal?: AbortSignal): Promise<GsaCredits> {
-    const { repeats, seed } = this.settings;
-    const spaces = this.#spacesFor(targets);
-    const credits = newCredits(count);
-    for (let repeat = 0; repeat < repeats; repeat++) {
-      for (let from = first; from < first + count; from += SLICE) {
-        const slice = this.#means
-          .slice(from, Math.min(from + SLICE, first + count))
-          .map((concepts, i) => {
-            const random = new Random(seed, from + i, targets * repeats + repeat);
-            const missing = random.subset(MATRIX_PANELS, targets).map((place) => place + 1);
-            return { random, concepts, missing: missing.sort((a, b) => a - b) };
-          });
-        const answers = await this.solver.solveConcepts(
-          slice.map(({ concepts, missing }) => ({ concepts, missing })),
-          { signal },
+    const credits: Partial<Record<GsaWay, Float64Array[]>> = {};
+    const give = (way: GsaWay, place: number, distances: readonly number[] | null): void => {
+      if (distances === null) return;
+      credits[way] ??= GSA_CANDIDATES.map(() => new Float64Array(count));
+      credit(credits[way], place, distances);
+    };
+    for (let repeat = 0; repeat < this.settings.repeats; repeat++) {
+      for (let from = 0; from < count; from += SLICE) {
+        const questions = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) =>
+          this.#question(first + from + i, targets, repeat),
         );
-        slice.forEach(({ random, missing }, i) => {
-          const predicted = missing.map((position) => flat(answers[i].concepts[position - 1]));
-          const n = from + i;
-          this.#judge(credits, n - first, n, missing, predicted, spaces, random);
+        const found = await this.subject.choose(questions, { signal, anywhere: true });
+        found.forEach(({ own, l2, apart }, i) => {
+          give('own', from + i, own);
+          give('l2', from + i, l2);
+          for (const each of apart) {
+            give('eachOwn', from + i, each.own);
+            give('eachL2', from + i, each.l2);
+          }
         });
       }
     }

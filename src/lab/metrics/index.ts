@@ -1,7 +1,6 @@
 /** Every metric, each in a file with its definition. */
 export { bestAssignment } from './assignment.js';
 export { attributeColumns, attributeName } from './attributes.js';
-export { Bootstrap } from './bootstrap.js';
 export { generatedSource, type GeneratedRequest } from './generated-source.js';
 export {
   globalSelectionAccuracy,
@@ -9,7 +8,6 @@ export {
   GSA_TARGETS,
   type GsaOptions,
 } from './global-selection-accuracy.js';
-export { PanelEncoder, type EncodedPanels } from './panel-encoder.js';
 export {
   ariTable,
   authorsColumns,
@@ -19,9 +17,8 @@ export {
   ruleName,
   type Labeller,
 } from './rule-agreement.js';
-export { chooseBatch, selectionAccuracy, type AccuracyOptions } from './selection-accuracy.js';
+export { answerDistances, selectionAccuracy, type AccuracyOptions } from './selection-accuracy.js';
 export { studyProblems, type StudiedProblems, type StudyOptions } from './studied-problems.js';
 export { nameConcepts, varianceDecline, type VarianceOptions } from './variance-decline.js';
 export { panelError, pixelErrors, type PixelOptions } from './pixel-error.js';
 export { possiblePanels, readback, ReadbackJudge, type ReadbackOptions } from './readback.js';
-export { Chooser, type Chosen, type ConfidentChoice } from './chooser.js';

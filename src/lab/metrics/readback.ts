@@ -8,37 +8,37 @@
  */
 import {
   answerOf,
+  downscale,
+  IMAGE_PIXELS,
+  IMAGE_SIZE,
   layoutOf,
-  MATRIX_PIXELS,
+  matrixPanels,
   PanelReader,
-  renderMatrix64Into,
   rulesHold,
   sampleProblem,
+  SMALL_PIXELS,
+  SMALL_SIZE,
   solveSymbolically,
   type ComponentPanel,
   type ConfigurationLayout,
+  type ImageSide,
   type Panel,
   type Problem,
   type ReadPanel,
 } from '../../matrix/index.js';
-import type { ConceptMeans, Panel as Picture } from '../../solver/index.js';
+import type { Panel as Picture } from '../../solver/index.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, ReadbackResult } from '../evaluation.js';
-import type { Thinker } from '../subject.js';
+import { Bootstrap } from '../statistics.js';
+import type { MetricOptions, Painter } from '../subject.js';
 import { attributeColumns } from './attributes.js';
-import { Bootstrap } from './bootstrap.js';
-import { PanelEncoder } from './panel-encoder.js';
+import { drawPanels, SLICE } from './generated-source.js';
 
-export interface ReadbackOptions {
+export interface ReadbackOptions extends MetricOptions {
   readonly problems?: number;
-  readonly seed?: number;
-  readonly encoder?: PanelEncoder;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
 }
 
 const DEFAULT_SEED = 7_700_000_021;
-const SLICE = 32;
 const LAST = 9;
 
 /** Entities in the order of the answer's, which tells the solver which one moved where. */
@@ -122,57 +122,45 @@ export class ReadbackJudge {
   }
 }
 
-/** Pictures of the missing panel, imagined and drawn from its own concepts. */
-async function drawAnswers(
-  solver: Thinker,
-  encoder: PanelEncoder,
-  problems: readonly Problem[],
-  signal?: AbortSignal,
-): Promise<{ readonly imagined: Picture[]; readonly reconstructed: Picture[] }> {
-  const pictures = new Uint8Array(problems.length * MATRIX_PIXELS);
-  problems.forEach((problem, n) => renderMatrix64Into(problem, pictures, n * MATRIX_PIXELS));
-  const { means } = await encoder.encode(pictures, signal);
-  const concepts = problems.map((_, n) => means.slice(n * LAST, (n + 1) * LAST));
-  const answers = await solver.solveConcepts(
-    concepts.map((each) => ({ concepts: each, missing: [LAST] })),
-    { signal },
-  );
-  const wanted: ConceptMeans[] = [
-    ...answers.map((answer) => answer.concepts[LAST - 1]),
-    ...concepts.map((each) => each[LAST - 1]),
-  ];
-  const drawn = await solver.decode(wanted, { signal });
-  return {
-    imagined: drawn.slice(0, problems.length),
-    reconstructed: drawn.slice(problems.length),
-  };
+/** A drawn panel at 64x64, as it is read: pictures of 80x80 are doubled first. */
+function atSmallSize(picture: Picture, side: ImageSide): Picture {
+  if (side === SMALL_SIZE) return picture;
+  const factor = IMAGE_SIZE / side;
+  const large = Uint8Array.from({ length: IMAGE_PIXELS }, (_, pixel) => {
+    const row = Math.floor(Math.floor(pixel / IMAGE_SIZE) / factor);
+    const column = Math.floor((pixel % IMAGE_SIZE) / factor);
+    return Math.round(255 * Math.min(1, Math.max(0, picture[row * side + column])));
+  });
+  const small = new Uint8Array(SMALL_PIXELS);
+  downscale(large, small);
+  return Float32Array.from(small, (value) => value / 255);
 }
 
 /** Reads imagined panels back, on fresh problems whose descriptions are known. */
 export async function readback(
-  solver: Thinker,
+  subject: Painter,
   options: ReadbackOptions = {},
 ): Promise<ReadbackResult> {
-  const {
-    problems: count = DEFAULT_COUNTS.pictures,
-    seed = DEFAULT_SEED,
-    signal,
-    onProgress,
-  } = options;
-  const encoder = options.encoder ?? new PanelEncoder(solver);
-  const { configuration, noisy } = solver.manifest;
-  const judge = new ReadbackJudge(layoutOf(configuration, noisy));
+  const { problems: count = DEFAULT_COUNTS.pictures, seed = DEFAULT_SEED } = options;
+  const { signal, onProgress } = options;
+  const { configuration, noisy, imageSize: side } = subject.facts;
+  const layout = layoutOf(configuration, noisy);
+  const judge = new ReadbackJudge(layout);
   const imagined: Verdict[] = [];
   const reconstructed: Verdict[] = [];
   for (let from = 0; from < count; from += SLICE) {
     const problems = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) =>
       sampleProblem({ configuration, noisy, seed, index: from + i }),
     );
-    const drawn = await drawAnswers(solver, encoder, problems, signal);
-    problems.forEach((problem, n) => {
-      imagined.push(judge.judge(problem, drawn.imagined[n]));
-      reconstructed.push(judge.judge(problem, drawn.reconstructed[n]));
-    });
+    const pictures = drawPanels(layout, problems.flatMap(matrixPanels), side);
+    const { panels } = await subject.see(pictures, signal);
+    const matrices = problems.map((_, n) => panels.slice(n * LAST, (n + 1) * LAST));
+    const asked = matrices.map((each) => ({ panels: each, missing: [LAST] }));
+    const judged = (drawn: readonly Picture[]): Verdict[] =>
+      drawn.map((picture, n) => judge.judge(problems[n], atSmallSize(picture, side)));
+    imagined.push(...judged((await subject.imagine(asked, signal)).flat()));
+    const answers = matrices.map((each) => each[LAST - 1]);
+    reconstructed.push(...judged((await subject.redraw?.(answers, signal)) ?? []));
     onProgress?.(Math.min(1, (from + SLICE) / count));
     // Reading is work of this thread alone: others get their turn.
     await new Promise(setImmediate);
@@ -181,20 +169,20 @@ export async function readback(
   const share = (verdicts: readonly Verdict[], holds: (verdict: Verdict) => boolean) =>
     bootstrap.share(verdicts.map((verdict) => Number(holds(verdict))));
   const readable = imagined.filter((verdict) => verdict.readable);
+  const rightOf = (v: number): number =>
+    readable.filter(({ attributes }) => attributes[v]).length / Math.max(1, readable.length);
   return {
     problems: count,
     seed,
     obeys: share(imagined, ({ obeys }) => obeys),
     agrees: share(imagined, ({ agrees }) => agrees),
     unreadable: share(imagined, (verdict) => !verdict.readable),
-    reconstructedObeys: share(reconstructed, ({ obeys }) => obeys),
-    reconstructedUnreadable: share(reconstructed, (verdict) => !verdict.readable),
-    byAttribute: judge.attributes.map((attribute, v) => ({
-      attribute,
-      share:
-        readable.length === 0
-          ? 0
-          : readable.filter(({ attributes }) => attributes[v]).length / readable.length,
-    })),
+    ...(reconstructed.length === 0
+      ? {}
+      : {
+          reconstructedObeys: share(reconstructed, ({ obeys }) => obeys),
+          reconstructedUnreadable: share(reconstructed, (verdict) => !verdict.readable),
+        }),
+    byAttribute: judge.attributes.map((attribute, v) => ({ attribute, share: rightOf(v) })),
   };
 }

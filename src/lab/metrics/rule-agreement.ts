@@ -9,21 +9,15 @@
  * out-in-grid, and call every rule on the other Constant; their list of out-in-grid lacks Size Out.
  */
 import { layoutOf, type ConfigurationLayout, type Label } from '../../matrix/index.js';
-import { adjustedRandIndex } from '../../models/index.js';
-import { RuleClassifier, type RuleMixture } from '../../solver/index.js';
+import { codedRandIndex, codesOf } from '../../models/index.js';
+import { RuleClassifier, type ConceptMeans, type RuleMixture } from '../../solver/index.js';
+import type { ConceptSubject } from '../concept-subject.js';
 import type { AriAssignment, AriResult, AriTable, AttributeColumn } from '../evaluation.js';
-import { meanOf } from '../numbers.js';
-import type { Subject } from '../subject.js';
+import { Bootstrap, meanOf } from '../statistics.js';
+import type { MetricOptions } from '../subject.js';
 import { bestAssignment } from './assignment.js';
 import { attributeColumns } from './attributes.js';
-import { Bootstrap } from './bootstrap.js';
-import { codesOf, weightedRandIndex } from './contingency.js';
 import type { StudiedProblems } from './studied-problems.js';
-
-export interface RuleAgreementOptions {
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
-}
 
 /** Labels of one attribute, one for each problem. */
 export type Labeller = (label: Label, attribute: AttributeColumn) => string | null;
@@ -62,22 +56,6 @@ export const authorsColumns = (layout: ConfigurationLayout): AttributeColumn[] =
 
 const GROUPS = ['Type', 'Size', 'Color', 'Num/Pos'] as const;
 
-/** Interval of the average over attributes, whose best concepts are found anew in each resample. */
-function bootstrapAverage(
-  found: readonly (readonly number[])[],
-  truth: readonly (readonly string[])[],
-): { readonly low: number; readonly high: number } {
-  const concepts = found.map(codesOf);
-  const attributes = truth.map(codesOf);
-  return new Bootstrap(truth[0].length).interval((times) =>
-    meanOf(
-      attributes.map((names) =>
-        Math.max(...concepts.map((categories) => weightedRandIndex(categories, names, times))),
-      ),
-    ),
-  );
-}
-
 /**
  * The table for categories [n][M] and labels.
  * @param labels rules of each problem; those of which some rule is not known are left out
@@ -93,12 +71,12 @@ export function ariTable(
   );
   const concepts = categories[0]?.length ?? 0;
   const truth = attributes.map((attribute) =>
-    known.map((n) => labeller(labels[n], attribute) ?? ''),
+    codesOf(known.map((n) => labeller(labels[n], attribute) ?? '')),
   );
-  const matrix = Array.from({ length: concepts }, (_, m) => {
-    const found = known.map((n) => categories[n][m]);
-    return truth.map((names) => adjustedRandIndex(found, names));
-  });
+  const found = Array.from({ length: concepts }, (_, m) =>
+    codesOf(known.map((n) => categories[n][m])),
+  );
+  const matrix = found.map((codes) => truth.map((names) => codedRandIndex(codes, names)));
   const best = attributes.map(({ name }, v): AriAssignment => {
     const column = matrix.map((row) => row[v]);
     const ari = Math.max(...column);
@@ -111,9 +89,11 @@ export function ariTable(
       ? { attribute: name, concept: null, ari: 0 }
       : { attribute: name, concept: m + 1, ari: matrix[m][v] };
   });
-  const averageInterval = bootstrapAverage(
-    Array.from({ length: concepts }, (_, m) => known.map((n) => categories[n][m])),
-    truth,
+  // Each resample finds its best concepts anew.
+  const averageInterval = new Bootstrap(known.length).interval((times) =>
+    meanOf(
+      truth.map((names) => Math.max(...found.map((codes) => codedRandIndex(codes, names, times)))),
+    ),
   );
   const byGroup = Object.fromEntries(
     GROUPS.map((group) => {
@@ -126,7 +106,7 @@ export function ariTable(
     matrix,
     best,
     average: meanOf(best.map(({ ari }) => ari)),
-    averageInterval,
+    averageInterval: averageInterval ?? undefined,
     oneToOne,
     averageOneToOne: meanOf(oneToOne.map(({ ari }) => ari)),
     byGroup,
@@ -145,15 +125,14 @@ export function ruleCategories(
 const SLICE = 256;
 const LAST = 9;
 
-/** ARI of a model on problems already encoded; null where it has no prior or no rules are known. */
+/** ARI of a model on problems already seen; null where it has no prior or no rules are known. */
 export async function ruleAgreement(
-  subject: Pick<Subject, 'solver' | 'ruleMap' | 'parseRules'>,
+  { solver, ruleMap, facts }: Pick<ConceptSubject, 'solver' | 'ruleMap' | 'facts'>,
   studied: StudiedProblems,
-  { signal, onProgress }: RuleAgreementOptions = {},
+  { signal, onProgress }: Omit<MetricOptions, 'seed'> = {},
 ): Promise<AriResult | null> {
-  const prior = subject.ruleMap?.prior ?? null;
-  const { configuration, noisy } = subject.solver.manifest;
-  const layout = layoutOf(configuration, noisy);
+  const prior = ruleMap?.prior ?? null;
+  const layout = layoutOf(facts.configuration, facts.noisy);
   const attributes = attributeColumns(layout);
   const isKnown = (label: Label): boolean =>
     attributes.every((attribute) => ruleName(label, attribute) !== null);
@@ -162,9 +141,11 @@ export async function ruleAgreement(
   const whole: number[][][] = [];
   const context: number[][][] = [];
   for (let from = 0; from < known.length; from += SLICE) {
-    const concepts = known.slice(from, from + SLICE).map((n) => studied.means[n]);
-    whole.push(...(await subject.parseRules(concepts, signal)));
-    const answers = await subject.solver.solveConcepts(
+    const concepts = known
+      .slice(from, from + SLICE)
+      .map((n) => studied.panels[n] as readonly ConceptMeans[]);
+    whole.push(...(await solver.parseRules(concepts, { signal })));
+    const answers = await solver.solveConcepts(
       concepts.map((each) => ({ concepts: each, missing: [LAST] })),
       { signal },
     );

@@ -1,64 +1,74 @@
 /**
- * Selection accuracy, SA (section 4, "Metrics"; Table 1): how often the candidate that lies nearest to
- * the predicted concepts of panel 9 is the answer. By plain L2 on concept means, as in the paper, and by
- * the model's own distance. Of candidates equally near the first counts as chosen.
+ * Selection accuracy, SA (section 4, "Metrics"; Table 1): how often the candidate that a model finds most
+ * fitting for panel 9 is the answer. By the model's own measure, and for models with concepts by plain L2 on
+ * concept means, as in the paper. Of candidates equally near the first counts as chosen.
  */
 import {
+  batches,
   CANDIDATES,
   MATRIX_PANELS,
-  SMALL_PIXELS,
   type ProblemSource,
   type SetBatch,
   type Variant,
 } from '../../matrix/index.js';
-import type { SolverCore } from '../../solver/index.js';
 import type { SelectionResult } from '../evaluation.js';
-import type { Subject } from '../subject.js';
-import { Bootstrap } from './bootstrap.js';
-import { Chooser, nearest, type Chosen } from './chooser.js';
-import { inTurns } from './in-turns.js';
-import { PanelEncoder } from './panel-encoder.js';
+import { Bootstrap, sumOf } from '../statistics.js';
+import { nearest, type Distances, type Subject } from '../subject.js';
+import { SLICE } from './generated-source.js';
 
 export interface AccuracyOptions {
-  /** Panels encoded before need not be encoded again. */
-  readonly encoder?: PanelEncoder;
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-const SLICE = 32;
-const CONTEXT = 8;
+const CONTEXT = MATRIX_PANELS - 1;
 
-/** Pictures `first`.. of an array of 64x64 bytes. */
-const picturesOf = (bytes: Uint8Array, first: number, count: number): Uint8Array[] =>
-  Array.from({ length: count }, (_, i) =>
-    bytes.subarray((first + i) * SMALL_PIXELS, (first + i + 1) * SMALL_PIXELS),
-  );
+/**
+ * Several sources read a batch of each in turn. Sets of the two variants often hold the same matrices:
+ * read so, their panels are still known to the subject when they come back.
+ */
+export async function* inTurns(
+  sources: readonly ProblemSource[],
+): AsyncGenerator<{ readonly source: number; readonly batch: SetBatch }> {
+  const readers = sources.map((source) => batches(source, SLICE)[Symbol.asyncIterator]());
+  const open = new Set(readers.keys());
+  while (open.size > 0) {
+    for (const source of open) {
+      const { done, value } = await readers[source].next();
+      if (done === true) open.delete(source);
+      else yield { source, batch: value };
+    }
+  }
+}
 
-/** Choices through the solver's own `choose`, as a user asks it: slower, and what SA must equal. */
-export async function chooseBatch(
-  solver: Pick<SolverCore, 'solveAll' | 'chooseAll'>,
+/** Distances of the candidates for panel 9, which the model is not shown. */
+export async function answerDistances(
+  subject: Subject,
   { count, panel, selection }: Pick<SetBatch, 'count' | 'panel' | 'selection'>,
   signal?: AbortSignal,
-): Promise<Chosen> {
-  const questions = Array.from({ length: count }, (_, n) => ({
-    panels: picturesOf(panel, n * MATRIX_PANELS, CONTEXT),
-  }));
-  const answers = await solver.solveAll(questions, { images: false, signal });
-  const asked = answers.map((answer, n) => ({
-    answer,
-    candidates: picturesOf(selection, n * CANDIDATES, CANDIDATES),
-  }));
-  const choices = await solver.chooseAll(asked, { signal });
-  return {
-    own: choices.map(({ index }) => index),
-    l2: choices.map(({ candidates }) => nearest(candidates.map((each) => each.l2))),
-  };
+): Promise<Distances[]> {
+  const size = subject.facts.imageSize ** 2;
+  const context = new Uint8Array(count * CONTEXT * size);
+  for (let n = 0; n < count; n++) {
+    const from = n * MATRIX_PANELS * size;
+    context.set(panel.subarray(from, from + CONTEXT * size), n * CONTEXT * size);
+  }
+  const given = (await subject.see(context, signal)).panels;
+  const offered = (await subject.see(selection, signal)).panels;
+  const questions = Array.from({ length: count }, (_, n) => {
+    const eight = given.slice(n * CONTEXT, (n + 1) * CONTEXT);
+    return {
+      panels: [...eight, eight[0]],
+      missing: [MATRIX_PANELS],
+      candidates: offered.slice(n * CANDIDATES, (n + 1) * CANDIDATES).map((each) => [each]),
+    };
+  });
+  return subject.choose(questions, { signal });
 }
 
 /** SA over all problems of a source. */
 export async function selectionAccuracy(
-  subject: Pick<Subject, 'solver' | 'statistics'>,
+  subject: Subject,
   source: ProblemSource,
   options: AccuracyOptions & { readonly variant?: Variant | null } = {},
 ): Promise<SelectionResult> {
@@ -69,42 +79,33 @@ export async function selectionAccuracy(
 
 /** SA on each of several sources, read in turns. */
 export async function selectionAccuracies(
-  subject: Pick<Subject, 'solver' | 'statistics'>,
+  subject: Subject,
   data: readonly { readonly source: ProblemSource; readonly variant?: Variant | null }[],
-  options: AccuracyOptions = {},
+  { signal, onProgress }: AccuracyOptions = {},
 ): Promise<SelectionResult[]> {
-  const { signal, onProgress } = options;
-  const encoder = options.encoder ?? new PanelEncoder(subject.solver);
-  const chooser = new Chooser(subject.solver, subject.statistics, encoder);
   const sources = data.map(({ source }) => source);
-  const total = sources.reduce((sum, { count }) => sum + count, 0);
-  const right = sources.map(({ count }) => ({
-    own: new Uint8Array(count),
-    l2: new Uint8Array(count),
-    done: 0,
-  }));
+  const total = sumOf(sources.map(({ count }) => count));
+  const right = sources.map(() => ({ own: [] as number[], l2: [] as number[] }));
   let done = 0;
-  for await (const { source, batch } of inTurns(sources, SLICE)) {
+  for await (const { source, batch } of inTurns(sources)) {
     signal?.throwIfAborted();
-    const chosen = await chooser.choose(batch, signal);
-    const tally = right[source];
+    const chosen = await answerDistances(subject, batch, signal);
     batch.answer.forEach((answer, n) => {
-      tally.own[tally.done + n] = Number(chosen.own[n] === answer);
-      tally.l2[tally.done + n] = Number(chosen.l2[n] === answer);
+      const { own, l2 } = chosen[n];
+      right[source].own.push(Number(nearest(own) === answer));
+      if (l2 !== null) right[source].l2.push(Number(nearest(l2) === answer));
     });
-    tally.done += batch.count;
-    done += batch.count;
-    onProgress?.(done, total);
+    onProgress?.((done += batch.count), total);
   }
   return data.map(({ source, variant = null }, i) => {
-    const { own, l2, done: count } = right[i];
-    const bootstrap = new Bootstrap(count);
+    const { own, l2 } = right[i];
+    const bootstrap = new Bootstrap(own.length);
     return {
       data: source.name,
       variant,
-      count,
+      count: own.length,
       sa: bootstrap.share(own),
-      saL2: bootstrap.share(l2),
+      ...(l2.length === 0 ? {} : { saL2: bootstrap.share(l2) }),
     };
   });
 }

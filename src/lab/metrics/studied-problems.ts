@@ -1,102 +1,79 @@
 /**
- * The problems that arbitrary positions, rules and pictures are measured on, encoded once for all of
- * these: those of the data given, and where they are fewer than wanted, fresh ones of our generator.
+ * The problems that arbitrary positions, rules and pictures are measured on, seen once for all of
+ * these: those of the data given, and if they are fewer than wanted, fresh ones of our generator.
  */
-import { MATRIX_PANELS, MATRIX_PIXELS } from '../../matrix/index.js';
-import type { Label, ProblemSource, SetBatch } from '../../matrix/index.js';
-import type { ConceptMeans } from '../../solver/index.js';
+import {
+  MATRIX_PANELS,
+  type Label,
+  type ProblemSource,
+  type SetBatch,
+} from '../../matrix/index.js';
 import type { MeasuredProblems } from '../evaluation.js';
-import type { Thinker } from '../subject.js';
+import type { MetricOptions, Seen, Subject } from '../subject.js';
 import { generatedSource } from './generated-source.js';
-import { inTurns } from './in-turns.js';
-import type { PanelEncoder } from './panel-encoder.js';
+import { inTurns } from './selection-accuracy.js';
 
 export interface StudiedProblems {
   readonly problems: MeasuredProblems;
   readonly count: number;
-  /** u8 [count, 9, 64, 64] */
-  readonly pictures: Uint8Array;
+  /** u8 [count][9, S, S] */
+  readonly pictures: readonly Uint8Array[];
   /** What is known of each problem's rules. */
   readonly labels: readonly Label[];
   /** [count][9], equal for panels that are equal to the pixel. */
   readonly keys: readonly (readonly string[])[];
-  /** Concepts [count][9]. */
-  readonly means: readonly (readonly ConceptMeans[])[];
+  /** Panels as the subject sees them, [count][9]. */
+  readonly panels: readonly (readonly Seen[])[];
 }
 
-export interface StudyOptions {
+export interface StudyOptions extends MetricOptions {
   /** Problems wanted. */
   readonly count: number;
   /** Seed of the fresh ones. */
   readonly seed: number;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
 }
 
-const SLICE = 32;
 /** More than are ever wanted: problems of a seed are made while they are read. */
 const FRESH_AT_MOST = 1 << 24;
 
-/** Problems as they are collected. */
-class Collection {
-  readonly pictures: Uint8Array;
-  readonly labels: Label[] = [];
-  readonly keys: string[][] = [];
-  readonly means: ConceptMeans[][] = [];
-  readonly #seen = new Set<string>();
-
-  constructor(
-    readonly encoder: PanelEncoder,
-    readonly most: number,
-  ) {
-    this.pictures = new Uint8Array(most * MATRIX_PIXELS);
-  }
-
-  get count(): number {
-    return this.labels.length;
-  }
-
-  /** Adds the matrices that are not there yet, until there are enough. */
-  async add({ count, panel, label }: SetBatch, signal?: AbortSignal): Promise<void> {
-    const { keys, means } = await this.encoder.encode(panel, signal);
-    for (let n = 0; n < count && this.count < this.most; n++) {
-      const own = keys.slice(n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS);
-      const matrix = own.join();
-      if (this.#seen.has(matrix)) continue;
-      this.#seen.add(matrix);
-      this.pictures.set(
-        panel.subarray(n * MATRIX_PIXELS, (n + 1) * MATRIX_PIXELS),
-        this.count * MATRIX_PIXELS,
-      );
-      this.keys.push(own);
-      this.means.push(means.slice(n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS));
-      this.labels.push(label[n]);
-    }
-  }
-}
-
 /** Collects problems of all the data in turns, a matrix that is in several once; then fresh ones. */
 export async function studyProblems(
-  solver: Thinker,
-  encoder: PanelEncoder,
+  subject: Subject,
   data: readonly ProblemSource[],
   { count, seed, signal, onProgress }: StudyOptions,
 ): Promise<StudiedProblems> {
-  const found = new Collection(encoder, count);
+  const pictures: Uint8Array[] = [];
+  const labels: Label[] = [];
+  const keys: (readonly string[])[] = [];
+  const panels: (readonly Seen[])[] = [];
+  const met = new Set<string>();
+  const add = async ({ count: more, panel, label }: SetBatch): Promise<void> => {
+    const seen = await subject.see(panel, signal);
+    const size = panel.length / more;
+    for (let n = 0; n < more && labels.length < count; n++) {
+      const [from, to] = [n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS];
+      const matrix = seen.keys.slice(from, to).join();
+      if (met.has(matrix)) continue;
+      met.add(matrix);
+      pictures.push(panel.slice(n * size, (n + 1) * size));
+      labels.push(label[n]);
+      keys.push(seen.keys.slice(from, to));
+      panels.push(seen.panels.slice(from, to));
+    }
+  };
   const collect = async (sources: readonly ProblemSource[]): Promise<void> => {
-    for await (const { batch } of inTurns(sources, SLICE)) {
-      if (found.count >= count) return;
+    for await (const { batch } of inTurns(sources)) {
+      if (labels.length >= count) return;
       signal?.throwIfAborted();
-      await found.add(batch, signal);
-      onProgress?.(found.count / count);
+      await add(batch);
+      onProgress?.(labels.length / count);
     }
   };
   await collect(data);
-  const fromData = found.count;
-  const { configuration, noisy } = solver.manifest;
-  const fresh = generatedSource({ configuration, noisy, variant: 'raven', seed }, FRESH_AT_MOST);
-  await collect([fresh]);
-  const { pictures, labels, keys, means } = found;
-  const problems = { fromData, generated: found.count - fromData, seed };
-  return { problems, count: found.count, pictures, labels, keys, means };
+  const fromData = labels.length;
+  const { configuration, noisy, imageSize } = subject.facts;
+  const request = { configuration, noisy, variant: 'raven', seed } as const;
+  await collect([generatedSource(request, FRESH_AT_MOST, imageSize)]);
+  const problems = { fromData, generated: labels.length - fromData, seed };
+  return { problems, count: labels.length, pictures, labels, keys, panels };
 }

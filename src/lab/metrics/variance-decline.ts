@@ -15,21 +15,17 @@
 import { layoutOf } from '../../matrix/index.js';
 import { choleskyInverse } from '../../base/index.js';
 import type { ConceptMeans } from '../../solver/index.js';
-import { momentsOf } from '../calibration.js';
+import type { ConceptSubject } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, NamedConcept, VarianceDecline } from '../evaluation.js';
-import type { Thinker } from '../subject.js';
+import { momentsOf } from '../statistics.js';
+import type { MetricOptions } from '../subject.js';
 import { attributeColumns } from './attributes.js';
 import { varianceBatches } from './fixed-batches.js';
-import { PanelEncoder } from './panel-encoder.js';
 
-export interface VarianceOptions {
+export interface VarianceOptions extends MetricOptions {
   /** Panels of the free batch, and of those that fix each attribute. */
   readonly panels?: number;
-  readonly seed?: number;
-  readonly encoder?: PanelEncoder;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (share: number) => void;
 }
 
 const DEFAULT_SEED = 7_400_000_017;
@@ -139,24 +135,24 @@ export function nameConcepts(
 
 /** VD between all concepts and attributes of a model's configuration. */
 export async function varianceDecline(
-  solver: Pick<Thinker, 'manifest' | 'encode'>,
+  subject: Pick<ConceptSubject, 'facts' | 'see' | 'solver'>,
   options: VarianceOptions = {},
 ): Promise<VarianceDecline> {
   const { panels = DEFAULT_COUNTS.panels, seed = DEFAULT_SEED, signal, onProgress } = options;
-  const encoder = options.encoder ?? new PanelEncoder(solver);
-  const { configuration, noisy, sizes } = solver.manifest;
+  const { configuration, noisy, imageSize } = subject.facts;
+  const { sizes } = subject.solver.manifest;
   const layout = layoutOf(configuration, noisy);
   const attributes = attributeColumns(layout, { rotation: true });
-  const batches = varianceBatches(layout, attributes, panels, seed);
+  const batches = varianceBatches(layout, attributes, panels, seed, imageSize);
   const concepts = Array.from({ length: sizes.concepts }, (_, m) => m);
-  const base = (await encoder.encode(batches.free, signal)).means;
+  const base = (await subject.see(batches.free, signal)).panels;
   const free = concepts.map((m) => freeConcept(base, m, sizes.conceptSize));
   const decline: number[][] = concepts.map(() => []);
   const paperRatio: number[][] = concepts.map(() => []);
   let done = 1;
   onProgress?.(done / (attributes.length + 1));
   for (const { pictures, value, values } of batches.fixed()) {
-    const { means } = await encoder.encode(pictures, signal);
+    const { panels: means } = await subject.see(pictures, signal);
     const groups = Array.from({ length: values }, (_, l) => means.filter((_, i) => value[i] === l));
     for (const m of concepts) {
       const found = declineOf(free[m], groups, m, sizes.conceptSize);

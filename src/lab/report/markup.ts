@@ -3,7 +3,9 @@
  * file name or a respondent's name can never become code of the page.
  */
 import { escapeXml } from '../../matrix/index.js';
+import type { Measured } from '../evaluation.js';
 import { toSvg, type Figure } from '../figures/index.js';
+import { percent } from '../numbers.js';
 
 /** A piece of HTML. */
 export class Markup {
@@ -36,6 +38,12 @@ export interface TableRow {
   /** A line above the row. */
   readonly parted?: boolean;
 }
+
+/** Columns by their titles; those that begin with # are of numbers. */
+export const columns = (...titles: readonly string[]): Column[] =>
+  titles.map((title) =>
+    title.startsWith('#') ? { title: title.slice(1), numeric: true } : { title },
+  );
 
 const cell = (column: Column, content: Content): Markup =>
   column.numeric === true
@@ -91,3 +99,14 @@ export const headlines = (list: readonly Headline[]): Markup =>
         detail === undefined ? NOTHING : markup`<small>${detail}</small>`
       }</li>`,
   )}</ul>`;
+
+/** 97.1% [96.0, 98.0] */
+export const percentInterval = ({ value, low, high }: Measured): Markup =>
+  markup`${percent(value)} <span class="interval">[${(100 * low).toFixed(1)}, ${(100 * high).toFixed(1)}]</span>`;
+
+export const numberInterval = ({ value, low, high }: Measured, digits = 4): Markup =>
+  markup`${value.toFixed(digits)} <span class="interval">[${low.toFixed(digits)}, ${high.toFixed(digits)}]</span>`;
+
+/** As many decimals as two digits of a small number need. */
+export const smallInterval = (measured: Measured): Markup =>
+  numberInterval(measured, Math.max(4, 1 - Math.floor(Math.log10(Math.max(1e-9, measured.value)))));

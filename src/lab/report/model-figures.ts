@@ -41,10 +41,13 @@ export const allFigures = (figures: ModelFigures): readonly ReportFigure[] =>
 function selectionCaption(example: SelectionExample, first: boolean): string {
   const { answer, chosen, candidates, concepts, distance } = example;
   const by = distance === 'calibrated' ? 'the calibrated distance' : 'the squared L2 distance';
-  const explained = `The imagined panel is framed. Below each candidate: the part that every concept (its number and name) has in ${by} from the imagined panel; strongly coloured cells are why a candidate is excluded. Below these: how probable the model finds it, and what it truly gets wrong.`;
+  const scored = `${example.imagined ? 'The imagined panel' : 'The chosen candidate'} is framed. Below each candidate: how probable the model finds it, and what it truly gets wrong.`;
+  const byConcepts = `The imagined panel is framed. Below each candidate: the part that every concept (its number and name) has in ${by} from the imagined panel; strongly coloured cells are why a candidate is excluded. Below these: how probable the model finds it, and what it truly gets wrong.`;
+  const explained = distance === 'score' ? scored : byConcepts;
   const how = first ? explained : 'Another problem, read in the same way.';
   if (answer === chosen) return how;
   const shares = candidates[answer].shares;
+  if (shares.length === 0) return `${how} Here the model is wrong: the answer is ${answer + 1}.`;
   const worst = concepts[shares.indexOf(Math.max(...shares))];
   return `${how} Here the model is wrong: it takes candidate ${chosen + 1}, and lays the answer, ${answer + 1}, aside mostly for "${worst}".`;
 }
@@ -65,6 +68,7 @@ function priorCaption(data: RulePriorData, first: boolean): string {
 }
 
 function conceptFigures(evaluation: ModelEvaluation, pictures: ModelPictures): ReportFigure[] {
+  if (pictures.interpolations.length === 0) return [];
   const names = conceptNames(evaluation);
   const { vd } = evaluation;
   const rows = pictures.interpolations.map((path, m) => ({
@@ -120,15 +124,22 @@ function ruleFigures(evaluation: ModelEvaluation, map: RuleMap | null): ReportFi
 
 function positionFigures(evaluation: ModelEvaluation, pictures: ModelPictures): ReportFigure[] {
   const { gsa } = evaluation;
-  const completed: ReportFigure = {
-    id: 'arbitrary-positions',
-    figure: arbitraryPositionsFigure(pictures.completed),
-    caption:
-      'Top: whole problems. Below: the same with one and with two panels taken away and imagined from the others (framed).',
-  };
-  if (gsa === null || gsa.points.length === 0) return [completed];
+  const { completed } = pictures;
+  const sets = completed.at(0)?.completions.length ?? 0;
+  const taken = sets === 1 ? 'the last panel' : 'one and with two panels';
+  const drawn: ReportFigure[] =
+    completed.length === 0
+      ? []
+      : [
+          {
+            id: 'arbitrary-positions',
+            figure: arbitraryPositionsFigure(completed),
+            caption: `Top: whole problems. Below: the same with ${taken} taken away and imagined from the others (framed).`,
+          },
+        ];
+  if (gsa === null || gsa.points.length === 0) return drawn;
   return [
-    completed,
+    ...drawn,
     {
       id: 'gsa',
       figure: gsaFigure(gsaWays(gsa.points)),

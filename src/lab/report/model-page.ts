@@ -1,13 +1,17 @@
 /** The page of one model: what was measured on it, in the order a reader asks. */
-import { paperName, type Variant } from '../../matrix/index.js';
-import { measuredData, VARIANT_NAMES } from '../evaluation.js';
+import type { Variant } from '../../matrix/index.js';
+import { modelTitle } from '../compare.js';
+import { VARIANT_NAMES } from '../evaluation.js';
 import { percent, whole } from '../numbers.js';
 import { problemsText } from '../problems-text.js';
 import type { AriTable, Measured, ModelEvaluation, PixelError } from '../evaluation.js';
 import {
+  columns,
   figureMarkup,
   headlines,
   markup,
+  percentInterval,
+  smallInterval,
   table,
   type Content,
   type Headline,
@@ -17,15 +21,10 @@ import {
 } from './markup.js';
 import { MODEL_MARK } from './marks.js';
 import type { ModelFigures } from './model-figures.js';
-import { percentInterval, smallInterval } from './numbers.js';
 import { pageText } from './page.js';
 import { conceptNames } from './rule-data.js';
 
 const figures = (list: readonly ReportFigure[]): Markup[] => list.map(figureMarkup);
-
-/** The configuration as the paper calls it. */
-export const modelTitle = ({ configuration, noisy }: ModelEvaluation): string =>
-  `${paperName(configuration)}${noisy ? ' with noise' : ''}`;
 
 const variantTitle = (variant: Variant | null): string =>
   variant === null ? 'unknown' : VARIANT_NAMES[variant];
@@ -65,70 +64,79 @@ function headlinesOf(evaluation: ModelEvaluation): Markup {
   return headlines(list);
 }
 
-function selectionSection({ selection }: ModelEvaluation, shown: ModelFigures): Section {
-  const rows = (selection ?? []).map(({ data, variant, count, sa, saL2 }) => ({
-    cells: [data, variantTitle(variant), whole(count), percentInterval(sa), percentInterval(saL2)],
+function selectionSection(evaluation: ModelEvaluation, shown: ModelFigures): Section {
+  const selection = evaluation.selection ?? [];
+  const hasL2 = selection.some(({ saL2 }) => saL2 !== undefined);
+  const rows = selection.map(({ data, variant, count, sa, saL2 }) => ({
+    cells: [
+      data,
+      variantTitle(variant),
+      whole(count),
+      percentInterval(sa),
+      ...(saL2 === undefined ? [] : [percentInterval(saL2)]),
+    ],
   }));
-  const columns = [
-    { title: 'problems' },
-    { title: 'candidates' },
-    { title: 'count', numeric: true },
-    { title: 'SA', numeric: true },
-    { title: 'SA by L2', numeric: true },
-  ];
+  const head = columns('problems', 'candidates', '#count', '#SA', ...(hasL2 ? ['#SA by L2'] : []));
+  const how =
+    evaluation.sizes === null
+      ? 'The model scores the candidates for the ninth panel and takes the best. Selection accuracy (SA) is the share of problems where that is the answer.'
+      : "The model imagines the ninth panel from the eight others and takes the candidate nearest to it in the space of concepts. Selection accuracy (SA) is the share of problems where that is the answer; by the model's own distance, and by plain L2 as in the paper.";
   return {
     id: 'selection',
     title: 'Choosing the answer',
     content: [
-      markup`<p>The model imagines the ninth panel from the eight others and takes the candidate nearest to it in the space of concepts. Selection accuracy (SA) is the share of problems where that is the answer; by the model's own distance, and by plain L2 as in the paper. Intervals hold 95%.</p>`,
-      rows.length > 0 ? table(columns, rows) : markup`<p>Not measured.</p>`,
+      markup`<p>${how} Intervals hold 95%.</p>`,
+      rows.length > 0 ? table(head, rows) : markup`<p>Not measured.</p>`,
       figures(shown.selection),
     ],
   };
 }
 
-const errorRow = (title: string, { meanSquared, meanAbsolute }: PixelError) => ({
-  cells: [title, smallInterval(meanSquared), smallInterval(meanAbsolute)],
-});
+/** Rows of a table of what a model has; what it cannot have is left out. */
+const rowsOf = <T>(
+  list: readonly (readonly [string, T | undefined])[],
+  cells: (found: T) => readonly Content[],
+) =>
+  list.flatMap(([title, found]) =>
+    found === undefined ? [] : [{ cells: [title, ...cells(found)] }],
+  );
 
 function errorsTable(evaluation: ModelEvaluation): Content {
   const { errors } = evaluation;
   if (errors === null) return [];
+  const kinds: [string, PixelError | undefined][] = [
+    ['drawn from their own concepts', errors.reconstruction],
+    ['panel 9, imagined', errors.prediction],
+    ['any one panel, imagined', errors.predictionAnywhere],
+  ];
   return [
     markup`<h3>Error in pixels</h3><p>Mean difference between imagined and true panels, pixels from 0 (black) to 1 (paper), on ${problemsText(evaluation, errors.problems)}.</p>`,
     table(
-      [
-        { title: 'panels' },
-        { title: 'squared', numeric: true },
-        { title: 'absolute', numeric: true },
-      ],
-      [
-        errorRow('drawn from their own concepts', errors.reconstruction),
-        errorRow('panel 9, imagined', errors.prediction),
-        errorRow('any one panel, imagined', errors.predictionAnywhere),
-      ],
+      columns('panels', '#squared', '#absolute'),
+      rowsOf(kinds, ({ meanSquared, meanAbsolute }) =>
+        [meanSquared, meanAbsolute].map(smallInterval),
+      ),
     ),
   ];
 }
 
 function readbackTable({ readback }: ModelEvaluation): Content {
   if (readback === null) return [];
-  const row = (title: string, share: Measured) => ({ cells: [title, percentInterval(share)] });
+  const shares: [string, Measured | undefined][] = [
+    ['imagined: obey the rules of the problem', readback.obeys],
+    ['imagined: agree with what the context alone tells', readback.agrees],
+    ['imagined: like no panel of this configuration', readback.unreadable],
+    ['drawn from their own concepts: obey the rules', readback.reconstructedObeys],
+    ['drawn from their own concepts: cannot be read', readback.reconstructedUnreadable],
+  ];
   return [
     markup`<h3>Do imagined panels obey the rules?</h3><p>Each imagined ninth panel of ${whole(readback.problems)} fresh problems (seed ${readback.seed}) is read back as attributes and checked by the symbolic solver; no candidates are involved. The same for true answers drawn from their own concepts tells the best that the decoder could show.</p>`,
-    table(
-      [{ title: 'panels' }, { title: 'share', numeric: true }],
-      [
-        row('imagined: obey the rules of the problem', readback.obeys),
-        row('imagined: agree with what the context alone tells', readback.agrees),
-        row('imagined: like no panel of this configuration', readback.unreadable),
-        row('drawn from their own concepts: obey the rules', readback.reconstructedObeys),
-        row('drawn from their own concepts: cannot be read', readback.reconstructedUnreadable),
-        ...readback.byAttribute.map(({ attribute, share }) => ({
-          cells: [`imagined and readable: ${attribute.name} right`, percent(share)],
-        })),
-      ],
-    ),
+    table(columns('panels', '#share'), [
+      ...rowsOf(shares, (share) => [percentInterval(share)]),
+      ...readback.byAttribute.map(({ attribute, share }) => ({
+        cells: [`imagined and readable: ${attribute.name} right`, percent(share)],
+      })),
+    ]),
   ];
 }
 
@@ -156,35 +164,29 @@ function ariTable(evaluation: ModelEvaluation): Content {
   });
   return [
     markup`<h3>Agreement with the true rules</h3><p>For each attribute the concept whose rule categories agree best with its true rules, as in the paper, and the same where each concept may stand for one attribute only; on ${problemsText(evaluation, ari.problems)}.</p>`,
-    table(
-      [
-        { title: 'attribute' },
-        { title: 'best ARI', numeric: true },
-        { title: 'concept' },
-        { title: 'one to one', numeric: true },
-        { title: 'concept' },
-      ],
-      [
-        ...best,
-        line('average', ari.matrix),
-        line("average, authors' labels", ari.authors),
-        line('average, rules from the context alone', ari.context),
-      ],
-    ),
+    table(columns('attribute', '#best ARI', 'concept', '#one to one', 'concept'), [
+      ...best,
+      line('average', ari.matrix),
+      line("average, authors' labels", ari.authors),
+      line('average, rules from the context alone', ari.context),
+    ]),
   ];
 }
 
 function factsOf(evaluation: ModelEvaluation): Markup {
-  const { sizes, training, seconds, model } = evaluation;
+  const { sizes, training, seconds, model, system, preset, data: sets } = evaluation;
+  const described =
+    sizes && `${sizes.concepts} of ${sizes.conceptSize} values; rules of ${sizes.ruleSize}`;
   const facts: [string, string][] = [
     ['model', model],
-    ...measuredData(evaluation).map(({ data, variant, count }): [string, string] => [
+    ['system', `${system}, preset ${preset}`],
+    ...sets.map(({ data, variant, count }): [string, string] => [
       'measured on',
       `${data}${variant === null ? '' : `, ${variantTitle(variant)} candidates`}, ${whole(count)} problems`,
     ]),
-    ['concepts', `${sizes.concepts} of ${sizes.conceptSize} values; rules of ${sizes.ruleSize}`],
+    ...(described === null ? [] : [['concepts', described] as [string, string]]),
     ...Object.entries(training)
-      .filter(([key]) => key !== 'config') // for programs
+      .filter(([key]) => key !== 'config' && key !== 'preset') // for programs, and told above
       .map(([key, value]): [string, string] => [
         key,
         typeof value === 'number' ? whole(value) : value,
@@ -197,26 +199,38 @@ function factsOf(evaluation: ModelEvaluation): Markup {
   return markup`<dl class="facts">${facts.map(([key, value]) => markup`<dt>${key}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** The sections of a model's report. */
+/** The sections of a model's report; those of what it cannot do are left out. */
 export function modelSections(evaluation: ModelEvaluation, shown: ModelFigures): Section[] {
+  const { errors, readback, sizes } = evaluation;
+  const draws = shown.positions.length > 0 || errors !== null || readback !== null;
   return [
     selectionSection(evaluation, shown),
-    {
-      id: 'positions',
-      title: 'Imagining any panel',
-      content: [figures(shown.positions), errorsTable(evaluation), readbackTable(evaluation)],
-    },
-    { id: 'concepts', title: 'Concepts it formed', content: figures(shown.concepts) },
-    {
-      id: 'rules',
-      title: 'Rules it abstracted',
-      content: [
-        shown.rules.length === 0
-          ? markup`<p>The bundle holds no map of rules.</p>`
-          : figures(shown.rules),
-        ariTable(evaluation),
-      ],
-    },
+    ...(draws
+      ? [
+          {
+            id: 'positions',
+            title: 'Imagining any panel',
+            content: [figures(shown.positions), errorsTable(evaluation), readbackTable(evaluation)],
+          },
+        ]
+      : []),
+    ...(sizes === null
+      ? []
+      : [{ id: 'concepts', title: 'Concepts it formed', content: figures(shown.concepts) }]),
+    ...(sizes === null || sizes.ruleSize === 0
+      ? []
+      : [
+          {
+            id: 'rules',
+            title: 'Rules it abstracted',
+            content: [
+              shown.rules.length === 0
+                ? markup`<p>The bundle holds no map of rules.</p>`
+                : figures(shown.rules),
+              ariTable(evaluation),
+            ],
+          },
+        ]),
     {
       id: 'training',
       title: 'How it was trained and measured',
@@ -227,9 +241,14 @@ export function modelSections(evaluation: ModelEvaluation, shown: ModelFigures):
 
 /** The whole page of one model. */
 export function modelPage(evaluation: ModelEvaluation, shown: ModelFigures): string {
+  const { system } = evaluation;
+  const lead =
+    system === 'crab'
+      ? 'What a model has learned about these matrices without any label: how often it finds the answer, what it imagines at any position, which concepts it formed and which rules it abstracted.'
+      : 'What a model has learned about these matrices: how often it finds the answer, and what else it can do.';
   return pageText({
-    title: `CRAB on ${modelTitle(evaluation)}`,
-    lead: 'What a model has learned about these matrices without any label: how often it finds the answer, what it imagines at any position, which concepts it formed and which rules it abstracted.',
+    title: `${system === 'crab' ? 'CRAB on ' : ''}${modelTitle(evaluation)}`,
+    lead,
     top: headlinesOf(evaluation),
     sections: modelSections(evaluation, shown),
     footer: `${MODEL_MARK}; every number is measured, every figure drawn from the model.`,

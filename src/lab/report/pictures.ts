@@ -6,25 +6,21 @@
 import {
   describeChange,
   layoutOf,
+  MATRIX_PANELS,
   Random,
-  renderPanel64,
   samplePanels,
   sampleProblem,
-  type ConfigurationLayout,
-  type Panel as PanelDescription,
 } from '../../matrix/index.js';
-import type { ConceptMeans, Panel, SolverCore } from '../../solver/index.js';
+import { softmax, type ConceptMeans, type Panel } from '../../solver/index.js';
+import { flat, squaredDistance, withConcepts, type ConceptSubject } from '../concept-subject.js';
 import type { ExampleProblem, ModelEvaluation } from '../evaluation.js';
 import type { CompletedExample, SelectionExample } from '../figures/index.js';
+import { drawPanels } from '../metrics/generated-source.js';
+import { nearest, type Subject } from '../subject.js';
 import { extremes } from './extremes.js';
 
-/** What is asked of a solver. */
-export type Pictured = Pick<
-  SolverCore,
-  'manifest' | 'encode' | 'decode' | 'solveAll' | 'chooseAll' | 'ruleMap'
->;
-
 export interface ModelPictures {
+  /** Empty for a model that draws no panels. */
   readonly completed: readonly CompletedExample[];
   /** For each concept, panels while only it moves. */
   readonly interpolations: readonly (readonly Panel[])[];
@@ -34,15 +30,19 @@ export interface ModelPictures {
 const COMPLETED = 4;
 const SELECTIONS = 3;
 const STEPS = 7;
-/** Fresh panels among which concepts find their range. */
-const PANELS = 180;
+/** Fresh problems among whose panels concepts find their range. */
+const PROBLEMS = 20;
 const PICTURE_SEED = 7_200_000_011;
 
-/** A panel drawn as models see it. */
-export const picture = (layout: ConfigurationLayout, panel: PanelDescription): Panel =>
-  Float32Array.from(renderPanel64(layout, panel), (value) => value / 255);
+/** Bytes as values in [0, 1], panel by panel. */
+export function panelsOf(pictures: Uint8Array, count: number): Panel[] {
+  const size = pictures.length / count;
+  return Array.from({ length: count }, (_, i) =>
+    Float32Array.from(pictures.subarray(i * size, (i + 1) * size), (value) => value / 255),
+  );
+}
 
-/** The problems of an evaluation, or some of our own where it names none. */
+/** The problems of an evaluation, or some of our own if it names none. */
 function examplesOf({
   examples,
   configuration,
@@ -61,7 +61,7 @@ function examplesOf({
   }));
 }
 
-/** Wrong choices first where there are any: what a model gets wrong teaches more than what it can. */
+/** Wrong choices first if there are any: what a model gets wrong teaches more than what it can. */
 function worthSelecting(examples: readonly ExampleProblem[]): readonly ExampleProblem[] {
   const right = examples.filter(({ answer, chosen }) => answer === chosen);
   const wrong = examples.filter(({ answer, chosen }) => answer !== chosen);
@@ -69,7 +69,8 @@ function worthSelecting(examples: readonly ExampleProblem[]): readonly ExamplePr
 }
 
 /** Positions that differ from example to example: one of them, and two. */
-function missingSets(i: number): readonly (readonly number[])[] {
+function missingSets(i: number, { positions }: Subject['facts']): readonly (readonly number[])[] {
+  if (positions === 'last') return [[MATRIX_PANELS]];
   const random = new Random(PICTURE_SEED, i);
   const one = random.between(1, 9);
   const other = ((one + random.between(1, 8) - 1) % 9) + 1;
@@ -77,43 +78,39 @@ function missingSets(i: number): readonly (readonly number[])[] {
 }
 
 async function completedExamples(
-  solver: Pictured,
+  subject: Subject,
   examples: readonly ExampleProblem[],
   signal?: AbortSignal,
 ): Promise<CompletedExample[]> {
-  const matrices = examples.slice(0, COMPLETED).map((example) => {
+  const found: CompletedExample[] = [];
+  for (const [i, example] of examples.slice(0, COMPLETED).entries()) {
     const layout = layoutOf(example.configuration, example.noisy);
-    return samplePanels(example).panels.map((panel) => picture(layout, panel));
-  });
-  const questions = matrices.flatMap((panels, i) =>
-    missingSets(i).map((missing) => ({ panels, missing })),
-  );
-  const answers = await solver.solveAll(questions, { signal });
-  let at = 0;
-  return matrices.map((panels, i) => ({
-    panels,
-    completions: missingSets(i).map(() => {
-      const { missing, images } = answers[at++];
-      return { missing, images };
-    }),
-  }));
+    const { panels } = samplePanels(example);
+    const pictures = drawPanels(layout, panels, subject.facts.imageSize);
+    const seen = (await subject.see(pictures, signal)).panels;
+    const sets = missingSets(i, subject.facts);
+    const asked = sets.map((missing) => ({ panels: seen, missing }));
+    const images = (await subject.imagine?.(asked, signal)) ?? [];
+    found.push({
+      panels: panelsOf(pictures, MATRIX_PANELS),
+      completions: images.map((each, s) => ({ missing: sets[s], images: each })),
+    });
+  }
+  return found;
 }
 
 /** Panels of which only one concept moves, between two values it takes far apart from each other. */
 async function interpolations(
-  solver: Pictured,
+  subject: ConceptSubject,
   { configuration, noisy }: ModelEvaluation,
   signal?: AbortSignal,
 ): Promise<(readonly Panel[])[]> {
-  const layout = layoutOf(configuration, noisy);
   const panels = Array.from(
-    { length: PANELS / 9 },
+    { length: PROBLEMS },
     (_, index) => samplePanels({ configuration, noisy, seed: PICTURE_SEED, index }).panels,
   ).flat();
-  const encoded = await solver.encode(
-    panels.map((panel) => picture(layout, panel)),
-    { signal },
-  );
+  const pictures = drawPanels(layoutOf(configuration, noisy), panels, subject.facts.imageSize);
+  const { panels: encoded } = await subject.see(pictures, signal);
   const base = encoded[typical(encoded)];
   const paths = base.map((_, m) => {
     const [from, to] = extremes(encoded.map((means) => means[m]));
@@ -123,74 +120,77 @@ async function interpolations(
       return base.map((values, other) => (other === m ? moved : values));
     });
   });
-  const drawn = await solver.decode(paths.flat(), { signal });
+  const drawn = await subject.redraw(paths.flat(), signal);
   return paths.map((_, m) => drawn.slice(m * STEPS, (m + 1) * STEPS));
 }
 
 /** The panel nearest to the mean of all: no attribute of it is extreme. */
 function typical(encoded: readonly ConceptMeans[]): number {
-  const flat = encoded.map((means) => means.flatMap((values) => Array.from(values)));
-  const mean = flat[0].map((_, k) => flat.reduce((sum, row) => sum + row[k], 0) / flat.length);
-  const distances = flat.map((row) =>
-    row.reduce((sum, value, k) => sum + (value - mean[k]) ** 2, 0),
-  );
-  return distances.indexOf(Math.min(...distances));
+  const rows = encoded.map(flat);
+  const mean = rows[0].map((_, k) => rows.reduce((sum, row) => sum + row[k], 0) / rows.length);
+  return nearest(rows.map((row) => squaredDistance(row, mean)));
 }
 
-async function selections(
-  solver: Pictured,
-  examples: readonly ExampleProblem[],
+async function selectionExample(
+  subject: Subject,
+  example: ExampleProblem,
   names: readonly string[],
   signal?: AbortSignal,
-): Promise<SelectionExample[]> {
-  const problems = worthSelecting(examples).map((example) => {
-    const problem = sampleProblem(example);
-    const layout = layoutOf(problem.configuration, problem.noisy);
-    return {
-      problem,
-      layout,
-      context: problem.context.map((panel) => picture(layout, panel)),
-      candidates: problem.candidates.map(({ panel }) => picture(layout, panel)),
-    };
-  });
-  const answers = await solver.solveAll(
-    problems.map(({ context }) => ({ panels: context })),
-    { signal },
-  );
-  const choices = await solver.chooseAll(
-    problems.map(({ candidates }, i) => ({ answer: answers[i], candidates })),
-    { signal },
-  );
-  return problems.map(({ problem, layout, context, candidates }, i): SelectionExample => {
-    const choice = choices[i];
-    return {
-      panels: [...context, answers[i].images[0]],
-      answer: problem.target,
-      chosen: choice.index,
-      concepts: names,
-      distance: choice.distance,
-      candidates: choice.candidates.map((report, c) => ({
-        panel: candidates[c],
-        shares:
-          (choice.distance === 'calibrated' ? report.calibratedShares : null) ?? report.l2Shares,
-        probability: report.probability,
+): Promise<SelectionExample> {
+  const problem = sampleProblem(example);
+  const layout = layoutOf(problem.configuration, problem.noisy);
+  const offered = problem.candidates.map(({ panel }) => panel);
+  const side = subject.facts.imageSize;
+  const context = drawPanels(layout, problem.context, side);
+  const candidates = drawPanels(layout, offered, side);
+  const given = (await subject.see(context, signal)).panels;
+  const question = {
+    panels: [...given, given[0]],
+    missing: [MATRIX_PANELS],
+    candidates: (await subject.see(candidates, signal)).panels.map((each) => [each]),
+  };
+  const explained = (await withConcepts(subject)?.explain(question, signal)) ?? null;
+  const [{ own, scale }] = await subject.choose([question], { signal });
+  const chosen = nearest(own);
+  const probabilities = softmax(own, scale);
+  const pictures = panelsOf(candidates, offered.length);
+  const images = await subject.imagine?.([question], signal);
+  return {
+    panels: [...panelsOf(context, problem.context.length), images?.[0][0] ?? pictures[chosen]],
+    imagined: images !== undefined,
+    answer: problem.target,
+    chosen,
+    concepts: explained === null ? [] : names,
+    distance: explained?.distance ?? 'score',
+    candidates: pictures.map((panel, c) => {
+      const report = explained?.candidates[c];
+      return {
+        panel,
+        shares: report?.calibratedShares ?? report?.l2Shares ?? [],
+        probability: probabilities[c],
         wrong: problem.candidates[c].changes.map((change) => describeChange(layout, change)),
-      })),
-    };
-  });
+      };
+    }),
+  };
 }
 
 /** Draws everything; `names` are those of the concepts. */
 export async function takePictures(
-  solver: Pictured,
+  subject: Subject,
   evaluation: ModelEvaluation,
   names: readonly string[],
   signal?: AbortSignal,
 ): Promise<ModelPictures> {
   const examples = examplesOf(evaluation);
+  const concepts = withConcepts(subject);
+  const selections: SelectionExample[] = [];
+  for (const example of worthSelecting(examples)) {
+    selections.push(await selectionExample(subject, example, names, signal));
+  }
   return {
-    completed: await completedExamples(solver, examples, signal),
-    interpolations: await interpolations(solver, evaluation, signal),
-    selections: await selections(solver, examples, names, signal),
+    completed:
+      subject.imagine === undefined ? [] : await completedExamples(subject, examples, signal),
+    interpolations: concepts === null ? [] : await interpolations(concepts, evaluation, signal),
+    selections,
   };
 }

@@ -7,18 +7,19 @@ import {
   writeOutput,
   type OutputPlace,
 } from '../../base/node.js';
-import { Solver } from '../../solver/node.js';
 import type { ModelEvaluation } from '../evaluation.js';
+import { openSubject } from '../open-subject.js';
+import type { Subject } from '../subject.js';
 import { rasterize, toSvg, withTheme } from '../figures/index.js';
 import type { ReportFigure } from './markup.js';
 import { allFigures, modelFigures, type ModelFigures } from './model-figures.js';
 import { modelPage } from './model-page.js';
-import { takePictures, type Pictured } from './pictures.js';
+import { takePictures } from './pictures.js';
 import { conceptNames } from './rule-data.js';
 
 export interface ReportOptions {
-  /** The model itself, or where its bundle is; by default what the evaluation names. */
-  readonly model?: Pictured | string;
+  /** The model itself, or where its bundle or run is; by default what the evaluation names. */
+  readonly model?: Subject | string;
   /** Also write every figure as SVG and PNG into this folder. */
   readonly figures?: string;
   readonly signal?: AbortSignal;
@@ -29,13 +30,12 @@ export async function drawModel(
   evaluation: ModelEvaluation,
   { model = evaluation.model, signal }: ReportOptions = {},
 ): Promise<ModelFigures> {
-  const loaded = typeof model === 'string' ? await Solver.load(model, { signal }) : null;
-  const solver = loaded ?? (model as Pictured);
+  const subject = typeof model === 'string' ? await openSubject(model, { signal }) : model;
   try {
-    const pictures = await takePictures(solver, evaluation, conceptNames(evaluation), signal);
-    return modelFigures(evaluation, pictures, solver.ruleMap);
+    const pictures = await takePictures(subject, evaluation, conceptNames(evaluation), signal);
+    return modelFigures(evaluation, pictures, subject.ruleMap);
   } finally {
-    await loaded?.dispose();
+    if (subject !== model) await subject.dispose();
   }
 }
 

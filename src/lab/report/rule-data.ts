@@ -1,5 +1,5 @@
 /** A model's rule map made ready for its figures: which attribute gives the colours, which clusters. */
-import { layoutOf, samplePanels, type Label } from '../../matrix/index.js';
+import { layoutOf, samplePanels, SMALL_SIZE, type Label } from '../../matrix/index.js';
 import {
   categoriesOf,
   RuleClassifier,
@@ -15,7 +15,8 @@ import type {
   RulePriorData,
   TrueRule,
 } from '../figures/index.js';
-import { picture } from './pictures.js';
+import { drawPanels } from '../metrics/generated-source.js';
+import { panelsOf } from './pictures.js';
 
 const MOMENTS = 5;
 const EXAMPLES = 3;
@@ -26,7 +27,7 @@ const UNUSED = 'unused';
 /** What concepts are called in a report; numbers stand in where nothing was measured. */
 export function conceptNames({ vd, sizes }: ModelEvaluation): string[] {
   return Array.from(
-    { length: sizes.concepts },
+    { length: sizes?.concepts ?? 0 },
     (_, m) => vd?.names.find(({ concept }) => concept === m + 1)?.name ?? `concept ${m + 1}`,
   );
 }
@@ -69,7 +70,7 @@ export function ruleMapsData(
   evaluation: ModelEvaluation,
   map: RuleMap | null,
 ): RuleMapsData | null {
-  if (map === null || evaluation.sizes.ruleSize !== 2) return null;
+  if (map === null || evaluation.sizes?.ruleSize !== 2) return null;
   const snapshots = spread(map.snapshots, MOMENTS);
   if (snapshots.length === 0 || map.truth.length === 0) return null;
   const names = conceptNames(evaluation);
@@ -117,14 +118,14 @@ export function rulePriorsData(
 ): readonly RulePriorData[] {
   const last = map?.snapshots.at(-1);
   if (map === null || map.prior === null || last === undefined || map.truth.length === 0) return [];
-  if (evaluation.sizes.ruleSize !== 2) return [];
+  if (evaluation.sizes?.ruleSize !== 2) return [];
   const { source, truth, prior } = map;
   const layout = layoutOf(source.configuration, source.noisy);
   const drawn = new Map<number, RuleCluster['examples'][number]>();
   const matrixOf = (index: number): RuleCluster['examples'][number] => {
     const found =
       drawn.get(index) ??
-      samplePanels({ ...source, index }).panels.map((panel) => picture(layout, panel));
+      panelsOf(drawPanels(layout, samplePanels({ ...source, index }).panels, SMALL_SIZE), 9);
     drawn.set(index, found);
     return found;
   };

@@ -18,12 +18,8 @@ export function measuredOf(evaluation: ModelEvaluation): MeasuredModel {
   const { history: _history, examples: _examples, seconds: _seconds, ...kept } = evaluation;
   const bare = <Set extends MeasuredData>(sets: readonly Set[]): Set[] =>
     sets.map((set) => ({ ...set, data: path.basename(set.data) }));
-  return {
-    ...kept,
-    model: kept.name,
-    ...(kept.data === undefined ? {} : { data: bare(kept.data) }),
-    selection: kept.selection === null ? null : bare(kept.selection),
-  };
+  const { name, data, selection } = kept;
+  return { ...kept, model: name, data: bare(data), selection: selection && bare(selection) };
 }
 
 /** Six digits: more than any interval is narrow. */
@@ -34,17 +30,19 @@ export const formatMeasured = (model: MeasuredModel): string =>
   `${JSON.stringify(model, shortened, 1)}\n`;
 
 /**
- * Writes what was measured on models as `<bundle>.json` into a folder, and removes measurements of
- * others from it: tables are of one set of models, measured together.
+ * Writes what was measured on models as `<name>.json` into a folder, and removes other measurements of the
+ * same systems and presets from it: a row of a table is of models that were measured together.
  */
 export async function writeMeasured(
   folder: string,
   evaluations: readonly ModelEvaluation[],
 ): Promise<void> {
   await makeFolder(folder);
-  const own = evaluations.map(({ name }) => `${name}.json`);
-  for (const file of await readdir(folder)) {
-    if (file.endsWith('.json') && !own.includes(file)) await rm(path.join(folder, file));
+  const key = ({ system, preset }: MeasuredModel): string => `${system} ${preset}`;
+  const keys = evaluations.map(key);
+  for (const model of await readMeasured(folder)) {
+    if (keys.includes(key(model)))
+      await rm(path.join(folder, `${model.name}.json`), { force: true });
   }
   for (const evaluation of evaluations) {
     const file = path.join(folder, `${evaluation.name}.json`);

@@ -76,9 +76,10 @@ export class CrabModel extends ConceptModel {
     return this.decode(concepts.permute([2, 0, 1, 3]));
   }
 
-  /** Means of q(r|z) of complete matrices. */
-  override rulesOf(concepts: Tensor): Tensor {
-    const open = full([1, concepts.shape[0], MATRIX_PANELS], 1, { device: concepts.device });
+  /** Means of q(r|z) of complete matrices, of p(r|z_C) if panels are missing. */
+  override rulesOf(concepts: Tensor, context?: Tensor): Tensor {
+    const { device, shape } = concepts;
+    const open = context?.unsqueeze(0) ?? full([1, shape[0], MATRIX_PANELS], 1, { device }); // [1, N, 9]
     const means = concepts.permute([2, 0, 1, 3]).contiguous(); // [M, N, 9, d_z]
     return this.ruleParser.forward(means, gatesOf(open)).mean.squeeze(1).permute([1, 0, 2]); // [N, M, d_r]
   }

@@ -12,26 +12,24 @@
  */
 import {
   CONFIGURATIONS,
+  drawInto,
   hasGrid,
   layoutOf,
   metaMatrix,
   metaStructure,
   metaTarget,
   problemPanels,
-  render64Into,
-  renderInto,
   RULE_ATTRIBUTES,
   RULE_NAMES,
   samplePanels,
   sampleProblem,
-  scaleInto,
   type Configuration,
   type ConfigurationLayout,
   type Label,
   type Panel,
   type SetBatch,
 } from '../../matrix/index.js';
-import type { ImageSize, Needs, ProblemBatch } from '../../models/index.js';
+import type { Needs, ProblemBatch } from '../../models/index.js';
 import type { Tensor } from '../../torch/index.js';
 import { TrainingError } from '../errors.js';
 
@@ -84,24 +82,6 @@ export function recordLayout({
 
 /** The nine panels at 64x64 and nothing else: what a system that learns without labels sees. */
 export const PANELS_ONLY = recordLayout({ imageSize: 64, candidates: null, rules: false });
-
-const scratch = new Uint8Array(160 * 160);
-
-/** Draws a panel at a size. */
-export function drawInto(
-  layout: ConfigurationLayout,
-  panel: Panel,
-  size: ImageSize,
-  out: Uint8Array,
-  offset: number,
-): void {
-  if (size === 64) render64Into(layout, panel, out, offset);
-  else if (size === 160) renderInto(layout, panel, out, offset);
-  else {
-    renderInto(layout, panel, scratch);
-    scaleInto(scratch, 0, out, offset, size);
-  }
-}
 
 /** Writes problem `index` of a source into `out` from `offset`. */
 export function makeRecord(

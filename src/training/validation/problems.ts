@@ -5,6 +5,7 @@
 import { CounterRandom, derivedSeed, STREAM } from '../../base/index.js';
 import {
   CANDIDATES,
+  drawInto,
   layoutOf,
   MATRIX_PANELS,
   matrixPanels,
@@ -13,7 +14,7 @@ import {
   type Variant,
 } from '../../matrix/index.js';
 import type { ImageSize } from '../../models/index.js';
-import { drawInto, problemOf, type ProblemSource } from '../feed/record.js';
+import { problemOf, type ProblemSource } from '../feed/record.js';
 
 export interface ValidationProblems {
   /** Where they come from: problem n is index n of this source. */

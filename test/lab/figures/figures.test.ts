@@ -43,6 +43,7 @@ const panels = (count: number): Float32Array[] => Array.from({ length: count }, 
 
 const selection = (chosen: number): SelectionExample => ({
   panels: panels(9),
+  imagined: true,
   answer: 2,
   chosen,
   concepts: ['Type', 'Size & <Color>', 'mixed', 'mixed'],

@@ -199,7 +199,7 @@ describe('crab grade', () => {
 describe('crab report', () => {
   test.each([
     [['report'], /--zoo/],
-    [['report', '--zoo', folder, '--out', at('r')], /no bundles in this folder/],
+    [['report', '--zoo', folder, '--out', at('r')], /no bundles and no runs in this folder/],
     [['report', '--zoo', folder, '--metrics', 'sa,xyz'], /--metrics xyz/],
   ])('%j is wrong use', async (args, message) => {
     const { code, stderr } = await crab(args);

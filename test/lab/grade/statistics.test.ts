@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   alphasWithout,
-  correlation,
   cronbachAlpha,
   discrimination,
   reliability,
   totalsOf,
 } from '../../../src/lab/grade/statistics.js';
+import { correlation } from '../../../src/lab/statistics.js';
 
 /** Five people, four items; worked out by hand. */
 const TABLE = [

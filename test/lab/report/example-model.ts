@@ -7,7 +7,11 @@ import {
   sampleProblem,
   type Configuration,
 } from '../../../src/matrix/index.js';
-import { EVALUATION_FORMAT, EVALUATION_VERSION } from '../../../src/lab/evaluation.js';
+import {
+  EVALUATION_FORMAT,
+  EVALUATION_VERSION,
+  METRIC_NAMES,
+} from '../../../src/lab/evaluation.js';
 import type {
   AriTable,
   AttributeColumn,
@@ -15,7 +19,8 @@ import type {
   Measured,
   ModelEvaluation,
 } from '../../../src/lab/evaluation.js';
-import { memoryBundle, Solver } from '../../../src/solver/node.js';
+import { subjectFrom, type BundleSubject } from '../../../src/lab/index.js';
+import { memoryBundle } from '../../../src/solver/node.js';
 import { randomBundle, tinyConfig } from '../../solver/random-model.js';
 
 const PROBLEMS = 120;
@@ -84,11 +89,10 @@ function ruleFile(configuration: Configuration, concepts: number): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(text));
 }
 
-/** A solver of a random model that has a whole map of rules. */
-export async function exampleSolver(configuration: Configuration): Promise<Solver> {
-  const { manifest, files } = randomBundle(tinyConfig(configuration));
-  files.set('rules.json', ruleFile(configuration, manifest.sizes.concepts));
-  return Solver.open(await memoryBundle(manifest, files));
+/** A random model that has a whole map of rules. */
+export async function exampleSubject(configuration: Configuration): Promise<BundleSubject> {
+  const { manifest, files } = exampleBundle(configuration);
+  return subjectFrom(await memoryBundle(manifest, files));
 }
 
 /** The files of the same model, to write as a bundle. */
@@ -135,19 +139,33 @@ export function exampleEvaluation(configuration: Configuration): ModelEvaluation
     score: 0.9,
   }));
   const table = exampleAri(columns, concepts);
+  const sets = (['raven', 'i-raven'] as const).map((variant) => ({
+    data: `${configuration}, ${variant} <made up>`,
+    variant,
+    count: 1000,
+  }));
   return {
     format: EVALUATION_FORMAT,
     version: EVALUATION_VERSION,
     model: configuration,
     name: configuration,
+    system: 'crab',
+    preset: 'crab',
     configuration,
     noisy: false,
     sizes: { concepts, conceptSize, ruleSize },
     training: { preset: 'crab', steps: 320_000, note: '<b>not markup</b>' },
-    selection: (['raven', 'i-raven'] as const).map((variant) => ({
-      data: `${configuration}, ${variant} <made up>`,
-      variant,
-      count: 1000,
+    conditions: {
+      bundle: null,
+      metrics: METRIC_NAMES,
+      problems: 2000,
+      repeats: 5,
+      panels: 1024,
+      pictures: 500,
+    },
+    data: sets,
+    selection: sets.map((set) => ({
+      ...set,
       sa: around(0.97),
       saL2: around(0.95),
     })),

@@ -5,10 +5,11 @@ import {
   HUMAN_NOTE,
   PAPER_ACCURACY,
   PAPER_ARI,
-  PAPER_CONFIGURATIONS,
+  paperRows,
+  paperShare,
 } from '../../../src/lab/report/paper.js';
 import { zooPage } from '../../../src/lab/report/zoo-page.js';
-import { HUMAN_ACCURACY, RAVEN_ORDER } from '../../../src/matrix/index.js';
+import { CONFIGURATIONS, HUMAN_ACCURACY, RAVEN_ORDER } from '../../../src/matrix/index.js';
 
 const SOURCE = new URL('../../../../shared/paper/crab.tex', import.meta.url);
 
@@ -77,8 +78,22 @@ test("the row of people is RAVEN's, in the order of RAVEN's columns, and the pag
   const inOrder = (order: readonly (keyof typeof HUMAN_ACCURACY)[]): string[] =>
     order.map((name) => (Math.round(10 * HUMAN_ACCURACY[name]) / 10).toFixed(1));
   expect(printed).toEqual(inOrder(RAVEN_ORDER));
-  expect(printed).not.toEqual(inOrder(PAPER_CONFIGURATIONS));
-  expect([...RAVEN_ORDER].sort()).toEqual([...PAPER_CONFIGURATIONS].sort());
+  expect(printed).not.toEqual(inOrder(CONFIGURATIONS));
+  expect([...RAVEN_ORDER].sort()).toEqual([...CONFIGURATIONS].sort());
   expect(HUMAN_NOTE).toContain('L-R 86.36');
   expect(zooPage([])).toContain('L-R 86.36');
+});
+
+test('every system of the paper has its rows', () => {
+  const found = (system: string): string[] => paperRows(system).map(({ name }) => name);
+  expect(found('resnet')).toEqual(['ResNet-50']);
+  expect(found('resnet-drt')).toEqual(['ResNet+DRT']);
+  expect(found('clap-np')).toEqual(['CLAP-NP']);
+  expect(found('prae')).toEqual(['PrAE', 'PrAE']);
+  expect(found('gca')).toEqual(['GCA-I', 'GCA-R', 'GCA-C', 'GCA-I', 'GCA-R', 'GCA-C']);
+  expect(found('nothing')).toEqual([]);
+  const [scl] = paperRows('scl');
+  expect(paperShare(scl, 'average', 'i-raven')).toBeCloseTo(0.857, 12);
+  expect(paperShare(scl, 'grid-3x3', 'raven')).toBeCloseTo(0.77, 12);
+  expect(paperShare(paperRows('loge')[0], 'center', 'raven')).toBeNull();
 });

@@ -20,6 +20,7 @@ import {
   openSubject,
   reportZoo,
   writeReport,
+  type BundleSubject,
   type ZooOptions,
   type ZooReport,
 } from '../../../src/lab/index.js';
@@ -34,27 +35,27 @@ import {
   Random,
   sampleProblem,
 } from '../../../src/matrix/index.js';
-import { memoryBundle, openBundle, writeBundle, type Solver } from '../../../src/solver/node.js';
+import { writeBundle } from '../../../src/solver/node.js';
 import { CHROMIUM, launch } from '../../chromium.js';
 import { scratchFolder } from '../../scratch-folder.js';
 import { lookAt } from './browser.js';
-import { exampleBundle, exampleEvaluation, exampleSolver } from './example-model.js';
+import { exampleBundle, exampleEvaluation, exampleSubject } from './example-model.js';
 
 const folder = scratchFolder();
 const at = (...names: string[]): string => path.join(folder, ...names);
 
-let solver: Solver;
+let subject: BundleSubject;
 const evaluation = exampleEvaluation('center');
 
 beforeAll(async () => {
-  solver = await exampleSolver('center');
-  await writeReport(evaluation, at('center.html'), { model: solver, figures: at('figures') });
+  subject = await exampleSubject('center');
+  await writeReport(evaluation, at('center.html'), { model: subject, figures: at('figures') });
   for (const configuration of ['center', 'up-down'] as const) {
     const { manifest, files } = exampleBundle(configuration);
     await writeBundle(at('zoo', configuration), manifest, files);
   }
 });
-afterAll(() => solver.dispose());
+afterAll(() => subject.dispose());
 
 const RESULTS = 'prose\n\n<!-- measured:selection -->\n<!-- /measured -->\n';
 const BROKEN = /NaN|undefined|\[object/;
@@ -103,7 +104,7 @@ describe('the report of a model', () => {
       examples: [],
       history: [],
     };
-    await writeReport(bare, at('bare.html'), { model: solver });
+    await writeReport(bare, at('bare.html'), { model: subject });
     const page = readFileSync(at('bare.html'), 'utf8');
     expect(page).toContain('Not measured.');
     expect(page).toContain('id="arbitrary-positions"');
@@ -114,7 +115,7 @@ describe('the report of a model', () => {
   test('an interrupted report leaves nothing', async () => {
     const stop = AbortSignal.abort();
     await expect(
-      writeReport(evaluation, at('never.html'), { model: solver, signal: stop }),
+      writeReport(evaluation, at('never.html'), { model: subject, signal: stop }),
     ).rejects.toThrow(/abort/i);
     expect(readdirSync(folder).some((name) => name.includes('never'))).toBe(false);
   });
@@ -230,8 +231,8 @@ describe('the folder of a report', () => {
     const other = { ...manifest, sigmaZ: 2 * manifest.sigmaZ };
     await writeBundle(at('one', 'center'), other, files);
     const replaced = await report('one');
-    expect(replaced.evaluations[0].conditions?.bundle).not.toBe(
-      first.evaluations[0].conditions?.bundle,
+    expect(replaced.evaluations[0].conditions.bundle).not.toBe(
+      first.evaluations[0].conditions.bundle,
     );
     expect(readdirSync(at('kept')).sort()).toContain('notes.json');
     expect(readdirSync(at('kept', 'figures', 'center'))).toContain('mine.svg');
@@ -287,23 +288,21 @@ describe('the folder of a report', () => {
   });
 
   test('an evaluation stands for another only under the same conditions', async () => {
-    const { manifest, files } = exampleBundle('center');
-    const bundle = await openBundle(await memoryBundle(manifest, files));
+    const { facts } = subject;
     const request = { configuration: 'center', noisy: false, variant: 'raven', seed: 1 } as const;
     const dataOf = (seed: number, count = 8) =>
       describeData([{ source: generatedSource({ ...request, seed }, count) }]);
-    const conditions = conditionsOf(bundle, {});
+    const conditions = conditionsOf(facts, {});
     const saved = { conditions, data: await dataOf(1) };
     expect(isMadeUnder(saved, conditions, await dataOf(1))).toBe(true);
     expect(isMadeUnder(saved, conditions, await dataOf(2))).toBe(false);
     expect(isMadeUnder(saved, conditions, await dataOf(1, 9))).toBe(false);
     expect(isMadeUnder(saved, conditions, [])).toBe(false);
     for (const change of [{ metrics: ['sa'] }, { problems: 64 }, { repeats: 1 }] as const) {
-      expect(isMadeUnder(saved, conditionsOf(bundle, change), await dataOf(1))).toBe(false);
+      expect(isMadeUnder(saved, conditionsOf(facts, change), await dataOf(1))).toBe(false);
     }
-    // Models without a bundle, and evaluations saved without conditions, are never the same.
-    expect(isMadeUnder({ data: saved.data }, conditions, saved.data)).toBe(false);
-    const none = conditionsOf(undefined, {});
+    // Models that nothing tells apart are never the same.
+    const none = conditionsOf({ ...facts, hash: null }, {});
     expect(isMadeUnder({ conditions: none, data: saved.data }, none, saved.data)).toBe(false);
   });
 
@@ -365,10 +364,10 @@ describe('the page of a zoo', () => {
 
 describe('what a real evaluation gives', () => {
   test('is enough for a report', async () => {
-    const subject = await openSubject(at('zoo', 'center'));
+    const opened = await openSubject(at('zoo', 'center'));
     try {
       const request = { configuration: 'center', noisy: false, variant: 'raven', seed: 1 } as const;
-      const measured = await evaluateModel(subject, {
+      const measured = await evaluateModel(opened, {
         model: 'center',
         data: [{ source: generatedSource(request, 8), variant: 'raven' }],
         problems: 32,
@@ -376,10 +375,10 @@ describe('what a real evaluation gives', () => {
         panels: 64,
         pictures: 4,
       });
-      await writeReport(measured, at('real.html'), { model: subject.solver });
+      await writeReport(measured, at('real.html'), { model: opened });
       expect(withoutPictures(readFileSync(at('real.html'), 'utf8'))).not.toMatch(BROKEN);
     } finally {
-      await subject.dispose();
+      await opened.dispose();
     }
   });
 });
@@ -414,7 +413,7 @@ describe('data behind figures', () => {
   });
 
   test('clusters hold all problems, and the rules they were made of', () => {
-    const priors = rulePriorsData(evaluation, solver.ruleMap);
+    const priors = rulePriorsData(evaluation, subject.ruleMap);
     expect(priors.map(({ concept }) => concept)).toEqual([1, 2, 3, 4]);
     const [type] = priors;
     expect(type.clusters.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 12);
@@ -435,7 +434,7 @@ describe('data behind figures', () => {
         ),
       },
     };
-    const maps = ruleMapsData(unused, solver.ruleMap);
+    const maps = ruleMapsData(unused, subject.ruleMap);
     expect(maps?.steps[0]).toBe(0);
     expect(maps?.steps.at(-1)).toBe(320_000);
     expect(maps?.rows.map(({ concept }) => concept)).toEqual([1, 3, 4]);

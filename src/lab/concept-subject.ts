@@ -1,0 +1,194 @@
+/**
+ * A subject that describes panels by concepts: a bundle on ONNX Runtime or a run on libtorch, through a
+ * solver. Every different picture is encoded once (the same panel comes back many times among contexts and
+ * candidates; center has 2,400 in all), and every panel is brought once to the coordinates in which
+ * distances are measured. Distances are those of `Solver.choose`, to which a test holds them.
+ */
+import { createHash } from 'node:crypto';
+import { chooseCandidate } from '../solver/index.js';
+import type { Bundle, Choice, ConceptMeans, HistoryCurve, Metric, Panel } from '../solver/index.js';
+import type {
+  ChoiceOptions,
+  ChoiceQuestion,
+  Distance,
+  Distances,
+  MissingQuestion,
+  Seen,
+  SeenPanels,
+  Subject,
+  SubjectFacts,
+  Thinker,
+} from './subject.js';
+
+/** Pictures kept at most; then all are forgotten and encoded again when they return. */
+const MOST_KEPT = 60_000;
+
+/** All concepts of a panel in one row [D], D = M d_z. */
+export function flat(means: ConceptMeans): Float64Array {
+  const size = means[0].length;
+  const row = new Float64Array(means.length * size);
+  means.forEach((values, m) => row.set(values, m * size));
+  return row;
+}
+
+export function squaredDistance(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) {
+    const difference = a[i] - b[i];
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+/** Told apart by their SHA-1. */
+export const pictureKey = (picture: Uint8Array): string =>
+  createHash('sha1').update(picture).digest('base64');
+
+/** The pictures of `bytes` u8 [n, S, S]. */
+export const picturesOf = (bytes: Uint8Array, side: number): Uint8Array[] =>
+  Array.from({ length: bytes.length / side ** 2 }, (_, i) =>
+    bytes.subarray(i * side ** 2, (i + 1) * side ** 2),
+  );
+
+export interface ConceptParts {
+  readonly facts: SubjectFacts;
+  readonly history?: readonly HistoryCurve[];
+  /** What it was opened from; worker threads open it again. */
+  readonly bundle?: Bundle;
+  readonly dispose?: () => Promise<void>;
+}
+
+export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
+  readonly facts: SubjectFacts;
+  readonly history: readonly HistoryCurve[];
+  readonly bundle: Bundle | undefined;
+  readonly #dispose: () => Promise<void>;
+  readonly #known = new Map<string, ConceptMeans>();
+  /** Rows of panels by the metric they are for; `null`: as they are. */
+  readonly #rows = new Map<Metric | null, WeakMap<ConceptMeans, Float64Array>>();
+
+  constructor(
+    readonly solver: T,
+    { facts, history = [], bundle, dispose = () => Promise.resolve() }: ConceptParts,
+  ) {
+    this.facts = facts;
+    this.history = history;
+    this.bundle = bundle;
+    this.#dispose = dispose;
+  }
+
+  get ruleMap() {
+    return this.solver.ruleMap;
+  }
+
+  async see(pictures: Uint8Array, signal?: AbortSignal): Promise<SeenPanels<ConceptMeans>> {
+    const each = picturesOf(pictures, this.facts.imageSize);
+    const keys = each.map(pictureKey);
+    if (this.#known.size > MOST_KEPT) this.#known.clear();
+    const fresh = new Map<string, Uint8Array>();
+    keys.forEach((key, i) => {
+      if (!this.#known.has(key)) fresh.set(key, each[i]);
+    });
+    const encoded = await this.solver.encode([...fresh.values()], { signal });
+    [...fresh.keys()].forEach((key, i) => this.#known.set(key, encoded[i]));
+    return { keys, panels: keys.map((key) => this.#known.get(key) as ConceptMeans) };
+  }
+
+  /** Concepts foretold for the missing panels of each question. */
+  async predict(
+    questions: readonly MissingQuestion[],
+    signal?: AbortSignal,
+  ): Promise<ConceptMeans[][]> {
+    const asked = questions.map(({ panels, missing }) => ({
+      concepts: panels as readonly ConceptMeans[],
+      missing,
+    }));
+    const answers = await this.solver.solveConcepts(asked, { signal });
+    return answers.map(({ missing, concepts }) => missing.map((at) => concepts[at - 1]));
+  }
+
+  #rowOf(metric: Metric | null, panel: ConceptMeans): Float64Array {
+    const rows = this.#rows.get(metric) ?? new WeakMap<ConceptMeans, Float64Array>();
+    this.#rows.set(metric, rows);
+    const row = rows.get(panel) ?? metric?.encoded(flat(panel)) ?? flat(panel);
+    rows.set(panel, row);
+    return row;
+  }
+
+  /** Distances of all candidates, added up over the missing panels. */
+  #distance(
+    metric: Metric | null,
+    predicted: readonly ConceptMeans[],
+    candidates: ChoiceQuestion['candidates'],
+  ): Distance {
+    const by = (measure: Metric | null): number[] => {
+      const guesses = predicted.map((means) => measure?.predicted(flat(means)) ?? flat(means));
+      return candidates.map((panels) =>
+        guesses.reduce((sum, guess, t) => {
+          const row = this.#rowOf(measure, panels[t] as ConceptMeans);
+          return sum + squaredDistance(guess, row);
+        }, 0),
+      );
+    };
+    const l2 = by(null);
+    return { own: metric === null ? l2 : by(metric), l2 };
+  }
+
+  async choose(
+    questions: readonly ChoiceQuestion[],
+    { signal, anywhere }: ChoiceOptions = {},
+  ): Promise<Distances[]> {
+    const predicted = await this.predict(questions, signal);
+    return questions.map(({ missing, candidates, apart = [] }, n) => {
+      const metric = this.solver.metrics?.for(missing, anywhere) ?? null;
+      return {
+        ...this.#distance(metric, predicted[n], candidates),
+        apart: apart.map((panels, t) =>
+          this.#distance(
+            metric,
+            [predicted[n][t]],
+            panels.map((panel) => [panel]),
+          ),
+        ),
+        scale: 2 * (metric?.statistics.temperature ?? this.solver.manifest.sigmaZ ** 2),
+      };
+    });
+  }
+
+  /** The choice as a solver explains it, with the share of every concept in every distance. */
+  async explain(question: ChoiceQuestion, signal?: AbortSignal): Promise<Omit<Choice, 'identical'>> {
+    const [predicted] = await this.predict([question], signal);
+    const residual = (panel: Seen, t: number): Float32Array => {
+      const guess = flat(predicted[t]);
+      return Float32Array.from(flat(panel as ConceptMeans), (value, i) => value - guess[i]);
+    };
+    const { sizes, sigmaZ } = this.solver.manifest;
+    return chooseCandidate(
+      question.candidates.map((panels) => panels.map(residual)),
+      {
+        ...sizes,
+        sigmaZ,
+        metric: this.solver.metrics?.for(question.missing) ?? null,
+        distance: undefined,
+      },
+    );
+  }
+
+  async imagine(questions: readonly MissingQuestion[], signal?: AbortSignal): Promise<Panel[][]> {
+    const predicted = await this.predict(questions, signal);
+    const drawn = await this.solver.decode(predicted.flat(), { signal });
+    return predicted.map((means) => drawn.splice(0, means.length));
+  }
+
+  redraw(panels: readonly Seen[], signal?: AbortSignal): Promise<Panel[]> {
+    return this.solver.decode(panels as readonly ConceptMeans[], { signal });
+  }
+
+  dispose(): Promise<void> {
+    return this.#dispose();
+  }
+}
+
+/** A subject as one with concepts; null if it has none. */
+export const withConcepts = (subject: Subject): ConceptSubject | null =>
+  subject instanceof ConceptSubject ? (subject as ConceptSubject) : null;

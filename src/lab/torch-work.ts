@@ -1,0 +1,41 @@
+/**
+ * A trained model on libtorch at work for the lab: slice by slice, so that memory is bounded and work can
+ * be aborted, and with bytes in place of tensors on both sides.
+ */
+import type { SystemModel } from '../models/index.js';
+import { noGrad, scope, tensor, type Tensor } from '../torch/index.js';
+
+/** Puts values on the model's device; bytes become values in [0, 1]. */
+export type Put = (data: Float32Array | Uint8Array, shape: readonly number[]) => Tensor;
+
+/** Calls `work` for slices 0 .. atOnce - 1, ... of `count` things, and gives all its values in order. */
+export async function inSlices(
+  model: SystemModel,
+  count: number,
+  atOnce: number,
+  work: (first: number, length: number, put: Put) => Tensor,
+  signal?: AbortSignal,
+): Promise<Float32Array> {
+  const { device, dtype } = model.parameters()[0];
+  const put: Put = (data, shape) => {
+    const values = tensor(data, { shape: [...shape], device }).to({ dtype });
+    return data instanceof Uint8Array ? values.div(255) : values;
+  };
+  const parts: Float32Array[] = [];
+  for (let first = 0; first < count; first += atOnce) {
+    signal?.throwIfAborted();
+    await new Promise(setImmediate);
+    const length = Math.min(atOnce, count - first);
+    const values = noGrad(() =>
+      scope(() => work(first, length, put).to({ dtype: 'f32', device: 'cpu' }).contiguous().data()),
+    );
+    parts.push(values as Float32Array);
+  }
+  const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
