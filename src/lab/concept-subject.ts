@@ -156,7 +156,10 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
   }
 
   /** The choice as a solver explains it, with the share of every concept in every distance. */
-  async explain(question: ChoiceQuestion, signal?: AbortSignal): Promise<Omit<Choice, 'identical'>> {
+  async explain(
+    question: ChoiceQuestion,
+    signal?: AbortSignal,
+  ): Promise<Omit<Choice, 'identical'>> {
     const [predicted] = await this.predict([question], signal);
     const residual = (panel: Seen, t: number): Float32Array => {
       const guess = flat(predicted[t]);
