@@ -44,6 +44,11 @@ const oneHotOp = operator('one_hot');
 const unfoldOp = operator('im2col', '', 'unfold2d');
 const lstmOp = operator('lstm', 'input');
 
+/** The tensor itself, or in f32 if autocast made it a half-precision one. */
+export function atLeastSingle(x: Tensor): Tensor {
+  return x.dtype === 'bf16' || x.dtype === 'f16' ? x.to({ dtype: 'f32' }) : x;
+}
+
 /** x W^T + b: x [..., in], weight [out, in], bias [out] -> [..., out]. */
 export function linear(x: Tensor, weight: Tensor, bias: Tensor | null = null): Tensor {
   return linearOp.tensor(x, weight, bias);

@@ -177,15 +177,55 @@ describe.skipIf(!hasTorch)('state', () => {
 });
 
 describe.skipIf(!hasTorch)('layers', () => {
-  test('batched layers are the layers they stand for, side by side', () => {
+  /** Values and gradients of a batched layer and of single layers with slices of its weights. */
+  function expectSideBySide(
+    batched: nn.Layer,
+    singles: readonly nn.Layer[],
+    x: Tensor,
+    slicesOf: (name: string, gradient: Tensor) => Tensor,
+  ): void {
+    const state = batched.namedParameters();
+    singles.forEach((single, m) => {
+      const own = [...single.namedParameters().keys()];
+      single.loadStateDict(
+        new Map(own.map((name) => [name, slicesOf(name, state.get(name) as Tensor).select(0, m)])),
+      );
+    });
+    const apart = torch.stack(singles.map((one, m) => one.forward(x.select(0, m))));
+    const together = batched.forward(x);
+    expect(together.allclose(apart, 1e-5, 1e-6)).toBe(true);
+    for (const y of [together, apart]) y.square().sum().backward();
+    for (const [name, parameter] of state) {
+      const gradients = singles.map((one) => one.namedParameters().get(name)?.grad as Tensor);
+      const expected = torch.stack(gradients);
+      expect(slicesOf(name, parameter.grad as Tensor).allclose(expected, 1e-4, 1e-5)).toBe(true);
+    }
+  }
+
+  test.each([true, false])('a batched linear layer is several side by side, bias %o', (bias) => {
     scope(() => {
-      const batched = new nn.BatchedLinear(3, 4, 2, { generator: generator(5) });
-      const same = generator(5);
-      const singles = Array.from({ length: 3 }, () => new nn.Linear(4, 2, { generator: same }));
+      const options = { generator: generator(5), bias };
+      const singles = Array.from({ length: 3 }, () => new nn.Linear(4, 2, options));
       const x = torch.randn([3, 6, 4], { generator: generator(2) });
-      const together = batched.forward(x);
-      const apart = torch.stack(singles.map((one, m) => one.forward(x.select(0, m))));
-      expect(together.allclose(apart, 1e-5, 1e-6)).toBe(true);
+      expectSideBySide(new nn.BatchedLinear(3, 4, 2, options), singles, x, (name, all) =>
+        name === 'weight' ? all.transpose(1, 2) : all.squeeze(1),
+      );
+    });
+  });
+
+  test.each([
+    { bias: true, padding: 1, side: 3 },
+    { bias: false, padding: 0, side: 4 },
+  ])('a batched convolution is several side by side: %o', ({ side, ...geometry }) => {
+    scope(() => {
+      const options = { generator: generator(5), ...geometry };
+      const singles = Array.from({ length: 3 }, () => new nn.Conv2d(2, 4, 3, options));
+      const x = torch.randn([3, 5, 2, side, side], { generator: generator(2) });
+      const batched = new nn.BatchedConv2d(3, 2, 4, 3, options);
+      expectSideBySide(batched, singles, x, (_, all) => all.unflatten(0, [3, 4]));
+      const rectified = new nn.BatchedConv2d(3, 2, 4, 3, { ...options, relu: true });
+      rectified.loadStateDict(batched.stateDict());
+      expect(rectified.forward(x).equal(batched.forward(x).relu())).toBe(true);
     });
   });
 

@@ -3,10 +3,9 @@
  * (concept, problem, panel, value) so that each concept's networks read their own slice. Everything
  * random and every weighting is in objective.ts and generate.ts.
  */
-import { nn, type Device, type Generator, type Tensor } from '../../torch/index.js';
+import { atLeastSingle, nn, type Device, type Generator, type Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
 import type { NetworkConfig } from './config.js';
-import { atLeastSingle } from './distributions.js';
 import { Decoder, Encoder, IMAGE_SIZE } from './networks.js';
 import { RuleParser } from './rule-parser.js';
 import { TargetPredictor } from './target-predictor.js';

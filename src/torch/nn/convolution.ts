@@ -1,15 +1,24 @@
 /**
- * Convolutions, their transposes, and M independent convolutions as one grouped one.
+ * Convolutions, their transposes, and M independent convolutions side by side. Each computes by the fastest
+ * of several equal forms: kernels of our own, libtorch's, or products of matrices (convolution-forms.ts).
+ * Weights are held channels-last, the order that convolutions on CPUs and GPUs are fastest in.
  */
 import { operator } from '../dispatch.js';
 import { layerBias, layerWeight } from '../init.js';
 import { conv2d, convTranspose2d } from '../functional.js';
 import type { Pair } from '../functional.js';
 import type { Tensor } from '../tensor.js';
-import { drawn, drawnEach } from './drawing.js';
+import {
+  doubledAsProduct,
+  groupsAsProduct,
+  halvedAsProduct,
+  spreadMatrix,
+  wholeAsProduct,
+} from './convolution-forms.js';
+import { drawn } from './drawing.js';
 import type { LayerOptions } from './drawing.js';
-import { Module, parameter } from './module.js';
-import type { Parameter } from './module.js';
+import { buffer, Module, parameter } from './module.js';
+import type { Buffer, Parameter } from './module.js';
 
 export interface Conv2dOptions extends LayerOptions {
   readonly stride?: Pair;
@@ -17,6 +26,10 @@ export interface Conv2dOptions extends LayerOptions {
   readonly dilation?: Pair;
   readonly groups?: number;
   readonly bias?: boolean;
+}
+
+export interface ConvTranspose2dOptions extends Conv2dOptions {
+  readonly outputPadding?: Pair;
 }
 
 function pair(value: Pair): [number, number] {
@@ -38,14 +51,29 @@ function geometry({ stride = 1, padding = 0, dilation = 1, groups = 1 }: Conv2dO
 const halvingConv = operator('crab::halving_conv', '', 'conv2d');
 const doublingConv = operator('crab::doubling_conv', '', 'convTranspose2d');
 
+const all = (values: readonly number[], value: number): boolean =>
+  values.every((each) => each === value);
+
 /** Whether a convolution of this geometry halves its maps exactly (its transpose doubles them). */
 function halves(
   kernel: readonly number[],
   { stride, padding, dilation, groups }: Geometry,
 ): boolean {
-  const all = (values: readonly number[], value: number): boolean =>
-    values.every((each) => each === value);
   return all(kernel, 4) && all(stride, 2) && all(padding, 1) && all(dilation, 1) && groups === 1;
+}
+
+/** Weight and bias, drawn as PyTorch draws them. */
+function drawnConvolution(
+  shape: readonly number[],
+  outputs: number,
+  options: Conv2dOptions,
+): { weight: Parameter; bias: Parameter | null } {
+  const weight = parameter(drawn(shape, options, layerWeight).to({ memoryFormat: 'channelsLast' }));
+  const bias =
+    (options.bias ?? true)
+      ? parameter(drawn([outputs], options, (t, g) => layerBias(t, shape, g)))
+      : null;
+  return { weight, bias };
 }
 
 /**
@@ -58,7 +86,10 @@ export class Conv2d extends Module {
   readonly weight: Parameter;
   readonly bias: Parameter | null;
   readonly geometry: Geometry;
+  readonly #kernel: readonly [number, number];
   readonly #halves: boolean;
+  /** Whether there is one output if the kernel has the size of the map. */
+  readonly #isPlain: boolean;
 
   constructor(
     readonly inChannels: number,
@@ -68,23 +99,38 @@ export class Conv2d extends Module {
   ) {
     super();
     this.geometry = geometry(options);
-    const shape = [outChannels, inChannels / this.geometry.groups, ...pair(kernelSize)];
-    this.weight = parameter(drawn(shape, options, layerWeight));
-    this.bias =
-      (options.bias ?? true)
-        ? parameter(drawn([outChannels], options, (t, g) => layerBias(t, shape, g)))
-        : null;
-    this.#halves = this.bias === null && halves(pair(kernelSize), this.geometry);
+    this.#kernel = pair(kernelSize);
+    const { padding, dilation, groups } = this.geometry;
+    const shape = [outChannels, inChannels / groups, ...this.#kernel];
+    ({ weight: this.weight, bias: this.bias } = drawnConvolution(shape, outChannels, options));
+    this.#halves = this.bias === null && halves(this.#kernel, this.geometry);
+    this.#isPlain = all(padding, 0) && all(dilation, 1) && groups === 1;
   }
 
   forward(x: Tensor): Tensor {
-    if (this.#halves) return halvingConv.tensor(x, this.weight);
-    return conv2d(x, this.weight, this.bias, this.geometry);
+    const { weight, bias } = this;
+    if (this.#halves) {
+      const isImage = this.inChannels === 1 && x.device !== 'cpu' && !x.requiresGrad;
+      return isImage && hasEvenMaps(x) ? halvedAsProduct(x, weight) : halvingConv.tensor(x, weight);
+    }
+    if (this.#isPlain && this.#coversMaps(x)) return wholeAsProduct(x, weight, bias);
+    return conv2d(x, weight, bias, this.geometry);
+  }
+
+  #coversMaps(x: Tensor): boolean {
+    const [, channels, height, width] = x.shape;
+    return (
+      x.ndim === 4 &&
+      channels === this.inChannels &&
+      height === this.#kernel[0] &&
+      width === this.#kernel[1]
+    );
   }
 }
 
-export interface ConvTranspose2dOptions extends Conv2dOptions {
-  readonly outputPadding?: Pair;
+function hasEvenMaps(x: Tensor): boolean {
+  const { shape } = x;
+  return shape.length === 4 && shape[1] === 1 && shape[2] % 2 === 0 && shape[3] % 2 === 0;
 }
 
 /**
@@ -107,63 +153,100 @@ export class ConvTranspose2d extends Module {
   ) {
     super();
     this.geometry = { ...geometry(options), outputPadding: pair(options.outputPadding ?? 0) };
-    const shape = [inChannels, outChannels / this.geometry.groups, ...pair(kernelSize)];
-    this.weight = parameter(drawn(shape, options, layerWeight));
-    this.bias =
-      (options.bias ?? true)
-        ? parameter(drawn([outChannels], options, (t, g) => layerBias(t, shape, g)))
-        : null;
-    const { outputPadding } = this.geometry;
-    const isPlain = this.bias === null && outputPadding.every((extra) => extra === 0);
-    this.#doubles = isPlain && halves(pair(kernelSize), this.geometry);
+    const kernel = pair(kernelSize);
+    const shape = [inChannels, outChannels / this.geometry.groups, ...kernel];
+    ({ weight: this.weight, bias: this.bias } = drawnConvolution(shape, outChannels, options));
+    this.#doubles = all(this.geometry.outputPadding, 0) && halves(kernel, this.geometry);
   }
 
   forward(x: Tensor): Tensor {
-    if (this.#doubles) return doublingConv.tensor(x, this.weight);
-    return convTranspose2d(x, this.weight, this.bias, this.geometry);
+    const { weight, bias } = this;
+    if (this.#doubles) {
+      const paintsImage = this.outChannels === 1 && x.device !== 'cpu';
+      if (paintsImage && x.ndim === 4) return doubledAsProduct(x, weight, bias);
+      if (bias === null) return doublingConv.tensor(x, weight);
+    }
+    return convTranspose2d(x, weight, bias, this.geometry);
   }
 }
 
+export interface BatchedConv2dOptions extends LayerOptions {
+  /** Of zeros, on every side; half the kernel keeps the size of a map. */
+  readonly padding?: number;
+  readonly bias?: boolean;
+  /** A ReLU behind it. */
+  readonly relu?: boolean;
+}
+
+/** Positions of a map up to which a GPU takes all of them to all of them at once. */
+const FEW_POSITIONS = 9;
+
 /**
- * M independent convolutions as one grouped convolution.
+ * M independent convolutions as one, on a CPU a grouped one.
  *
  * Input [M, N, inChannels, H, W], output [M, N, outChannels, H', W'];
- * weight [M, outChannels, inChannels, kernel, kernel], each slice that of a `Conv2d`;
- * bias [M, outChannels].
+ * weight [M * outChannels, inChannels, kernel, kernel] and bias [M * outChannels], as of a grouped
+ * convolution. Where one such layer follows another, nothing is copied in between.
  */
 export class BatchedConv2d extends Module {
   readonly weight: Parameter;
   readonly bias: Parameter | null;
-  readonly geometry: Geometry;
+  /** See spreadMatrix; null if maps of the kernel's size are no case for it. */
+  readonly spread: Buffer | null;
+  readonly #padding: number;
+  readonly #relu: boolean;
 
   constructor(
     readonly groups: number,
     readonly inChannels: number,
     readonly outChannels: number,
-    kernelSize: Pair,
-    options: Omit<Conv2dOptions, 'groups'>,
+    readonly kernel: number,
+    options: BatchedConv2dOptions,
   ) {
     super();
-    this.geometry = { ...geometry(options), groups };
-    const shape = [outChannels, inChannels, ...pair(kernelSize)];
-    const [weight, bias] = drawnEach(groups, [shape, [outChannels]], options, (tensors, g) => {
-      layerWeight(tensors[0], g);
-      if (options.bias ?? true) layerBias(tensors[1], shape, g);
-    });
-    this.weight = parameter(weight);
-    this.bias = (options.bias ?? true) ? parameter(bias) : null;
+    this.#padding = options.padding ?? 0;
+    this.#relu = options.relu ?? false;
+    const channels = groups * outChannels;
+    const shape = [channels, inChannels, kernel, kernel];
+    this.weight = parameter(drawn(shape, options, layerWeight));
+    this.bias =
+      (options.bias ?? true)
+        ? parameter(drawn([channels], options, (t, g) => layerBias(t, shape, g)))
+        : null;
+    const keepsSize = 2 * this.#padding === kernel - 1 && kernel * kernel <= FEW_POSITIONS;
+    const { generator, device = generator.device, dtype } = options;
+    this.spread = keepsSize
+      ? buffer(spreadMatrix(kernel, kernel, this.#padding).to({ device, dtype }), {
+          persistent: false,
+        })
+      : null;
   }
 
   forward(x: Tensor): Tensor {
-    const [, batch, , height, width] = x.shape;
-    const sideBySide = x
-      .transpose(0, 1) // [N, M, C, H, W]
-      .reshape([batch, this.groups * this.inChannels, height, width]);
-    const weight = this.weight.flatten(0, 1); // [M * out, in, k, k]
-    const bias = this.bias === null ? null : this.bias.flatten(0, 1);
-    const y = conv2d(sideBySide, weight, bias, this.geometry); // [N, M * out, H', W']
-    return y
-      .reshape([batch, this.groups, this.outChannels, y.shape[2], y.shape[3]])
-      .transpose(0, 1); // [M, N, out, H', W']
+    const [, , , height, width] = x.shape;
+    const { kernel, spread } = this;
+    const isSmall = spread !== null && height === kernel && width === kernel;
+    return isSmall && x.device !== 'cpu' ? this.#product(x, spread) : this.#grouped(x);
+  }
+
+  #grouped(x: Tensor): Tensor {
+    const { groups: m, inChannels, outChannels } = this;
+    const [, n, , height, width] = x.shape;
+    const sideBySide = x.transpose(0, 1).reshape([n, m * inChannels, height, width]);
+    const options = { padding: this.#padding, groups: m };
+    const y = this.#activated(conv2d(sideBySide, this.weight, this.bias, options)); // [N, M * out, H', W']
+    return y.reshape([n, m, outChannels, y.shape[2], y.shape[3]]).transpose(0, 1);
+  }
+
+  #product(x: Tensor, spread: Tensor): Tensor {
+    const { groups: m, inChannels, outChannels } = this;
+    const [, n, , height, width] = x.shape;
+    const positions = x.permute([0, 1, 3, 4, 2]).reshape([m, n, height * width * inChannels]);
+    const y = this.#activated(groupsAsProduct(positions, this.weight, this.bias, spread));
+    return y.reshape([m, n, height, width, outChannels]).permute([0, 1, 4, 2, 3]);
+  }
+
+  #activated(x: Tensor): Tensor {
+    return this.#relu ? x.relu_() : x;
   }
 }
