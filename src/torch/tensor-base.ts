@@ -13,7 +13,7 @@ import type { BackwardArguments, NumberArray, TensorHandle } from './native.js';
 import { track } from './scope.js';
 import type { Scope, Scoped } from './scope.js';
 import type { Tensor } from './tensor.js';
-import { allocate, elementCount, isFloating } from './types.js';
+import { elementsOf, elementCount, isFloating } from './types.js';
 import type { DType, Device, MemoryFormat } from './types.js';
 
 /** Nested arrays of one tensor's elements. */
@@ -130,7 +130,7 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
 
   /** The elements' bits in row-major order; f16 and bf16 as 16-bit words. */
   bits(): NumberArray {
-    const array = allocate(this.dtype, this.numel);
+    const array = elementsOf(this.dtype, this.numel);
     guarded('bits', (addon) => addon.copyToBytes(this.handleFor('bits'), array));
     return array;
   }

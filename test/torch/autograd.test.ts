@@ -9,7 +9,9 @@ import {
   convTranspose2d,
   crossEntropy,
   enableGrad,
+  eye,
   grad,
+  interpolate,
   isGradEnabled,
   isTorchAvailable,
   layerNorm,
@@ -53,6 +55,41 @@ const fixed = (shape: number[], seed = 5): Tensor =>
 
 describe.skipIf(!isTorchAvailable())('gradients', () => {
   test.each<[string, (x: Tensor) => Tensor, number[]]>([
+    [
+      'a solution by Cholesky factors, as in a Gaussian process',
+      (x) => {
+        const kernel = x.matmul(x.transpose(-1, -2)).add(eye(3, 3, { dtype: 'f64' })); // [2, 3, 3]
+        return fixed([2, 3, 2]).choleskySolve(kernel.cholesky()).square().sum();
+      },
+      [2, 3, 4],
+    ],
+    [
+      'a triangular solution',
+      (x) =>
+        x
+          .tril()
+          .add(eye(3, 3, { dtype: 'f64' }).mul(4))
+          .solveTriangular(fixed([3, 2]), false)
+          .square()
+          .sum(),
+      [3, 3],
+    ],
+    [
+      "Kronecker's product",
+      (x) =>
+        x
+          .kron(fixed([3, 2]))
+          .square()
+          .mul(fixed([6, 4]))
+          .sum(),
+      [2, 2],
+    ],
+    ['the median of rows', (x) => x.median(1).values.square().sum(), [3, 5]],
+    [
+      'smooth images of half the size',
+      (x) => interpolate(x, { size: 3, mode: 'bilinear', antialias: true }).square().sum(),
+      [1, 2, 6, 6],
+    ],
     ['a chain of pointwise functions', (x) => x.exp().add(1).log().mul(x).tanh().sum(), [3, 4]],
     ['softplus', (x) => softplus(x).sum(), [5]],
     [
@@ -156,6 +193,15 @@ describe.skipIf(!isTorchAvailable())('gradients', () => {
     ['mse', (x) => mse(x, fixed([3, 4])), [3, 4]],
   ])('%s', (_, fn, shape) => {
     expectGradient(fn, shape);
+  });
+
+  test('a Cholesky solution is the solution', () => {
+    const factor = fixed([4, 3, 3])
+      .tril()
+      .add(eye(3, 3, { dtype: 'f64' }).mul(3));
+    const matrix = factor.matmul(factor.transpose(-1, -2));
+    const b = fixed([4, 3, 2], 6);
+    expect(b.choleskySolve(factor).allclose(matrix.solve(b), 1e-9, 1e-12)).toBe(true);
   });
 
   test('accumulate, reset and set', () => {

@@ -239,6 +239,42 @@ describe.skipIf(!hasTorch)('layers', () => {
     expect(norm.numBatchesTracked?.item()).toBe(1);
   });
 
+  test('dropout of maps drops whole channels', () => {
+    scope(() => {
+      const layer = new nn.Dropout2d(0.25, { generator: generator(3) });
+      const y = layer.forward(torch.ones([50, 8, 3, 2]));
+      const channels = y.flatten(2); // [50, 8, 6]
+      expect(channels.amin(2).equal(channels.amax(2))).toBe(true);
+      expect(
+        new Set(
+          channels
+            .amax(2)
+            .toArray()
+            .map((value) => value.toFixed(4)),
+        ),
+      ).toEqual(new Set(['0.0000', '1.3333']));
+      expect(y.mean().item()).toBeCloseTo(1, 1);
+      expect(layer.eval().forward(y)).toBe(y);
+    });
+  });
+
+  test.each<[string, nn.Layer, (x: Tensor) => Tensor]>([
+    ['MaxPool2d', new nn.MaxPool2d(2, { stride: 1 }), (x) => torch.maxPool2d(x, 2, { stride: 1 })],
+    ['AvgPool2d', new nn.AvgPool2d(2), (x) => torch.avgPool2d(x, 2)],
+    ['AdaptiveAvgPool2d', new nn.AdaptiveAvgPool2d(1), (x) => x.mean([2, 3], true)],
+    ['LeakyReLU', new nn.LeakyReLU(0.2), (x) => torch.leakyRelu(x, 0.2)],
+    ['ELU', new nn.ELU(), (x) => torch.elu(x)],
+    ['Softmax', new nn.Softmax(1), (x) => torch.softmax(x, 1)],
+    ['Flatten', new nn.Flatten(), (x) => x.reshape([2, 48])],
+    ['Unflatten', new nn.Unflatten(-3, [3, 1]), (x) => x.unsqueeze(2)],
+  ])('%s is the function of its name', (_, layer, expected) => {
+    const x = torch.randn([2, 3, 4, 4], { generator: generator(7) });
+    const y = layer.forward(x);
+    expect(y.shape).toEqual(expected(x).shape);
+    expect(y.allclose(expected(x))).toBe(true);
+    expect(layer.stateDict().size).toBe(0);
+  });
+
   test('dropout keeps the mean, follows its generator, and does nothing in use', () => {
     scope(() => {
       const x = torch.ones([100, 100]);

@@ -2,7 +2,6 @@
  * Optimisers against PyTorch over 20 steps, with the rate as a number and on the device, one
  * parameter at a time and in lists; their state through a checkpoint; clipping; schedules.
  */
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as torch from '../../src/torch/index.js';
 import { CudaGraph, liveTensors, optim, scope, synchronize } from '../../src/torch/index.js';
@@ -279,87 +278,5 @@ describe.each(devices)('clipping on $device', ({ device, present }) => {
       optim.clipGradValue(parameters, clipping.maxValue);
       expectGradients(parameters, 'clip/value');
     });
-  });
-});
-
-describe('schedules', () => {
-  const cosine: optim.Schedule = { kind: 'cosine', from: 1, to: 0.2, steps: 100 };
-
-  test('constant, linear and cosine', () => {
-    expect(optim.scheduleValue({ kind: 'constant', value: 3 }, 7)).toBe(3);
-    const linear: optim.Schedule = { kind: 'linear', from: 2, to: 0, steps: 4 };
-    expect([0, 1, 4, 9].map((step) => optim.scheduleValue(linear, step))).toEqual([2, 1.5, 0, 0]);
-    expect(optim.scheduleValue(cosine, 0)).toBeCloseTo(1);
-    expect(optim.scheduleValue(cosine, 50)).toBeCloseTo(0.6);
-    expect(optim.scheduleValue(cosine, 100)).toBeCloseTo(0.2);
-    expect(optim.scheduleValue(cosine, 1000)).toBeCloseTo(0.2);
-  });
-
-  test('warm-up reaches the schedule it leads to', () => {
-    const warmup: optim.Schedule = { kind: 'warmup', steps: 10, then: cosine };
-    expect(optim.scheduleValue(warmup, 0)).toBeCloseTo(0.1);
-    for (const step of [9, 10, 55, 200]) {
-      expect(optim.scheduleValue(warmup, step)).toBe(optim.scheduleValue(cosine, step));
-    }
-  });
-
-  test('pieces follow each other and count from their own start', () => {
-    const pieces: optim.Schedule = {
-      kind: 'piecewise',
-      pieces: [
-        { start: 0, schedule: { kind: 'constant', value: 1 } },
-        { start: 10, schedule: { kind: 'linear', from: 1, to: 0, steps: 10 } },
-      ],
-    };
-    expect([0, 9, 10, 15, 30].map((step) => optim.scheduleValue(pieces, step))).toEqual([
-      1, 1, 1, 0.5, 0,
-    ]);
-  });
-
-  test('what is parsed from JSON is the schedule itself', () => {
-    const leaf = fc.oneof(
-      fc.record({
-        kind: fc.constant('constant' as const),
-        value: fc.double({ noNaN: true, min: -5, max: 5 }),
-      }),
-      fc.record({
-        kind: fc.constantFrom('linear' as const, 'cosine' as const),
-        from: fc.double({ noNaN: true, min: 0, max: 5 }),
-        to: fc.double({ noNaN: true, min: 0, max: 5 }),
-        steps: fc.nat(1000),
-      }),
-    );
-    fc.assert(
-      fc.property(leaf, fc.nat(100), fc.nat(2000), (schedule, steps, at) => {
-        const warm: optim.Schedule = { kind: 'warmup', steps, then: schedule };
-        const parsed = optim.parseSchedule(JSON.parse(JSON.stringify(warm)));
-        expect(parsed).toEqual(JSON.parse(JSON.stringify(warm)));
-        expect(Number.isFinite(optim.scheduleValue(parsed, at))).toBe(true);
-      }),
-      { numRuns: 100 },
-    );
-    expect(optim.parseSchedule(0.5)).toEqual({ kind: 'constant', value: 0.5 });
-  });
-
-  const wrong: [string, unknown, string][] = [
-    ['no schedule', 'x', 'schedule: expected a number or an object'],
-    ['an unknown kind', { kind: 'square' }, 'kind must be'],
-    ['an unknown key', { kind: 'constant', value: 1, vaule: 2 }, 'schedule.vaule: unknown'],
-    [
-      'a value that is no number',
-      { kind: 'constant', value: 'x' },
-      'schedule.value: expected a number',
-    ],
-    ['steps that are not whole', { kind: 'linear', from: 0, to: 1, steps: 1.5 }, 'schedule.steps'],
-    ['an inner problem', { kind: 'warmup', steps: 1, then: {} }, 'schedule.then: kind'],
-    ['no pieces', { kind: 'piecewise', pieces: [] }, 'schedule.pieces: expected a list'],
-    [
-      'pieces out of order',
-      { kind: 'piecewise', pieces: [{ start: 3, schedule: 1 }] },
-      'schedule.pieces[0].start',
-    ],
-  ];
-  test.each(wrong)('%s is refused', (_, value, message) => {
-    expect(() => optim.parseSchedule(value)).toThrow(message);
   });
 });

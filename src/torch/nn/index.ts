@@ -16,18 +16,4 @@ export { LSTM } from './recurrent.js';
 export type { LSTMOptions, LSTMState } from './recurrent.js';
 export { Sequential } from './sequential.js';
 export type { Layer } from './sequential.js';
-export {
-  Dropout,
-  ELU,
-  Flatten,
-  GELU,
-  Identity,
-  LeakyReLU,
-  ReLU,
-  Sigmoid,
-  SiLU,
-  Softmax,
-  Softplus,
-  Tanh,
-  Unflatten,
-} from './activations.js';
+export * from './activations.js';

@@ -1,5 +1,5 @@
 /**
- * Optimisers, gradient clipping and schedules; every name that other layers may use.
+ * Optimisers and gradient clipping; every name that other layers may use.
  */
 export { Optimizer } from './optimizer.js';
 export type { OptimizerOptions } from './optimizer.js';
@@ -10,12 +10,3 @@ export type { RMSpropOptions } from './rmsprop.js';
 export { Adam, AdamW } from './adam.js';
 export type { AdamOptions } from './adam.js';
 export { clipGradNorm, clipGradValue } from './clipping.js';
-export { parseSchedule, scheduleValue } from './schedule.js';
-export type {
-  ConstantSchedule,
-  CosineSchedule,
-  LinearSchedule,
-  PiecewiseSchedule,
-  Schedule,
-  WarmupSchedule,
-} from './schedule.js';
