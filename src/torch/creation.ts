@@ -33,7 +33,11 @@ export interface DataOptions extends TensorOptions {
 }
 
 /** Makes the function of an operator whose argument in place `at` holds options. */
-function maker<Args extends unknown[]>(name: string, at: number): (...args: Args) => Tensor {
+function maker<Args extends unknown[]>(
+  name: string,
+  at: number,
+  defaults?: TensorOptions,
+): (...args: Args) => Tensor {
   const op = aten(name);
   return (...args) => {
     const options = args[at] === undefined ? {} : (args[at] as RandomOptions);
@@ -43,6 +47,7 @@ function maker<Args extends unknown[]>(name: string, at: number): (...args: Args
     const made = op.with(
       Array.from({ length: at }, (_, i): unknown => args[i]),
       device === undefined ? others : { ...others, device },
+      defaults,
     );
     return requiresGrad ? made.requiresGrad_() : made;
   };
@@ -86,14 +91,6 @@ function flatten(
   for (const item of data) flatten(item, shape, depth + 1, into);
 }
 
-function fill(values: readonly (number | boolean)[], dtype: DType): NumberArray {
-  if (dtype === 'i64') return BigInt64Array.from(values, (value) => BigInt(value));
-  const wide = dtype === 'f16' || dtype === 'bf16' ? 'f32' : dtype;
-  const array = elementsOf(wide, values.length) as Float32Array;
-  values.forEach((value, i) => (array[i] = Number(value)));
-  return array;
-}
-
 function fromNested(data: Nested, options: DataOptions): Tensor {
   const nesting = nestedShape(data);
   const values: (number | boolean)[] = [];
@@ -108,9 +105,10 @@ function fromNested(data: Nested, options: DataOptions): Tensor {
       'i64 takes whole numbers that are safe; use a BigInt64Array for others',
     );
   }
-  const bits = fill(values, dtype);
   const stored = dtype === 'f16' || dtype === 'bf16' ? 'f32' : dtype;
-  return converted(fromBits(bits, options.shape ?? nesting, stored, options.device), dtype);
+  const elements = elementsOf(stored, values.length) as (number | bigint)[] & NumberArray;
+  values.forEach((value, i) => (elements[i] = dtype === 'i64' ? BigInt(value) : Number(value)));
+  return converted(fromBits(elements, options.shape ?? nesting, stored, options.device), dtype);
 }
 
 function converted(tensor: Tensor, dtype: DType): Tensor {
@@ -155,11 +153,11 @@ export const empty = maker<
 export const zeros = maker<[shape: Shape, options?: TensorOptions]>('zeros', 1);
 export const ones = maker<[shape: Shape, options?: TensorOptions]>('ones', 1);
 
-const fullOp = maker<[shape: Shape, value: number | boolean, options: TensorOptions]>('full', 2);
-export function full(shape: Shape, value: number | boolean, options: TensorOptions = {}): Tensor {
-  const { dtype = 'f32', ...others } = optionsFor('full', options);
-  return fullOp(shape, value, { dtype, ...others });
-}
+export const full = maker<[shape: Shape, value: number | boolean, options?: TensorOptions]>(
+  'full',
+  2,
+  { dtype: 'f32' },
+);
 
 const arangeOp = maker<[start: number, end: number, step: number, options?: TensorOptions]>(
   'arange.start_step',

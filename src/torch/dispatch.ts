@@ -12,7 +12,7 @@
  */
 import { OutOfMemoryError, ProcessGroupError, TorchError } from './errors.js';
 import { explain, shapesOf } from './explain.js';
-import { Holder, optionsFor } from './handle.js';
+import { Holder, optionsFor, withDefaults } from './handle.js';
 import { native } from './native.js';
 import type { GeneratorHandle, Native, TensorHandle } from './native.js';
 import type { Tensor } from './tensor.js';
@@ -108,12 +108,6 @@ function parameterNames(schema: string): string[] {
   return declarations.map((text) => camelCase(/ (\w+)(=|$)/.exec(text)?.[1] ?? text));
 }
 
-/** Options without those that are undefined. */
-const given = (op: string, options: object): object =>
-  Object.fromEntries(
-    Object.entries(optionsFor(op, options)).filter(([, value]) => value !== undefined),
-  );
-
 export class Operator {
   /** Its name in errors, as TypeScript spells it: `add`, `maskedFill_`. */
   readonly label: string;
@@ -179,7 +173,8 @@ export class Operator {
   with(args: readonly unknown[], options: object, defaults: object = {}): Tensor {
     this.#names ??= parameterNames(this.schema());
     const all = [...args];
-    for (const [name, value] of Object.entries({ ...defaults, ...given(this.label, options) })) {
+    const given = withDefaults(defaults, optionsFor(this.label, options));
+    for (const [name, value] of Object.entries(given)) {
       const at = this.#names.indexOf(name);
       if (at < args.length) {
         const known = this.#names.slice(args.length).join(', ');

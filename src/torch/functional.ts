@@ -69,30 +69,6 @@ export function embedding(indices: Tensor, weight: Tensor, paddingIdx = -1): Ten
 }
 const embeddingOp = aten('embedding');
 
-export interface LstmOptions {
-  layers?: number;
-  bias?: boolean;
-  dropout?: number;
-  training?: boolean;
-  bidirectional?: boolean;
-  batchFirst?: boolean;
-}
-
-const lstmOp = aten('lstm.input');
-
-/** PyTorch's LSTM: state = [h, c], parameters in the order of its `_flat_weights`. */
-export function lstm(
-  x: Tensor,
-  state: readonly [Tensor, Tensor],
-  parameters: readonly Tensor[],
-  { layers = 1, bias = true, dropout: p = 0, ...options }: LstmOptions = {},
-): { output: Tensor; h: Tensor; c: Tensor } {
-  const { training = false, bidirectional = false, batchFirst = false } = options;
-  const flags = [training, bidirectional, batchFirst];
-  const [output, h, c] = lstmOp.tensors(x, state, parameters, bias, layers, p, ...flags);
-  return { output, h, c };
-}
-
 // ---- normalisation -------------------------------------------------------------------------------------
 
 export interface BatchNormOptions {
@@ -211,42 +187,27 @@ export const unfold2d = fnWith<
 
 // ---- element by element, and along one dimension -------------------------------------------------------
 
-/** Zeroes elements with probability `p` and scales the others by 1 / (1 - p), while training. */
-export function dropout(
-  x: Tensor,
-  p: number,
-  training: boolean,
-  generator: Generator | null = null,
-): Tensor {
-  requireProbability('dropout', p);
-  if (generator === null || !training || p === 0) return dropoutOp.tensor(x, p, training);
-  return x.mul(dropoutMask(emptyLike(x), p, generator));
+/** Drops by the mask that `maskOf` makes room for; without a generator as libtorch does. */
+function dropping(name: string, label: string, maskOf: (x: Tensor) => Tensor) {
+  const op = aten(name, label);
+  return (x: Tensor, p: number, training: boolean, generator: Generator | null = null): Tensor => {
+    requireProbability(label, p);
+    if (generator === null || !training || p === 0) return op.tensor(x, p, training);
+    const mask = noGrad(() => {
+      const kept = maskOf(x).bernoulli_(1 - p, generator);
+      return p < 1 ? kept.div_(1 - p) : kept;
+    });
+    return x.mul(mask);
+  };
 }
-const dropoutOp = aten('dropout');
+
+/** Zeroes elements with probability `p` and scales the others by 1 / (1 - p), while training. */
+export const dropout = dropping('dropout', 'dropout', (x) => emptyLike(x));
 
 /** The same for whole maps: x [N, C, ...] loses channels, not single elements. */
-export function dropout2d(
-  x: Tensor,
-  p: number,
-  training: boolean,
-  generator: Generator | null = null,
-): Tensor {
-  requireProbability('dropout2d', p);
-  if (generator === null || !training || p === 0) return featureDropoutOp.tensor(x, p, training);
-  const [n, channels, ...rest] = x.shape;
-  const { dtype, device } = x;
-  const mask = empty([n, channels, ...rest.map(() => 1)], { dtype, device });
-  return x.mul(dropoutMask(mask, p, generator));
-}
-const featureDropoutOp = aten('feature_dropout', 'dropout2d');
-
-/** Fills a mask with zeros with probability `p`, else 1 / (1 - p). */
-function dropoutMask(mask: Tensor, p: number, generator: Generator): Tensor {
-  return noGrad(() => {
-    mask.bernoulli_(1 - p, generator);
-    return p < 1 ? mask.div_(1 - p) : mask;
-  });
-}
+export const dropout2d = dropping('feature_dropout', 'dropout2d', ({ shape, dtype, device }) =>
+  empty([...shape.slice(0, 2), ...shape.slice(2).map(() => 1)], { dtype, device }),
+);
 
 export const softmax = fn<[x: Tensor, dim: number]>('softmax.int');
 export const logSoftmax = fn<[x: Tensor, dim: number]>('log_softmax.int');

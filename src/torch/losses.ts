@@ -54,8 +54,20 @@ export const smoothL1 = loss<LossOptions & { beta?: number }>('smooth_l1_loss', 
 const attentionOp = aten('scaled_dot_product_attention', 'attention');
 
 /**
- * softmax(q k^T / sqrt(features)) v: query [..., L, E], key [..., S, E], value [..., S, F] -> [..., L, F].
- * A boolean mask [..., L, S] says what may be looked at; any other is added. libtorch 2 fuses it.
+ * softmax(q k^T / sqrt(features)), [..., L, S], of query [..., L, E] and key [..., S, E]. A boolean mask
+ * [..., L, S] says what is forbidden; any other is added.
+ */
+export function attentionWeights(query: Tensor, key: Tensor, mask: Tensor | null = null): Tensor {
+  const scale = 1 / Math.sqrt(query.size(-1));
+  const scores = query.mul(scale).matmul(key.transpose(-1, -2));
+  if (mask === null) return softmax(scores, -1);
+  const masked = mask.dtype === 'bool' ? scores.maskedFill(mask, -Infinity) : scores.add(mask);
+  return softmax(masked, -1);
+}
+
+/**
+ * The values [..., S, F] mixed by these weights: [..., L, F]. A boolean mask says what may be looked at, as in
+ * PyTorch. libtorch 2 fuses it.
  */
 export function attention(
   query: Tensor,
@@ -67,11 +79,6 @@ export function attention(
     tensorHandle('attention', each);
   }
   if (torchVersion().major >= 2) return attentionOp.tensor(query, key, value, mask);
-  const scale = 1 / Math.sqrt(query.size(-1));
-  let scores = query.mul(scale).matmul(key.transpose(-1, -2)); // [..., L, S]
-  if (mask !== null) {
-    scores =
-      mask.dtype === 'bool' ? scores.maskedFill(mask.logicalNot(), -Infinity) : scores.add(mask);
-  }
-  return softmax(scores, -1).matmul(value);
+  const forbidden = mask?.dtype === 'bool' ? mask.logicalNot() : mask;
+  return attentionWeights(query, key, forbidden).matmul(value);
 }

@@ -5,6 +5,7 @@ import { either, list, method, several } from './methods.js';
 import type { Dims } from './methods.js';
 import type { TensorBase } from './tensor-base.js';
 import type { Tensor } from './tensor.js';
+import type { MemoryFormat } from './types.js';
 
 const expand = aten('expand');
 const [squeeze, squeezeDim] = [aten('squeeze'), aten('squeeze.dim')];
@@ -14,6 +15,11 @@ const [flip, roll] = [aten('flip'), aten('roll')];
 type Shape = [shape: readonly number[]];
 
 export const SHAPES = {
+  clone: method<[memoryFormat?: MemoryFormat]>('clone'),
+  /** Its elements in dense order: the same memory, or a copy. */
+  contiguous: method<[memoryFormat?: MemoryFormat]>('contiguous'),
+  /** The same memory, outside of the graph. */
+  detach: method('detach'),
   /** The same elements in another shape; one size may be -1. Copies only where it must. */
   reshape: method<Shape>('reshape'),
   /** As reshape, but never copies: an error where the memory does not allow it. */

@@ -1,4 +1,4 @@
-/** Gradients: against central differences in f64, of gradients, of chosen inputs, and off the event loop. */
+/** Gradients: against central differences in f64, of gradients, and of chosen inputs. */
 import { describe, expect, test } from 'vitest';
 import type { Tensor } from '../../src/torch/index.js';
 import {
@@ -281,70 +281,5 @@ describe.skipIf(!isTorchAvailable())('gradients', () => {
     expect(noGrad(() => x.add_(1)).toArray()).toEqual([2, 2]);
     expect(() => zeros([2], { requiresGrad: true }).backward()).toThrow(TorchError);
     expect(() => zeros([]).backward()).toThrow(TorchError);
-  });
-});
-
-describe.skipIf(!isTorchAvailable())('backwardAsync', () => {
-  function slowLoss(): { x: Tensor; loss: Tensor } {
-    const x = randn([200, 200], { generator: new Generator('cpu', 3), requiresGrad: true });
-    let y: Tensor = x;
-    for (let i = 0; i < 12; i++) y = y.matmul(x).mul(0.05).tanh();
-    return { x, loss: y.square().sum() };
-  }
-
-  test('gives the gradients of backward while the event loop runs', async () => {
-    const slow = slowLoss();
-    const reference = slowLoss();
-    reference.loss.backward();
-    let turns = 0;
-    const count = (): void => {
-      turns += 1;
-      timer = setImmediate(count);
-    };
-    let timer = setImmediate(count);
-    await slow.loss.backwardAsync();
-    clearImmediate(timer);
-    expect(slow.x.grad!.equal(reference.x.grad!)).toBe(true);
-    expect(turns).toBeGreaterThan(0);
-  });
-
-  test('until it settles, writing and gradients are refused, reading is not', async () => {
-    const { x, loss } = slowLoss();
-    const running = loss.backwardAsync(null, { retainGraph: true });
-    const busy = /backwardAsync\(\) is running; await it first/;
-    expect(() => x.grad).toThrow(busy);
-    expect(() => (x.grad = null)).toThrow(busy);
-    expect(() => noGrad(() => x.mul_(0))).toThrow(busy);
-    expect(() => x.copyFrom_(new Float32Array(40_000))).toThrow(busy);
-    expect(() => loss.backward()).toThrow(busy);
-    expect(() => grad([loss], [x])).toThrow(busy);
-    await expect(loss.backwardAsync()).rejects.toThrow(busy);
-    expect(x.mul(2).add(1).shape).toEqual([200, 200]);
-    await running;
-    expect(x.grad!.shape).toEqual([200, 200]);
-    noGrad(() => x.mul_(0.5));
-  });
-
-  test('freeing its tensors meanwhile is safe', async () => {
-    const { x, loss } = slowLoss();
-    const running = loss.backwardAsync();
-    loss.dispose();
-    x.dispose();
-    await running;
-  });
-
-  test('its failure is a TorchError, and the lock is released', async () => {
-    const x = ones([2], { requiresGrad: true });
-    const y = x.square().sum();
-    await y.backwardAsync();
-    await expect(y.backwardAsync()).rejects.toThrow(TorchError);
-    await expect(ones([2]).backwardAsync()).rejects.toThrow(TorchError);
-    expect(x.grad!.toArray()).toEqual([2, 2]);
-  });
-
-  test('noGrad around it does not change the gradients', async () => {
-    const { x, loss } = slowLoss();
-    await noGrad(() => [loss.backwardAsync()])[0];
-    expect(x.grad!.requiresGrad).toBe(false);
   });
 });

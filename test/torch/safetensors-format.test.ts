@@ -9,16 +9,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SafetensorsFile, writeSafetensorsFile } from '../../src/torch/safetensors/file.js';
 import type { TensorSource } from '../../src/torch/safetensors/file.js';
-import {
-  elementBytes,
-  maximumHeaderBytes,
-  SafetensorsError,
-} from '../../src/torch/safetensors/header.js';
-import type { SafetensorsProblem, StoredDType } from '../../src/torch/safetensors/header.js';
+import { maximumHeaderBytes, SafetensorsError } from '../../src/torch/safetensors/header.js';
+import type { SafetensorsProblem } from '../../src/torch/safetensors/header.js';
+import { BYTES_PER_ELEMENT } from '../../src/torch/index.js';
+import type { DType } from '../../src/torch/index.js';
 import { scratchFolder } from '../scratch-folder.js';
 
 const runs = process.env.CRAB_TEST_LONG ? 5000 : 400;
-const dtypes: StoredDType[] = ['f32', 'f64', 'f16', 'bf16', 'i64', 'i32', 'u8', 'bool'];
+const dtypes: DType[] = ['f32', 'f64', 'f16', 'bf16', 'i64', 'i32', 'u8', 'bool'];
 
 const folder = scratchFolder();
 
@@ -26,8 +24,8 @@ function file(name: string): string {
   return join(folder, name);
 }
 
-function source(name: string, dtype: StoredDType, shape: number[], seed = 1): TensorSource {
-  const count = shape.reduce((a, b) => a * b, 1) * elementBytes(dtype);
+function source(name: string, dtype: DType, shape: number[], seed = 1): TensorSource {
+  const count = shape.reduce((a, b) => a * b, 1) * BYTES_PER_ELEMENT[dtype];
   const bytes = Uint8Array.from({ length: count }, (_, i) => (i * 37 + seed * 11) % 256);
   return { name, dtype, shape, bytes: () => (dtype === 'bool' ? bytes.map((b) => b & 1) : bytes) };
 }
@@ -119,7 +117,7 @@ describe('round trip', () => {
     const opened = SafetensorsFile.open(path);
     for (const name of opened.names) {
       const { dtype, begin } = opened.describe(name);
-      expect((8 + headerBytes + begin) % elementBytes(dtype)).toBe(0);
+      expect((8 + headerBytes + begin) % BYTES_PER_ELEMENT[dtype]).toBe(0);
     }
     opened.close();
   });
@@ -147,7 +145,7 @@ const python = (() => {
 
 test.skipIf(python === undefined)('an independent decoder in Python sees the same', () => {
   const path = file('python.safetensors');
-  const typed: [string, StoredDType, number[], ArrayBufferView, number[]][] = [
+  const typed: [string, DType, number[], ArrayBufferView, number[]][] = [
     ['wide', 'f64', [2], new Float64Array([1.5, -2.25]), [1.5, -2.25]],
     ['float', 'f32', [1, 3], new Float32Array([0.5, -1, 3]), [0.5, -1, 3]],
     ['half', 'f16', [2], new Uint16Array([0x3c00, 0xc100]), [1, -2.5]],

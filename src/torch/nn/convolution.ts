@@ -8,6 +8,7 @@ import { layerBias, layerWeight } from '../init.js';
 import { conv2d, convTranspose2d } from '../functional.js';
 import type { Pair } from '../functional.js';
 import type { Tensor } from '../tensor.js';
+import type { MemoryFormat } from '../types.js';
 import {
   doubledAsProduct,
   groupsAsProduct,
@@ -63,17 +64,24 @@ function halves(
 }
 
 /** Weight and bias, drawn as PyTorch draws them. */
-function drawnConvolution(
-  shape: readonly number[],
-  outputs: number,
-  options: Conv2dOptions,
-): { weight: Parameter; bias: Parameter | null } {
-  const weight = parameter(drawn(shape, options, layerWeight).to({ memoryFormat: 'channelsLast' }));
-  const bias =
-    (options.bias ?? true)
-      ? parameter(drawn([outputs], options, (t, g) => layerBias(t, shape, g)))
-      : null;
-  return { weight, bias };
+abstract class Convolution extends Module {
+  readonly weight: Parameter;
+  readonly bias: Parameter | null;
+
+  constructor(
+    readonly inChannels: number,
+    readonly outChannels: number,
+    shape: readonly number[],
+    options: LayerOptions & { readonly bias?: boolean },
+    { outputs = outChannels, memoryFormat = 'channelsLast' as MemoryFormat } = {},
+  ) {
+    super();
+    this.weight = parameter(drawn(shape, options, layerWeight).to({ memoryFormat }));
+    this.bias =
+      (options.bias ?? true)
+        ? parameter(drawn([outputs], options, (t, g) => layerBias(t, shape, g)))
+        : null;
+  }
 }
 
 /**
@@ -82,27 +90,19 @@ function drawnConvolution(
  * Input [N, inChannels, H, W], output [N, outChannels, H', W'];
  * weight [outChannels, inChannels / groups, kernel, kernel].
  */
-export class Conv2d extends Module {
-  readonly weight: Parameter;
-  readonly bias: Parameter | null;
+export class Conv2d extends Convolution {
   readonly geometry: Geometry;
   readonly #kernel: readonly [number, number];
   readonly #halves: boolean;
   /** Whether there is one output if the kernel has the size of the map. */
   readonly #isPlain: boolean;
 
-  constructor(
-    readonly inChannels: number,
-    readonly outChannels: number,
-    kernelSize: Pair,
-    options: Conv2dOptions,
-  ) {
-    super();
+  constructor(inChannels: number, outChannels: number, kernelSize: Pair, options: Conv2dOptions) {
+    const shape = [outChannels, inChannels / (options.groups ?? 1), ...pair(kernelSize)];
+    super(inChannels, outChannels, shape, options);
     this.geometry = geometry(options);
     this.#kernel = pair(kernelSize);
     const { padding, dilation, groups } = this.geometry;
-    const shape = [outChannels, inChannels / groups, ...this.#kernel];
-    ({ weight: this.weight, bias: this.bias } = drawnConvolution(shape, outChannels, options));
     this.#halves = this.bias === null && halves(this.#kernel, this.geometry);
     this.#isPlain = all(padding, 0) && all(dilation, 1) && groups === 1;
   }
@@ -139,23 +139,24 @@ function hasEvenMaps(x: Tensor): boolean {
  * Input [N, inChannels, H, W], output [N, outChannels, H', W'];
  * weight [inChannels, outChannels / groups, kernel, kernel].
  */
-export class ConvTranspose2d extends Module {
-  readonly weight: Parameter;
-  readonly bias: Parameter | null;
+export class ConvTranspose2d extends Convolution {
   readonly geometry: Geometry & { readonly outputPadding: [number, number] };
   readonly #doubles: boolean;
 
   constructor(
-    readonly inChannels: number,
-    readonly outChannels: number,
+    inChannels: number,
+    outChannels: number,
     kernelSize: Pair,
     options: ConvTranspose2dOptions,
   ) {
-    super();
-    this.geometry = { ...geometry(options), outputPadding: pair(options.outputPadding ?? 0) };
     const kernel = pair(kernelSize);
-    const shape = [inChannels, outChannels / this.geometry.groups, ...kernel];
-    ({ weight: this.weight, bias: this.bias } = drawnConvolution(shape, outChannels, options));
+    super(
+      inChannels,
+      outChannels,
+      [inChannels, outChannels / (options.groups ?? 1), ...kernel],
+      options,
+    );
+    this.geometry = { ...geometry(options), outputPadding: pair(options.outputPadding ?? 0) };
     this.#doubles = all(this.geometry.outputPadding, 0) && halves(kernel, this.geometry);
   }
 
@@ -188,9 +189,7 @@ const FEW_POSITIONS = 9;
  * weight [M * outChannels, inChannels, kernel, kernel] and bias [M * outChannels], as of a grouped
  * convolution. Where one such layer follows another, nothing is copied in between.
  */
-export class BatchedConv2d extends Module {
-  readonly weight: Parameter;
-  readonly bias: Parameter | null;
+export class BatchedConv2d extends Convolution {
   /** See spreadMatrix; null if maps of the kernel's size are no case for it. */
   readonly spread: Buffer | null;
   readonly #padding: number;
@@ -198,21 +197,16 @@ export class BatchedConv2d extends Module {
 
   constructor(
     readonly groups: number,
-    readonly inChannels: number,
-    readonly outChannels: number,
+    inChannels: number,
+    outChannels: number,
     readonly kernel: number,
     options: BatchedConv2dOptions,
   ) {
-    super();
+    const outputs = groups * outChannels;
+    const shape = [outputs, inChannels, kernel, kernel];
+    super(inChannels, outChannels, shape, options, { outputs, memoryFormat: 'contiguous' });
     this.#padding = options.padding ?? 0;
     this.#relu = options.relu ?? false;
-    const channels = groups * outChannels;
-    const shape = [channels, inChannels, kernel, kernel];
-    this.weight = parameter(drawn(shape, options, layerWeight));
-    this.bias =
-      (options.bias ?? true)
-        ? parameter(drawn([channels], options, (t, g) => layerBias(t, shape, g)))
-        : null;
     const keepsSize = 2 * this.#padding === kernel - 1 && kernel * kernel <= FEW_POSITIONS;
     const { generator, device = generator.device, dtype } = options;
     this.spread = keepsSize

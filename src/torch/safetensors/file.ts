@@ -21,6 +21,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import {
   encodeHeader,
+  fail,
   headerLength,
   lengthBytes,
   parseHeader,
@@ -58,7 +59,7 @@ export class SafetensorsFile {
     try {
       return describing(path, () => {
         const status = fstatSync(descriptor);
-        if (!status.isFile()) throw new SafetensorsError('io', 'it is not a file');
+        if (!status.isFile()) fail('io', 'it is not a file');
         const fileBytes = status.size;
         const first = readRange(descriptor, 0, Math.min(lengthBytes, fileBytes));
         const length = headerLength(first, fileBytes);
@@ -88,7 +89,7 @@ export class SafetensorsFile {
   describe(name: string): StoredTensor {
     const tensor = this.#tensors.get(name);
     if (tensor === undefined) {
-      throw new SafetensorsError(
+      fail(
         'no-such-tensor',
         `${this.path}: there is no tensor ${JSON.stringify(name)}; it has ${summary(this.names)}`,
       );
@@ -101,12 +102,12 @@ export class SafetensorsFile {
     const { dtype, begin, end } = this.describe(name);
     const descriptor = this.#descriptor;
     if (descriptor === undefined) {
-      throw new SafetensorsError('closed', `${this.path}: the file is closed`);
+      fail('closed', `${this.path}: the file is closed`);
     }
     return describing(this.path, () => {
       const bytes = readRange(descriptor, this.#dataStart + begin, end - begin);
       if (dtype === 'bool' && bytes.some((byte) => byte > 1)) {
-        throw new SafetensorsError(
+        fail(
           'invalid-value',
           `tensor ${JSON.stringify(name)} is bool, but holds a byte other than 0 and 1`,
         );
@@ -149,7 +150,7 @@ function readRange(descriptor: number, position: number, length: number): Uint8A
     const wanted = Math.min(length - done, chunkBytes);
     const count = readSync(descriptor, bytes, done, wanted, position + done);
     if (count === 0) {
-      throw new SafetensorsError(
+      fail(
         'incomplete-data',
         `the file ends at byte ${position + done}, expected ${length - done} more`,
       );
@@ -193,7 +194,7 @@ function writeAll(path: string, header: Uint8Array, tensors: readonly TensorSour
     for (const { name, dtype, shape, bytes } of tensors) {
       const data = bytes();
       if (data.length !== tensorBytes(dtype, shape)) {
-        throw new SafetensorsError(
+        fail(
           'size-mismatch',
           `tensor ${JSON.stringify(name)} of type ${dtype} and shape [${shape.join(', ')}] was given ${data.length} bytes`,
         );

@@ -9,13 +9,13 @@
  * has are accepted. Hosts are assumed little-endian, as all that Node and libtorch share are.
  */
 
-/** Types a tensor in a safetensors file may have here, by our names. */
-export type StoredDType = 'f32' | 'f64' | 'f16' | 'bf16' | 'i64' | 'i32' | 'u8' | 'bool';
+import { BYTES_PER_ELEMENT, DTYPES } from '../types.js';
+import type { DType } from '../types.js';
 
 /** What the header says of one tensor; `begin` and `end` count from the end of the header. */
 export interface StoredTensor {
   readonly name: string;
-  readonly dtype: StoredDType;
+  readonly dtype: DType;
   readonly shape: readonly number[];
   readonly begin: number;
   readonly end: number;
@@ -57,43 +57,27 @@ export class SafetensorsError extends Error {
   }
 }
 
+/** Throws a SafetensorsError. */
+export function fail(problem: SafetensorsProblem, message: string): never {
+  throw new SafetensorsError(problem, message);
+}
+
 /** The reference implementation's cap, which keeps a hostile length from taking memory. */
 export const maximumHeaderBytes = 100_000_000;
 
 /** Bytes of the length that precedes the header. */
 export const lengthBytes = 8;
 
-interface DTypeFact {
-  readonly tag: string;
-  readonly bytes: number;
-}
-
-const dtypeFacts: Readonly<Record<StoredDType, DTypeFact>> = {
-  f64: { tag: 'F64', bytes: 8 },
-  i64: { tag: 'I64', bytes: 8 },
-  f32: { tag: 'F32', bytes: 4 },
-  i32: { tag: 'I32', bytes: 4 },
-  f16: { tag: 'F16', bytes: 2 },
-  bf16: { tag: 'BF16', bytes: 2 },
-  u8: { tag: 'U8', bytes: 1 },
-  bool: { tag: 'BOOL', bytes: 1 },
-};
-
-const dtypeOfTag: ReadonlyMap<string, StoredDType> = new Map(
-  (Object.keys(dtypeFacts) as StoredDType[]).map((dtype) => [dtypeFacts[dtype].tag, dtype]),
-);
-
-/** Bytes of one element. */
-export function elementBytes(dtype: StoredDType): number {
-  return dtypeFacts[dtype].bytes;
-}
+/** The format's names of types are ours in capitals. */
+const tagOf = (dtype: DType): string => dtype.toUpperCase();
+const TAGS = new Map(DTYPES.map((dtype) => [tagOf(dtype), dtype]));
 
 /**
  * Bytes of a tensor of this type and shape, or undefined where the shape is not a list of
  * non-negative integers whose product a number holds exactly.
  */
-export function tensorBytes(dtype: StoredDType, shape: readonly number[]): number | undefined {
-  let bytes = elementBytes(dtype);
+export function tensorBytes(dtype: DType, shape: readonly number[]): number | undefined {
+  let bytes = BYTES_PER_ELEMENT[dtype];
   for (const size of shape) {
     if (!Number.isSafeInteger(size) || size < 0) return undefined;
     bytes *= size;
@@ -105,7 +89,7 @@ export function tensorBytes(dtype: StoredDType, shape: readonly number[]): numbe
 /** The header's length from a file's first 8 bytes, checked against the cap and the file. */
 export function headerLength(first: Uint8Array, fileBytes: number): number {
   if (first.length < lengthBytes || fileBytes < lengthBytes) {
-    throw new SafetensorsError(
+    fail(
       'too-short',
       `a safetensors file has at least ${lengthBytes} bytes, this one has ${Math.min(first.length, fileBytes)}`,
     );
@@ -113,13 +97,13 @@ export function headerLength(first: Uint8Array, fileBytes: number): number {
   const view = new DataView(first.buffer, first.byteOffset, lengthBytes);
   const length = view.getBigUint64(0, true);
   if (length > BigInt(maximumHeaderBytes)) {
-    throw new SafetensorsError(
+    fail(
       'header-too-large',
       `the header claims ${length.toString()} bytes, more than the ${maximumHeaderBytes} allowed`,
     );
   }
   if (lengthBytes + Number(length) > fileBytes) {
-    throw new SafetensorsError(
+    fail(
       'header-truncated',
       `the header claims ${length.toString()} bytes, but the file has ${fileBytes} in all`,
     );
@@ -133,7 +117,7 @@ export function parseHeader(bytes: Uint8Array, dataBytes: number): SafetensorsHe
   const tensors: StoredTensor[] = [];
   let metadata: Record<string, string> = {};
   for (const [name, entry] of entries) {
-    if (name === '__metadata__') metadata = parseMetadata(entry);
+    if (name === '__metadata__') metadata = checkedMetadata(entry);
     else tensors.push(parseEntry(name, entry));
   }
   tensors.sort((a, b) => a.begin - b.begin || a.end - b.end);
@@ -156,10 +140,7 @@ function parseObject(bytes: Uint8Array): [string, unknown][] {
   }
   const duplicate = duplicateKey(text);
   if (duplicate !== undefined) {
-    throw new SafetensorsError(
-      'duplicate-name',
-      `the header names ${JSON.stringify(duplicate)} twice`,
-    );
+    fail('duplicate-name', `the header names ${JSON.stringify(duplicate)} twice`);
   }
   return Object.entries(parsed as Record<string, unknown>);
 }
@@ -202,21 +183,17 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function schemaError(name: string, what: string): SafetensorsError {
-  return new SafetensorsError('header-schema', `tensor ${JSON.stringify(name)}: ${what}`);
+function failSchema(name: string, what: string): never {
+  fail('header-schema', `tensor ${JSON.stringify(name)}: ${what}`);
 }
 
-function parseMetadata(entry: unknown): Record<string, string> {
-  if (!isRecord(entry)) {
-    throw new SafetensorsError('header-schema', '__metadata__ is not an object of strings');
-  }
+/** Checks that metadata is an object of strings. */
+function checkedMetadata(entry: unknown): Record<string, string> {
+  if (!isRecord(entry)) fail('header-schema', '__metadata__ is not an object of strings');
   const metadata = Object.create(null) as Record<string, string>;
   for (const [key, value] of Object.entries(entry)) {
     if (typeof value !== 'string') {
-      throw new SafetensorsError(
-        'header-schema',
-        `__metadata__: the value of ${JSON.stringify(key)} is not a string`,
-      );
+      fail('header-schema', `__metadata__: the value of ${JSON.stringify(key)} is not a string`);
     }
     metadata[key] = value;
   }
@@ -231,19 +208,19 @@ function isSizes(value: unknown): value is number[] {
 }
 
 function parseEntry(name: string, entry: unknown): StoredTensor {
-  if (!isRecord(entry)) throw schemaError(name, 'its entry is not an object');
+  if (!isRecord(entry)) failSchema(name, 'its entry is not an object');
   const { dtype: tag, shape, data_offsets: offsets } = entry;
-  if (typeof tag !== 'string') throw schemaError(name, 'dtype is not a string');
-  const dtype = dtypeOfTag.get(tag);
+  if (typeof tag !== 'string') failSchema(name, 'dtype is not a string');
+  const dtype = TAGS.get(tag);
   if (dtype === undefined) {
-    throw new SafetensorsError(
+    fail(
       'unsupported-dtype',
-      `tensor ${JSON.stringify(name)} has dtype ${JSON.stringify(tag)}; supported are ${[...dtypeOfTag.keys()].join(', ')}`,
+      `tensor ${JSON.stringify(name)} has dtype ${JSON.stringify(tag)}; supported are ${[...TAGS.keys()].join(', ')}`,
     );
   }
-  if (!isSizes(shape)) throw schemaError(name, 'shape is not a list of non-negative integers');
+  if (!isSizes(shape)) failSchema(name, 'shape is not a list of non-negative integers');
   if (!isSizes(offsets) || offsets.length !== 2) {
-    throw schemaError(name, 'data_offsets is not a pair of non-negative integers');
+    failSchema(name, 'data_offsets is not a pair of non-negative integers');
   }
   return { name, dtype, shape, begin: offsets[0], end: offsets[1] };
 }
@@ -253,14 +230,14 @@ function checkRanges(tensors: readonly StoredTensor[], dataBytes: number): void 
   for (const { name, dtype, shape, begin, end } of tensors) {
     const label = `tensor ${JSON.stringify(name)}`;
     if (begin !== expected || end < begin) {
-      throw new SafetensorsError(
+      fail(
         'invalid-offsets',
         `${label} lies at [${begin}, ${end}], but the tensors before it end at ${expected}`,
       );
     }
     const bytes = tensorBytes(dtype, shape);
     if (bytes !== end - begin) {
-      throw new SafetensorsError(
+      fail(
         'size-mismatch',
         `${label} of type ${dtype} and shape [${shape.join(', ')}] needs ${bytes ?? 'too many'} bytes, its range has ${end - begin}`,
       );
@@ -268,7 +245,7 @@ function checkRanges(tensors: readonly StoredTensor[], dataBytes: number): void 
     expected = end;
   }
   if (expected !== dataBytes) {
-    throw new SafetensorsError(
+    fail(
       'incomplete-data',
       `the tensors take ${expected} bytes, but ${dataBytes} follow the header`,
     );
@@ -285,7 +262,7 @@ export type TensorDescription = Pick<StoredTensor, 'name' | 'dtype' | 'shape'>;
 export function writingOrder<T extends TensorDescription>(tensors: readonly T[]): T[] {
   return [...tensors].sort(
     (a, b) =>
-      elementBytes(b.dtype) - elementBytes(a.dtype) ||
+      BYTES_PER_ELEMENT[b.dtype] - BYTES_PER_ELEMENT[a.dtype] ||
       (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
   );
 }
@@ -297,29 +274,21 @@ export function encodeHeader(
 ): Uint8Array {
   const entries: string[] = [];
   if (Object.keys(metadata).length > 0) {
-    for (const [key, value] of Object.entries(metadata)) {
-      if (typeof value !== 'string') {
-        throw new SafetensorsError(
-          'header-schema',
-          `__metadata__: the value of ${JSON.stringify(key)} is not a string`,
-        );
-      }
-    }
-    entries.push(`"__metadata__":${JSON.stringify(metadata)}`);
+    entries.push(`"__metadata__":${JSON.stringify(checkedMetadata(metadata))}`);
   }
   const names = new Set(['__metadata__']);
   let begin = 0;
   for (const { name, dtype, shape } of tensors) {
     if (names.has(name)) {
-      throw new SafetensorsError('duplicate-name', `the name ${JSON.stringify(name)} is taken`);
+      fail('duplicate-name', `the name ${JSON.stringify(name)} is taken`);
     }
     names.add(name);
     const bytes = tensorBytes(dtype, shape);
     if (bytes === undefined || !Number.isSafeInteger(begin + bytes)) {
-      throw schemaError(name, `shape [${shape.join(', ')}] is not one of a tensor`);
+      failSchema(name, `shape [${shape.join(', ')}] is not one of a tensor`);
     }
     const entry = {
-      dtype: dtypeFacts[dtype].tag,
+      dtype: tagOf(dtype),
       shape,
       data_offsets: [begin, begin + bytes],
     };
@@ -329,7 +298,7 @@ export function encodeHeader(
   const json = new TextEncoder().encode(`{${entries.join(',')}}`);
   const padded = Math.ceil(json.length / 8) * 8;
   if (padded > maximumHeaderBytes) {
-    throw new SafetensorsError(
+    fail(
       'header-too-large',
       `the header takes ${padded} bytes, more than the ${maximumHeaderBytes} allowed`,
     );

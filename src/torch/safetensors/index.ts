@@ -8,7 +8,6 @@
  * `readTensor`: only their bytes are read.
  */
 import { fromBits } from '../creation.js';
-import type { NumberArray } from '../native.js';
 import { scope } from '../scope.js';
 import type { Tensor } from '../tensor.js';
 import { elementsOf } from '../types.js';
@@ -18,7 +17,7 @@ import { SafetensorsFile, writeSafetensorsFile } from './file.js';
 export { SafetensorsFile, writeSafetensorsFile } from './file.js';
 export type { TensorSource } from './file.js';
 export { maximumHeaderBytes, SafetensorsError } from './header.js';
-export type { SafetensorsProblem, StoredDType, StoredTensor } from './header.js';
+export type { SafetensorsProblem, StoredTensor } from './header.js';
 
 /** What a file held. */
 export interface LoadedSafetensors {
@@ -56,11 +55,7 @@ export function saveSafetensors(
     name,
     dtype: tensor.dtype,
     shape: tensor.shape,
-    bytes: () => asBytes(tensor.bits()),
+    bytes: () => new Uint8Array(tensor.bits().buffer),
   }));
   writeSafetensorsFile(path, sources, metadata);
-}
-
-function asBytes({ buffer, byteOffset, byteLength }: NumberArray): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }
