@@ -32,23 +32,24 @@ export interface DataOptions extends TensorOptions {
   shape?: readonly number[];
 }
 
+interface LayoutOptions {
+  memoryFormat?: MemoryFormat;
+}
+
 /** Makes the function of an operator whose argument in place `at` holds options. */
 function maker<Args extends unknown[]>(
   name: string,
   at: number,
-  defaults?: TensorOptions,
+  defaults?: Readonly<Record<string, unknown>>,
 ): (...args: Args) => Tensor {
   const op = aten(name);
   return (...args) => {
-    const options = args[at] === undefined ? {} : (args[at] as RandomOptions);
-    const { requiresGrad = false, ...others } = optionsFor(op.label, options);
+    const given = args[at] === undefined ? {} : (args[at] as RandomOptions & LayoutOptions);
+    const { dtype, device, generator, memoryFormat, requiresGrad } = optionsFor(op.label, given);
+    const others = Array.from({ length: at }, (_, i): unknown => args[i]);
     // A random tensor is on its generator's device, unless said otherwise.
-    const device = others.device ?? others.generator?.device;
-    const made = op.with(
-      Array.from({ length: at }, (_, i): unknown => args[i]),
-      device === undefined ? others : { ...others, device },
-      defaults,
-    );
+    const place = device ?? generator?.device;
+    const made = op.with(others, { dtype, device: place, generator, memoryFormat }, defaults);
     return requiresGrad ? made.requiresGrad_() : made;
   };
 }
@@ -147,9 +148,10 @@ export function tensor(data: Nested | NumberArray, options: DataOptions = {}): T
 // ---- constants ---------------------------------------------------------------------------------------
 
 /** Memory as it is found. */
-export const empty = maker<
-  [shape: Shape, options?: TensorOptions & { memoryFormat?: MemoryFormat }]
->('empty.memory_format', 1);
+export const empty = maker<[shape: Shape, options?: TensorOptions & LayoutOptions]>(
+  'empty.memory_format',
+  1,
+);
 export const zeros = maker<[shape: Shape, options?: TensorOptions]>('zeros', 1);
 export const ones = maker<[shape: Shape, options?: TensorOptions]>('ones', 1);
 

@@ -12,7 +12,7 @@
  */
 import { OutOfMemoryError, ProcessGroupError, TorchError } from './errors.js';
 import { explain, shapesOf } from './explain.js';
-import { Holder, optionsFor, withDefaults } from './handle.js';
+import { Holder, optionsFor } from './handle.js';
 import { native } from './native.js';
 import type { GeneratorHandle, Native, TensorHandle } from './native.js';
 import type { Tensor } from './tensor.js';
@@ -170,19 +170,28 @@ export class Operator {
   }
 
   /** Calls an operator that returns one tensor; `options` are further arguments by name, in camelCase. */
-  with(args: readonly unknown[], options: object, defaults: object = {}): Tensor {
+  with(
+    args: readonly unknown[],
+    options: object,
+    defaults: Readonly<Record<string, unknown>> = {},
+  ): Tensor {
     this.#names ??= parameterNames(this.schema());
     const all = [...args];
-    const given = withDefaults(defaults, optionsFor(this.label, options));
-    for (const [name, value] of Object.entries(given)) {
-      const at = this.#names.indexOf(name);
-      if (at < args.length) {
-        const known = this.#names.slice(args.length).join(', ');
-        throw new TorchError(this.label, `there is no option '${name}'; known are ${known}`);
-      }
-      all[at] = value;
+    const given: Readonly<Record<string, unknown>> = { ...optionsFor(this.label, options) };
+    for (const name in defaults) all[this.#names.indexOf(name)] = defaults[name];
+    for (const name in given) {
+      if (given[name] !== undefined) all[this.#placeOf(name, args.length)] = given[name];
     }
     return this.tensor(...all);
+  }
+
+  /** Where an argument of that name stands, behind the first `taken`. */
+  #placeOf(name: string, taken: number): number {
+    const names = this.#names!;
+    const at = names.indexOf(name);
+    if (at >= taken) return at;
+    const known = names.slice(taken).join(', ');
+    throw new TorchError(this.label, `there is no option '${name}'; known are ${known}`);
   }
 }
 

@@ -3,6 +3,7 @@
  * libtorch refused, so a good call pays nothing for it.
  */
 import { Holder } from './handle.js';
+import { elementCount } from './types.js';
 
 type Shape = readonly number[];
 type Explainer = (args: readonly unknown[]) => string | null;
@@ -19,7 +20,6 @@ const shapesAmong = (args: readonly unknown[]): Shape[] =>
   args.map(shapeOf).filter((shape) => shape !== null);
 
 const text = (shape: Shape): string => `[${shape.join(', ')}]`;
-const product = (sizes: Shape): number => sizes.reduce((all, size) => all * size, 1);
 
 const isShape = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'number');
@@ -131,7 +131,7 @@ const explainReshape: Explainer = ([tensor, target]) => {
   const known = target.filter((size) => size !== -1);
   if (target.length - known.length > 1) return `${both}: only one size can be -1`;
   if (known.some((size) => size < -1)) return `${both}: a size is negative`;
-  const [count, rest] = [product(shape), product(known)];
+  const [count, rest] = [elementCount(shape), elementCount(known)];
   const fits = target.includes(-1) ? rest > 0 && count % rest === 0 : count === rest;
   return fits ? null : `${both}: ${count} elements do not fit`;
 };

@@ -25,8 +25,8 @@ export interface ClassLossOptions extends LossOptions {
 function loss<Options extends LossOptions = LossOptions>(name: string, label: string) {
   const op = aten(name, label);
   return (x: Tensor, target: Tensor, options: Options = {} as Options): Tensor => {
-    const { reduction = 'mean', ...others } = optionsFor<LossOptions>(label, options);
-    return op.with([x, target], { ...others, reduction: REDUCTIONS[reduction] });
+    const { reduction = 'mean' } = optionsFor<LossOptions>(label, options);
+    return op.with([x, target], { ...options, reduction: REDUCTIONS[reduction] });
   };
 }
 

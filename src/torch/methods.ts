@@ -94,7 +94,7 @@ export function fnWith<Args extends unknown[]>(
   name: string,
   at: number,
   label?: string,
-  defaults?: object,
+  defaults?: Readonly<Record<string, unknown>>,
 ): (...args: Args) => Tensor {
   const op = aten(name, label);
   return (...args) => {

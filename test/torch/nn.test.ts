@@ -239,6 +239,19 @@ describe.skipIf(!hasTorch)('layers', () => {
     expect(norm.numBatchesTracked?.item()).toBe(1);
   });
 
+  test.each([0, 0.2])('a norm with a leaky ReLU of slope %d is one after the other', (slope) => {
+    scope(() => {
+      const both = new nn.BatchNorm2d(3, { leakyRelu: slope });
+      const alone = new nn.BatchNorm2d(3);
+      const x = torch.randn([4, 3, 5, 5], { generator: generator(7) });
+      for (const mode of [true, false]) {
+        const expected = torch.leakyRelu(alone.train(mode).forward(x), slope);
+        expect(both.train(mode).forward(x).allclose(expected, 1e-5, 1e-6)).toBe(true);
+      }
+      expect(both.runningVar?.allclose(alone.runningVar as Tensor)).toBe(true);
+    });
+  });
+
   test('dropout of maps drops whole channels', () => {
     scope(() => {
       const layer = new nn.Dropout2d(0.25, { generator: generator(3) });

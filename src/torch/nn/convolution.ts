@@ -73,7 +73,8 @@ abstract class Convolution extends Module {
     readonly outChannels: number,
     shape: readonly number[],
     options: LayerOptions & { readonly bias?: boolean },
-    { outputs = outChannels, memoryFormat = 'channelsLast' as MemoryFormat } = {},
+    outputs = outChannels,
+    memoryFormat: MemoryFormat = 'channelsLast',
   ) {
     super();
     this.weight = parameter(drawn(shape, options, layerWeight).to({ memoryFormat }));
@@ -117,21 +118,15 @@ export class Conv2d extends Convolution {
     return conv2d(x, weight, bias, this.geometry);
   }
 
-  #coversMaps(x: Tensor): boolean {
-    const [, channels, height, width] = x.shape;
-    return (
-      x.ndim === 4 &&
-      channels === this.inChannels &&
-      height === this.#kernel[0] &&
-      width === this.#kernel[1]
-    );
+  #coversMaps({ shape }: Tensor): boolean {
+    const whole = [this.inChannels, ...this.#kernel];
+    return shape.length === 4 && whole.every((size, i) => size === shape[i + 1]);
   }
 }
 
-function hasEvenMaps(x: Tensor): boolean {
-  const { shape } = x;
-  return shape.length === 4 && shape[1] === 1 && shape[2] % 2 === 0 && shape[3] % 2 === 0;
-}
+/** Whether these are images of one channel that can be halved. */
+const hasEvenMaps = ({ shape }: Tensor): boolean =>
+  shape.length === 4 && shape[1] === 1 && shape[2] % 2 === 0 && shape[3] % 2 === 0;
 
 /**
  * Two-dimensional transposed convolution ("deconvolution").
@@ -204,7 +199,7 @@ export class BatchedConv2d extends Convolution {
   ) {
     const outputs = groups * outChannels;
     const shape = [outputs, inChannels, kernel, kernel];
-    super(inChannels, outChannels, shape, options, { outputs, memoryFormat: 'contiguous' });
+    super(inChannels, outChannels, shape, options, outputs, 'contiguous');
     this.#padding = options.padding ?? 0;
     this.#relu = options.relu ?? false;
     const keepsSize = 2 * this.#padding === kernel - 1 && kernel * kernel <= FEW_POSITIONS;
