@@ -81,21 +81,29 @@ bool hasKernel(const Tensor& x) {
 #endif
 }
 
+// Saved data takes libtorch's own kinds of values alone; a capsule holds anything.
+struct JoinHolder : torch::CustomClassHolder {
+  explicit JoinHolder(JoinTotals held) : join(std::move(held)) {}
+  JoinTotals join;
+};
+
 struct NormAct : torch::autograd::Function<NormAct> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x, const Tensor& weight,
-                        const Tensor& bias, const RunningStatistics& running, const NormSettings& settings) {
-    const NormResult result = compute(x, weight, bias, running, settings);
+                        const Tensor& bias, const RunningStatistics& running, const NormSettings& settings,
+                        const JoinTotals& join) {
+    const NormResult result = compute(x, weight, bias, running, settings, join);
+    context->saved_data["join"] = c10::IValue::make_capsule(c10::make_intrusive<JoinHolder>(join));
     context->save_for_backward({x, weight, bias, result.mean, result.inverseDeviation});
     context->saved_data["slope"] = settings.slope;
     return result.y;
   }
 
   static NormResult compute(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                            const RunningStatistics& running, const NormSettings& settings) {
+                            const RunningStatistics& running, const NormSettings& settings, const JoinTotals& join) {
 #ifdef CRAB_CUDA_KERNELS
     if (x.is_cuda()) return cudaForward(x, weight, bias, running, settings);
 #endif
-    return cpuNormForward(x, weight, bias, running, settings, JoinTotals());
+    return cpuNormForward(x, weight, bias, running, settings, join);
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
@@ -106,17 +114,19 @@ struct NormAct : torch::autograd::Function<NormAct> {
     const double slope = context->saved_data["slope"].toDouble();
     const auto format = x.dim() == 4 ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
     const Tensor gradient = gradients[0].contiguous(format);
-    const NormGradients result = compute(x, gradient, weight, bias, {Tensor(), saved[3], saved[4]}, slope);
+    const auto holder = context->saved_data["join"].toCapsule();
+    const JoinTotals& join = static_cast<JoinHolder*>(holder.get())->join;
+    const NormGradients result = compute(x, gradient, weight, bias, {Tensor(), saved[3], saved[4]}, slope, join);
     const Tensor none;
-    return {result.input, result.weight, result.bias, none, none};
+    return {result.input, result.weight, result.bias, none, none, none};
   }
 
   static NormGradients compute(const Tensor& x, const Tensor& gradient, const Tensor& weight, const Tensor& bias,
-                               const NormResult& found, double slope) {
+                               const NormResult& found, double slope, const JoinTotals& join) {
 #ifdef CRAB_CUDA_KERNELS
     if (x.is_cuda()) return cudaBackward(x, gradient, weight, bias, found, slope);
 #endif
-    return cpuNormBackward(x, gradient, weight, bias, found, slope, JoinTotals());
+    return cpuNormBackward(x, gradient, weight, bias, found, slope, join);
   }
 };
 
@@ -127,7 +137,7 @@ Tensor batchNormAct(const Tensor& x, const Tensor& weight, const Tensor& bias, c
   const auto type = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   if (matches && x.numel() > 0 && rowsOf(x) > 1 && liesInRows(x) && hasKernel(x) && isPlain(weight, x, type) &&
       isPlain(bias, x, type) && isPlain(mean, x, type) && isPlain(variance, x, type)) {
-    return NormAct::apply(x, weight, bias, RunningStatistics{mean, variance}, NormSettings{momentum, eps, slope});
+    return normAct(x, weight, bias, {mean, variance}, {momentum, eps, slope}, JoinTotals());
   }
   TORCH_CHECK(x.dim() < 2 || x.numel() == 0 || rowsOf(x) > 1,
               "expected more than 1 value per channel when training");
@@ -137,6 +147,11 @@ Tensor batchNormAct(const Tensor& x, const Tensor& weight, const Tensor& bias, c
 }
 
 }  // namespace
+
+Tensor normAct(const Tensor& x, const Tensor& weight, const Tensor& bias, const RunningStatistics& running,
+               const NormSettings& settings, const JoinTotals& join) {
+  return NormAct::apply(x, weight, bias, running, settings, join);
+}
 
 TORCH_LIBRARY(crab, library) {
   library.def(

@@ -2,6 +2,7 @@
 // gradients, whole registers of channels at a time.
 #include "batch_norm_cpu.h"
 
+#include "handles.h"
 #include "vectorised.h"
 
 #include <ATen/Parallel.h>
@@ -212,14 +213,14 @@ bool liesInRows(const Tensor& x) {
 
 NormResult cpuNormForward(const Tensor& x, const Tensor& weight, const Tensor& bias, const RunningStatistics& running,
                           const NormSettings& settings, const JoinTotals& join) {
-  if (x.scalar_type() == at::kDouble) return forwardOf<double>(x, weight, bias, running, settings, join);
-  return forwardOf<float>(x, weight, bias, running, settings, join);
+  return byType(x, [&](auto type) { return forwardOf<decltype(type)>(x, weight, bias, running, settings, join); });
 }
 
 NormGradients cpuNormBackward(const Tensor& x, const Tensor& gradient, const Tensor& weight, const Tensor& bias,
                               const NormResult& result, double slope, const JoinTotals& join) {
-  if (x.scalar_type() == at::kDouble) return backwardOf<double>(x, gradient, weight, bias, result, slope, join);
-  return backwardOf<float>(x, gradient, weight, bias, result, slope, join);
+  return byType(x, [&](auto type) {
+    return backwardOf<decltype(type)>(x, gradient, weight, bias, result, slope, join);
+  });
 }
 
 }  // namespace crab

@@ -49,4 +49,8 @@ NormResult cpuNormForward(const at::Tensor& x, const at::Tensor& weight, const a
 NormGradients cpuNormBackward(const at::Tensor& x, const at::Tensor& gradient, const at::Tensor& weight,
                               const at::Tensor& bias, const NormResult& result, double slope, const JoinTotals& join);
 
+// Both with autograd, for data that has a kernel; see batch_norm_act.cc.
+at::Tensor normAct(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                   const RunningStatistics& running, const NormSettings& settings, const JoinTotals& join);
+
 }  // namespace crab

@@ -8,8 +8,6 @@ namespace crab {
 
 namespace {
 
-constexpr double kMaxSafeInteger = 9007199254740991.0;
-
 // ---- schema -> kinds -------------------------------------------------------------------------------
 
 bool endsWith(const std::string& text, const std::string& ending) {
@@ -159,194 +157,127 @@ bool readScalar(napi_env env, napi_value value, const torch::jit::Stack& stack, 
   return true;
 }
 
-const at::Tensor* readTensor(napi_env env, const Parameter& parameter, napi_value value) {
+bool readTensor(napi_env env, const Parameter& parameter, napi_value value, at::Tensor& result) {
   auto* handle = static_cast<TensorHandle*>(unwrapHandle(env, value, HandleKind::Tensor));
-  if (handle == nullptr) return nullptr;
+  if (handle == nullptr) return false;
   if (!handle->tensor.defined()) fail("argument '" + parameter.name + "': the tensor has been freed", "CRAB_FREED");
-  return &handle->tensor;
+  result = handle->tensor;
+  return true;
+}
+
+bool readGenerator(napi_env env, napi_value value, at::Generator& result) {
+  auto* handle = static_cast<GeneratorHandle*>(unwrapHandle(env, value, HandleKind::Generator));
+  if (handle != nullptr) result = handle->generator;
+  return handle != nullptr;
+}
+
+napi_valuetype typeOf(napi_env env, napi_value value) {
+  napi_valuetype type = napi_undefined;
+  if (value != nullptr) napi_typeof(env, value, &type);
+  return type;
 }
 
 bool readString(napi_env env, napi_value value, std::string& result) {
-  napi_valuetype type = napi_undefined;
-  napi_typeof(env, value, &type);
-  if (type != napi_string) return false;
+  if (typeOf(env, value) != napi_string) return false;
   result = Napi::String(env, value).Utf8Value();
   return true;
 }
 
-bool isNull(napi_env env, napi_value value) {
-  napi_valuetype type = napi_undefined;
-  napi_typeof(env, value, &type);
-  return type == napi_null;
+// Dtype, layout or memory format, as ATen's number for it.
+bool readNamed(napi_env env, Kind kind, napi_value value, int64_t& result) {
+  std::string name;
+  if (!readString(env, value, name)) return false;
+  const auto type = kind == Kind::Dtype ? parseDtype(name) : Optional<at::ScalarType>();
+  const auto format = kind == Kind::MemoryFormat ? parseMemoryFormat(name) : Optional<at::MemoryFormat>();
+  if (type) result = static_cast<int64_t>(*type);
+  if (format) result = static_cast<int64_t>(*format);
+  const bool isStrided = kind == Kind::Layout && name == "strided";
+  if (isStrided) result = static_cast<int64_t>(at::kStrided);
+  return type || format || isStrided;
 }
 
-// Reads each element of an array with `read(element)`; false if it is no array or an element is wrong.
-template <typename Read>
-bool readArray(napi_env env, napi_value value, Read read) {
+// ---- one argument ----------------------------------------------------------------------------------
+
+// One value that `read(value, item)` takes; false if it does not.
+template <typename T, typename Read>
+bool pushOne(napi_value value, torch::jit::Stack& stack, const Read& read) {
+  T item{};
+  if (!read(value, item)) return false;
+  stack.emplace_back(std::move(item));
+  return true;
+}
+
+// An array of such values.
+template <typename T, typename Read>
+bool pushList(napi_env env, napi_value value, torch::jit::Stack& stack, const Read& read) {
   bool isArray = false;
   napi_is_array(env, value, &isArray);
   if (!isArray) return false;
   uint32_t length = 0;
   napi_get_array_length(env, value, &length);
+  c10::List<T> list;
   for (uint32_t i = 0; i < length; ++i) {
     napi_value element = nullptr;
-    if (napi_get_element(env, value, i, &element) != napi_ok || !read(element)) return false;
-  }
-  return true;
-}
-
-// ---- lists -----------------------------------------------------------------------------------------
-
-bool pushTensors(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
-  c10::List<at::Tensor> list;
-  const bool ok = readArray(env, value, [&](napi_value element) {
-    const at::Tensor* tensor = readTensor(env, parameter, element);
-    if (tensor != nullptr) list.push_back(*tensor);
-    return tensor != nullptr;
-  });
-  if (ok) stack.emplace_back(std::move(list));
-  return ok;
-}
-
-bool pushOptionalTensors(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
-  c10::List<Optional<at::Tensor>> list;
-  const bool ok = readArray(env, value, [&](napi_value element) {
-    if (isNull(env, element)) {
-      list.push_back(Optional<at::Tensor>());
-      return true;
-    }
-    const at::Tensor* tensor = readTensor(env, parameter, element);
-    if (tensor != nullptr) list.push_back(*tensor);
-    return tensor != nullptr;
-  });
-  if (ok) stack.emplace_back(std::move(list));
-  return ok;
-}
-
-bool pushInts(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
-  c10::List<int64_t> list;
-  int64_t number = 0;
-  if (parameter.repeat > 0 && readInt(env, value, number)) {
-    for (int64_t i = 0; i < parameter.repeat; ++i) list.push_back(number);
-    stack.emplace_back(std::move(list));
-    return true;
-  }
-  const bool ok = readArray(env, value, [&](napi_value element) {
-    const bool isInt = readInt(env, element, number);
-    if (isInt) list.push_back(number);
-    return isInt;
-  });
-  if (ok) stack.emplace_back(std::move(list));
-  return ok;
-}
-
-bool pushScalars(napi_env env, napi_value value, torch::jit::Stack& stack) {
-  c10::List<at::Scalar> list;
-  const bool ok = readArray(env, value, [&](napi_value element) {
-    at::Scalar scalar;
-    const bool isScalar = readScalar(env, element, stack, scalar);
-    if (isScalar) list.push_back(scalar);
-    return isScalar;
-  });
-  if (ok) stack.emplace_back(std::move(list));
-  return ok;
-}
-
-template <typename T, bool (*read)(napi_env, napi_value, T&)>
-bool pushPlainList(napi_env env, napi_value value, torch::jit::Stack& stack) {
-  c10::List<T> list;
-  const bool ok = readArray(env, value, [&](napi_value element) {
     T item{};
-    const bool isItem = read(env, element, item);
-    if (isItem) list.push_back(item);
-    return isItem;
-  });
-  if (ok) stack.emplace_back(std::move(list));
-  return ok;
-}
-
-// ---- one argument ----------------------------------------------------------------------------------
-
-template <typename T, bool (*read)(napi_env, napi_value, T&)>
-bool pushPlain(napi_env env, napi_value value, torch::jit::Stack& stack) {
-  T item{};
-  if (!read(env, value, item)) return false;
-  stack.emplace_back(std::move(item));
+    if (napi_get_element(env, value, i, &element) != napi_ok || !read(element, item)) return false;
+    list.push_back(std::move(item));
+  }
+  stack.emplace_back(std::move(list));
   return true;
-}
-
-bool pushTensor(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
-  const at::Tensor* tensor = readTensor(env, parameter, value);
-  if (tensor != nullptr) stack.emplace_back(*tensor);
-  return tensor != nullptr;
-}
-
-bool pushScalar(napi_env env, napi_value value, torch::jit::Stack& stack) {
-  at::Scalar scalar;
-  if (!readScalar(env, value, stack, scalar)) return false;
-  stack.emplace_back(scalar);
-  return true;
-}
-
-bool pushNamed(napi_env env, Kind kind, napi_value value, torch::jit::Stack& stack) {
-  std::string name;
-  if (!readString(env, value, name)) return false;
-  if (kind == Kind::Device) {
-    stack.emplace_back(parseDevice(name));
-    return true;
-  }
-  if (kind == Kind::Layout && name == "strided") {
-    stack.emplace_back(static_cast<int64_t>(at::kStrided));
-    return true;
-  }
-  if (kind == Kind::Dtype) {
-    if (auto type = parseDtype(name)) {
-      stack.emplace_back(static_cast<int64_t>(*type));
-      return true;
-    }
-  }
-  if (kind == Kind::MemoryFormat) {
-    if (auto format = parseMemoryFormat(name)) {
-      stack.emplace_back(static_cast<int64_t>(*format));
-      return true;
-    }
-  }
-  return false;
-}
-
-bool pushGenerator(napi_env env, napi_value value, torch::jit::Stack& stack) {
-  auto* handle = static_cast<GeneratorHandle*>(unwrapHandle(env, value, HandleKind::Generator));
-  if (handle != nullptr) stack.emplace_back(handle->generator);
-  return handle != nullptr;
 }
 
 bool push(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
-  switch (parameter.kind) {
-    case Kind::Tensor: return pushTensor(env, parameter, value, stack);
-    case Kind::TensorList: return pushTensors(env, parameter, value, stack);
-    case Kind::OptionalTensorList: return pushOptionalTensors(env, parameter, value, stack);
-    case Kind::Scalar: return pushScalar(env, value, stack);
-    case Kind::ScalarList: return pushScalars(env, value, stack);
-    case Kind::Int: return pushPlain<int64_t, readInt>(env, value, stack);
-    case Kind::IntList: return pushInts(env, parameter, value, stack);
-    case Kind::Float: return pushPlain<double, readFloat>(env, value, stack);
-    case Kind::FloatList: return pushPlainList<double, readFloat>(env, value, stack);
-    case Kind::Bool: return pushPlain<bool, readBool>(env, value, stack);
-    case Kind::BoolList: return pushPlainList<bool, readBool>(env, value, stack);
-    case Kind::String: return pushPlain<std::string, readString>(env, value, stack);
+  const Kind kind = parameter.kind;
+  const auto tensor = [&](napi_value from, at::Tensor& to) { return readTensor(env, parameter, from, to); };
+  const auto optionalTensor = [&](napi_value from, Optional<at::Tensor>& to) {
+    if (typeOf(env, from) == napi_null) return true;
+    to = at::Tensor();
+    return readTensor(env, parameter, from, *to);
+  };
+  const auto scalar = [&](napi_value from, at::Scalar& to) { return readScalar(env, from, stack, to); };
+  const auto integer = [&](napi_value from, int64_t& to) { return readInt(env, from, to); };
+  const auto number = [&](napi_value from, double& to) { return readFloat(env, from, to); };
+  const auto flag = [&](napi_value from, bool& to) { return readBool(env, from, to); };
+  const auto text = [&](napi_value from, std::string& to) { return readString(env, from, to); };
+  const auto named = [&](napi_value from, int64_t& to) { return readNamed(env, kind, from, to); };
+  const auto generator = [&](napi_value from, at::Generator& to) { return readGenerator(env, from, to); };
+  // One number stands for as many as int[2] and the like take.
+  const auto repeated = [&](napi_value from, std::vector<int64_t>& to) {
+    int64_t each = 0;
+    if (parameter.repeat > 0 && readInt(env, from, each)) to.assign(parameter.repeat, each);
+    return !to.empty();
+  };
+  switch (kind) {
+    case Kind::Tensor: return pushOne<at::Tensor>(value, stack, tensor);
+    case Kind::TensorList: return pushList<at::Tensor>(env, value, stack, tensor);
+    case Kind::OptionalTensorList: return pushList<Optional<at::Tensor>>(env, value, stack, optionalTensor);
+    case Kind::Scalar: return pushOne<at::Scalar>(value, stack, scalar);
+    case Kind::ScalarList: return pushList<at::Scalar>(env, value, stack, scalar);
+    case Kind::Int: return pushOne<int64_t>(value, stack, integer);
+    case Kind::IntList:
+      return pushOne<std::vector<int64_t>>(value, stack, repeated) || pushList<int64_t>(env, value, stack, integer);
+    case Kind::Float: return pushOne<double>(value, stack, number);
+    case Kind::FloatList: return pushList<double>(env, value, stack, number);
+    case Kind::Bool: return pushOne<bool>(value, stack, flag);
+    case Kind::BoolList: return pushList<bool>(env, value, stack, flag);
+    case Kind::String: return pushOne<std::string>(value, stack, text);
     case Kind::Dtype:
     case Kind::Layout:
-    case Kind::MemoryFormat:
-    case Kind::Device: return pushNamed(env, parameter.kind, value, stack);
-    case Kind::Generator: return pushGenerator(env, value, stack);
+    case Kind::MemoryFormat: return pushOne<int64_t>(value, stack, named);
+    case Kind::Device: {
+      std::string name;
+      if (!readString(env, value, name)) return false;
+      stack.emplace_back(parseDevice(name));
+      return true;
+    }
+    case Kind::Generator: return pushOne<at::Generator>(value, stack, generator);
     case Kind::Unsupported: return false;
   }
   return false;
 }
 
 void pushArgument(napi_env env, const Parameter& parameter, napi_value value, torch::jit::Stack& stack) {
-  napi_valuetype type = napi_undefined;
-  if (value != nullptr) napi_typeof(env, value, &type);
+  const napi_valuetype type = typeOf(env, value);
   if (type == napi_undefined && parameter.defaultValue) {
     stack.push_back(*parameter.defaultValue);
   } else if (type == napi_undefined) {
@@ -362,7 +293,7 @@ void pushArgument(napi_env env, const Parameter& parameter, napi_value value, to
 
 Operator compileOperator(const c10::OperatorHandle& handle) {
   const c10::FunctionSchema& schema = handle.schema();
-  Operator op{handle, {}, schema.is_mutable(), false};
+  Operator op{handle, {}, false};
   for (const auto& argument : schema.arguments()) op.parameters.push_back(compileParameter(argument));
   const auto& returns = schema.returns();
   const bool aliasesFirst = returns.size() == 1 && returns[0].alias_info() != nullptr &&

@@ -41,7 +41,6 @@ struct Parameter {
 struct Operator {
   c10::OperatorHandle handle;
   std::vector<Parameter> parameters;
-  bool isMutable;     // changes one of its arguments
   bool returnsSelf;   // in-place: its one result is its first argument, which JavaScript already has
 };
 

@@ -102,10 +102,6 @@ napi_value noCuda(const Napi::CallbackInfo&) { fail(kNoCuda, "CRAB_TORCH"); }
 
 }  // namespace
 
-CarriedStreams::CarriedStreams() = default;
-CarriedStreams::Use::Use(const CarriedStreams&) {}
-CarriedStreams::Use::~Use() = default;
-
 at::Generator newCudaGenerator(c10::DeviceIndex) { fail(kNoCuda, "CRAB_TORCH"); }
 
 void defineCuda(Napi::Object exports) {

@@ -177,23 +177,6 @@ napi_value graphReset(const Napi::CallbackInfo& info) {
 
 }  // namespace
 
-CarriedStreams::CarriedStreams() {
-  for (const auto& [device, stream] : sideStreams) {
-    if (c10::cuda::getCurrentCUDAStream(device) == stream) streams_.push_back(stream.unwrap());
-  }
-}
-
-CarriedStreams::Use::Use(const CarriedStreams& carried) {
-  for (const c10::Stream& stream : carried.streams_) {
-    before_.push_back(c10::cuda::getCurrentCUDAStream(stream.device_index()).unwrap());
-    c10::cuda::setCurrentCUDAStream(CUDAStream(stream));
-  }
-}
-
-CarriedStreams::Use::~Use() {
-  for (const c10::Stream& stream : before_) c10::cuda::setCurrentCUDAStream(CUDAStream(stream));
-}
-
 void defineCudaStreams(Napi::Object exports) {
   define<enterSideStream>(exports, "enterSideStream");
   define<leaveSideStream>(exports, "leaveSideStream");

@@ -4,8 +4,6 @@
 
 #include <ATen/core/grad_mode.h>
 
-#include <cmath>
-
 namespace crab {
 
 namespace {
@@ -16,18 +14,15 @@ struct Bytes {
 };
 
 Bytes bytesOf(Napi::Value value) {
-  if (value.IsTypedArray()) {
-    Napi::TypedArray array = value.As<Napi::TypedArray>();
-    auto* start = static_cast<uint8_t*>(array.ArrayBuffer().Data());
-    return {start + array.ByteOffset(), array.ByteLength()};
-  }
-  fail("expected a typed array");
+  if (!value.IsTypedArray()) fail("expected a typed array");
+  Napi::TypedArray array = value.As<Napi::TypedArray>();
+  return {static_cast<uint8_t*>(array.ArrayBuffer().Data()) + array.ByteOffset(), array.ByteLength()};
 }
 
 at::ScalarType dtypeArgument(Napi::Value value) {
-  if (!value.IsString()) fail("expected a dtype name");
-  auto type = parseDtype(value.As<Napi::String>());
-  if (!type) fail("unknown dtype '" + value.As<Napi::String>().Utf8Value() + "'");
+  const std::string name = textOf(value, "expected a dtype name");
+  auto type = parseDtype(name);
+  if (!type) fail("unknown dtype '" + name + "'");
   return *type;
 }
 
@@ -36,12 +31,7 @@ std::vector<int64_t> shapeArgument(Napi::Value value) {
   Napi::Array array = value.As<Napi::Array>();
   std::vector<int64_t> shape(array.Length());
   for (uint32_t i = 0; i < array.Length(); ++i) {
-    Napi::Value size = array.Get(i);
-    const double number = size.IsNumber() ? size.As<Napi::Number>().DoubleValue() : -1;
-    if (!(number >= 0 && number <= 9007199254740991.0) || number != std::floor(number)) {
-      fail("expected a shape: whole numbers from 0");
-    }
-    shape[i] = static_cast<int64_t>(number);
+    shape[i] = wholeOf(array.Get(i), 0, kMaxSafeInteger, "expected a shape: whole numbers from 0");
   }
   return shape;
 }
@@ -69,8 +59,7 @@ napi_value fromBytes(const Napi::CallbackInfo& info) {
   const Bytes bytes = bytesOf(info[0]);
   const auto shape = shapeArgument(info[1]);
   const auto type = dtypeArgument(info[2]);
-  if (!info[3].IsString()) fail("expected a device name");
-  const at::Device device = parseDevice(info[3].As<Napi::String>());
+  const at::Device device = parseDevice(textOf(info[3], "expected a device name"));
   requireLength(bytes.length, denseBytes(shape, type));
   at::AutoDispatchBelowADInplaceOrView guard;
   at::Tensor result = at::empty(shape, at::TensorOptions().dtype(type).device(device));
@@ -80,7 +69,6 @@ napi_value fromBytes(const Napi::CallbackInfo& info) {
 
 // copyFromBytes(tensor, typedArray): overwrites a tensor's elements (row-major order) in place.
 napi_value copyFromBytes(const Napi::CallbackInfo& info) {
-  requireNoAsyncBackward(info.Env(), "a tensor cannot be overwritten");
   at::Tensor tensor = tensorOf(info[0]);
   const Bytes bytes = bytesOf(info[1]);
   requireLength(bytes.length, tensor.numel() * static_cast<int64_t>(tensor.element_size()));

@@ -9,6 +9,10 @@
 //
 // The kernel takes f32 and f64 on a CPU where classes are deep enough to pay; everything else goes through
 // libtorch's operators, gates that need a gradient too.
+//
+// crab::batched_linear: the same without gates, of inputs [M, N, in], weights [M, in, out] and biases [M, 1, out].
+// The result of few rows and many weights, which a BLAS is slow at, comes from a kernel of our own
+// (thin_product.h); everything else goes through libtorch's operators.
 #include "handles.h"
 #include "modes.h"
 #include "thin_product.h"
@@ -115,13 +119,13 @@ void multiply(const Tensor& x, const Tensor& w, Tensor& y, bool add) {
 
 // `work(concept)` for every concept; products use all threads where there are fewer concepts than threads.
 template <typename Work>
-void eachConcept(const Shape& s, const Work& work) {
+void eachConcept(int64_t concepts, const Work& work) {
   const auto some = [&](int64_t from, int64_t to) {
     const at::AutoDispatchBelowADInplaceOrView guard;
     for (int64_t m = from; m < to; m++) work(m);
   };
-  if (s.concepts < at::get_num_threads()) return some(0, s.concepts);
-  at::parallel_for(0, s.concepts, 1, some);
+  if (concepts < at::get_num_threads()) return some(0, concepts);
+  at::parallel_for(0, concepts, 1, some);
 }
 
 template <typename T>
@@ -129,7 +133,7 @@ Tensor forwardOf(const Tensor& x, const std::vector<GateClass<T>>& classes, cons
                  const Shape& s) {
   const int64_t rows = s.sets * s.problems;
   const Tensor result = at::empty({s.concepts, rows, s.outputs}, x.options());
-  eachConcept(s, [&](int64_t m) {
+  eachConcept(s.concepts, [&](int64_t m) {
     const Tensor own = result.select(0, m);
     own.copy_(bias.select(0, m).expand({rows, s.outputs}));
     T* y = own.template data_ptr<T>();
@@ -160,7 +164,7 @@ variable_list gradientsOf(const Tensor& x, const std::vector<GateClass<T>>& clas
   Tensor inputGradient, weightGradient;
   if (needs.input) inputGradient = at::empty_like(x);
   if (needs.weight) weightGradient = at::empty_like(weight);
-  eachConcept(s, [&](int64_t m) {
+  eachConcept(s.concepts, [&](int64_t m) {
     const T* from = gradient.data_ptr<T>() + m * rows * s.outputs;
     const Tensor inputs = x.select(0, m).view({s.problems, -1}), weights = weight.select(0, m);
     const Tensor summed = at::empty({s.problems, s.outputs}, x.options());
@@ -217,8 +221,7 @@ struct ByClasses : torch::autograd::Function<ByClasses> {
                         const Tensor& bias) {
     context->save_for_backward({x, gates, weight, bias});
     const Shape s(x, gates, weight);
-    if (x.scalar_type() == at::kDouble) return forwardOf(x, classesOf<double>(gates), weight, bias, s);
-    return forwardOf(x, classesOf<float>(gates), weight, bias, s);
+    return byType(x, [&](auto type) { return forwardOf(x, classesOf<decltype(type)>(gates), weight, bias, s); });
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -229,9 +232,9 @@ struct ByClasses : torch::autograd::Function<ByClasses> {
     const Needs needs{context->needs_input_grad(0), context->needs_input_grad(2)};
     const Shape s(x, gates, weight);
     const Tensor gradient = gradients[0].contiguous();
-    auto result = x.scalar_type() == at::kDouble
-                      ? gradientsOf(x, classesOf<double>(gates), weight, gradient, s, needs)
-                      : gradientsOf(x, classesOf<float>(gates), weight, gradient, s, needs);
+    auto result = byType(x, [&](auto type) {
+      return gradientsOf(x, classesOf<decltype(type)>(gates), weight, gradient, s, needs);
+    });
     if (!bias.requires_grad()) result[3] = Tensor();
     return result;
   }
@@ -241,10 +244,53 @@ bool isPlain(const Tensor& x, at::ScalarType type) {
   return x.is_cpu() && x.layout() == at::kStrided && x.scalar_type() == type && x.is_contiguous();
 }
 
+// ---- without gates -------------------------------------------------------------------------------------
+
+// Weights of one product from which on it is slow to lay them out anew: they leave the second cache.
+constexpr int64_t kManyWeights = 1 << 18;
+
+struct OfFewRows : torch::autograd::Function<OfFewRows> {
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    context->save_for_backward({x, weight});
+    const int64_t count = x.size(0);
+    const ThinShape shape{x.size(1), x.size(2), weight.size(2)};
+    const Tensor result = at::empty({count, shape.rows, shape.columns}, x.options());
+    result.copy_(bias.expand_as(result));
+    eachConcept(count, [&](int64_t m) {
+      thinProduct(shape, {x.data_ptr<float>() + m * shape.rows * shape.depth, shape.depth},
+                  {weight.data_ptr<float>() + m * shape.depth * shape.columns, shape.columns},
+                  {result.data_ptr<float>() + m * shape.rows * shape.columns, shape.columns}, true);
+    });
+    return result;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const Tensor &x = saved[0], &weight = saved[1], &gradient = gradients[0];
+    variable_list result(3);
+    if (context->needs_input_grad(0)) result[0] = at::bmm(gradient, weight.transpose(1, 2));
+    if (context->needs_input_grad(1)) result[1] = at::bmm(x.transpose(1, 2), gradient);
+    if (context->needs_input_grad(2)) result[2] = gradient.sum(1, true);
+    return result;
+  }
+};
+
+Tensor batchedLinear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const bool fits = bias.dim() == 3 && x.dim() == 3 && weight.dim() == 3 && x.size(0) == weight.size(0) &&
+                    x.size(2) == weight.size(1) && bias.size(0) == x.size(0) && bias.size(1) == 1 &&
+                    bias.size(2) == weight.size(2);
+  if (fits && isPlain(x, at::kFloat) && isPlain(weight, at::kFloat) && isPlain(bias, at::kFloat) && weight.size(1) * weight.size(2) >= kManyWeights &&
+      hasThinProduct({x.size(1), x.size(2), weight.size(2)}) && !autocastsOnCpu()) {
+    return OfFewRows::apply(x, weight, bias);
+  }
+  return at::baddbmm(bias, x, weight);
+}
+
+// ---- with gates ----------------------------------------------------------------------------------------
+
 bool pays(const Tensor& x, const Tensor& gates) {
   if (x.numel() == 0) return false;
-  const int64_t runs = gates.scalar_type() == at::kDouble ? runsOf(classesOf<double>(gates))
-                                                          : runsOf(classesOf<float>(gates));
+  const int64_t runs = byType(gates, [&](auto type) { return runsOf(classesOf<decltype(type)>(gates)); });
   return (gates.size(0) - 1) * x.size(2) * x.size(3) >= runs * kFewestSpared;
 }
 
@@ -270,6 +316,8 @@ Tensor gatedLinear(const Tensor& x, const Tensor& gates, const Tensor& weight, c
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(crab, library) {
+  library.def("batched_linear(Tensor input, Tensor weight, Tensor bias) -> Tensor");
+  library.impl("batched_linear", c10::DispatchKey::CompositeImplicitAutograd, TORCH_FN(batchedLinear));
   library.def("gated_linear(Tensor input, Tensor gates, Tensor weight, Tensor bias) -> Tensor");
   library.impl("gated_linear", c10::DispatchKey::CompositeImplicitAutograd, TORCH_FN(gatedLinear));
 }

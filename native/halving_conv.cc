@@ -32,8 +32,7 @@ struct ByMinimalFiltering : torch::autograd::Function<ByMinimalFiltering<doublin
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x, const Tensor& weight) {
     const Tensor weights = transformedWeights(channelsLast(weight));
     context->save_for_backward({x, weight, weights});
-    const FilterGeometry geometry = geometryOf(x, weight, doubling);
-    return doubling ? expanded(geometry, x, weights) : shrunk(geometry, x, weights);
+    return filtered(geometryOf(x, weight, doubling), x, weights, doubling);
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
@@ -48,9 +47,8 @@ struct ByMinimalFiltering : torch::autograd::Function<ByMinimalFiltering<doublin
       return {std::get<0>(all), std::get<1>(all)};
     }
     const Tensor gradient = channelsLast(gradients[0]);
-    const FilterGeometry geometry = geometryOf(x, weight, doubling);
-    const FilterGradients result = doubling ? expandedGradients(geometry, x, gradient, weights, needs)
-                                            : shrunkGradients(geometry, x, gradient, weights, needs);
+    const FilterGradients result =
+        filteredGradients(geometryOf(x, weight, doubling), x, gradient, weights, needs, doubling);
     return {result.input, result.weight};
   }
 };

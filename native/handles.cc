@@ -8,6 +8,7 @@
 #include "handles.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 namespace crab {
@@ -96,21 +97,18 @@ void finalizeTensor(FinalizerEnv, void* data, void*) {
 }
 
 napi_value dispose(const Napi::CallbackInfo& info) {
-  auto* handle = static_cast<TensorHandle*>(unwrapHandle(info.Env(), info[0], HandleKind::Tensor));
-  if (handle == nullptr) fail("expected a tensor");
-  release(*handle);
+  release(handleOf<TensorHandle>(info[0], HandleKind::Tensor, "expected a tensor"));
   return nullptr;
 }
 
 // setData(tensor, source): the tensor takes the source's memory, type and device, and stays the same leaf.
 napi_value setData(const Napi::CallbackInfo& info) {
-  requireNoAsyncBackward(info.Env(), "setData() cannot be called");
   const at::Tensor source = tensorOf(info[1]);
   tensorOf(info[0]);
-  auto* handle = static_cast<TensorHandle*>(unwrapHandle(info.Env(), info[0], HandleKind::Tensor));
-  handle->tensor.set_data(source);
-  releaseStorage(*handle);
-  holdStorage(info.Env(), *handle);
+  auto& handle = handleOf<TensorHandle>(info[0], HandleKind::Tensor, "expected a tensor");
+  handle.tensor.set_data(source);
+  releaseStorage(handle);
+  holdStorage(info.Env(), handle);
   return nullptr;
 }
 
@@ -186,10 +184,9 @@ void* unwrapHandle(napi_env env, napi_value value, HandleKind kind) {
 }
 
 const at::Tensor& tensorOf(Napi::Value value) {
-  auto* handle = static_cast<TensorHandle*>(unwrapHandle(value.Env(), value, HandleKind::Tensor));
-  if (handle == nullptr) fail("expected a tensor");
-  if (!handle->tensor.defined()) fail("the tensor has been freed", "CRAB_FREED");
-  return handle->tensor;
+  const auto& handle = handleOf<TensorHandle>(value, HandleKind::Tensor, "expected a tensor");
+  if (!handle.tensor.defined()) fail("the tensor has been freed", "CRAB_FREED");
+  return handle.tensor;
 }
 
 std::vector<at::Tensor> tensorsOf(Napi::Value value) {
@@ -205,17 +202,31 @@ std::vector<at::Tensor> tensorsOf(Napi::Value value) {
 }
 
 const at::Generator& generatorOf(Napi::Value value) {
-  auto* handle = static_cast<GeneratorHandle*>(unwrapHandle(value.Env(), value, HandleKind::Generator));
-  if (handle == nullptr) fail("expected a generator");
-  return handle->generator;
+  return handleOf<GeneratorHandle>(value, HandleKind::Generator, "expected a generator").generator;
+}
+
+bool flagOf(Napi::Value value) {
+  if (!value.IsBoolean()) fail("expected true or false");
+  return value.As<Napi::Boolean>().Value();
+}
+
+double numberOf(Napi::Value value, const char* expected) {
+  if (!value.IsNumber()) fail(expected);
+  return value.As<Napi::Number>().DoubleValue();
+}
+
+int64_t wholeOf(Napi::Value value, double least, double most, const char* expected) {
+  const double number = numberOf(value, expected);
+  if (!(number >= least && number <= most) || number != std::floor(number)) fail(expected);
+  return static_cast<int64_t>(number);
+}
+
+std::string textOf(Napi::Value value, const char* expected) {
+  if (!value.IsString()) fail(expected);
+  return value.As<Napi::String>();
 }
 
 void fail(const std::string& message, const char* code) { throw Failure{message, code}; }
-
-void requireNoAsyncBackward(napi_env env, const char* what) {
-  if (stateOf(env).asyncBackwards == 0) return;
-  fail(std::string(what) + " while backwardAsync() is running; await it first", "CRAB_BUSY");
-}
 
 namespace {
 

@@ -50,7 +50,6 @@ struct EnvState {
   int64_t weightAfterFull = 0;  // weight that a full collection left
   napi_ref collector = nullptr;  // V8's gc(); lives as long as the environment
   bool collecting = false;
-  int asyncBackwards = 0;     // backward passes now running off the event loop
 };
 
 EnvState& stateOf(napi_env env);
@@ -83,6 +82,9 @@ struct GeneratorHandle {
 napi_value wrapTensor(napi_env env, at::Tensor tensor);
 napi_value wrapTensors(napi_env env, const std::vector<at::Tensor>& tensors);
 
+// The largest whole number up to which all of them are exact in JavaScript.
+constexpr double kMaxSafeInteger = 9007199254740991.0;
+
 // The object behind an External of that kind, or nullptr.
 void* unwrapHandle(napi_env env, napi_value value, HandleKind kind);
 
@@ -91,9 +93,16 @@ const at::Tensor& tensorOf(Napi::Value value);
 std::vector<at::Tensor> tensorsOf(Napi::Value array);
 const at::Generator& generatorOf(Napi::Value value);
 
+// Plain arguments; each throws where something else was given. `expected` says what.
+bool flagOf(Napi::Value value);
+double numberOf(Napi::Value value, const char* expected = "expected a number");
+// A whole number in a range.
+int64_t wholeOf(Napi::Value value, double least, double most, const char* expected);
+std::string textOf(Napi::Value value, const char* expected = "expected a text");
+
 // Why something failed. `code` says its kind to TypeScript: CRAB_TYPE (a wrong argument), CRAB_FREED (a
-// freed tensor), CRAB_BUSY (a backward pass is running), CRAB_OOM (no memory), CRAB_PEER (another process of
-// the group did not answer), CRAB_TORCH (libtorch refused).
+// freed tensor), CRAB_OOM (no memory), CRAB_PEER (another process of the group did not answer), CRAB_TORCH
+// (libtorch refused).
 struct Failure {
   std::string message;
   const char* code;
@@ -109,9 +118,6 @@ struct PeerError : std::runtime_error {
 // The exception now handled, and the JavaScript error that stands for it.
 Failure currentFailure();
 napi_value failureToJs(napi_env env, const Failure& failure);
-
-// Refuses what would race with a backward pass now running off the event loop.
-void requireNoAsyncBackward(napi_env env, const char* what);
 
 // libtorch's warnings are not printed, on the thread that calls this.
 void dropWarnings();
@@ -144,6 +150,32 @@ void define(Napi::Object exports, const char* name) {
   napi_value function = nullptr;
   napi_create_function(exports.Env(), name, NAPI_AUTO_LENGTH, guarded<body>, nullptr, &function);
   exports.Set(name, Napi::Value(exports.Env(), function));
+}
+
+// A JavaScript value that owns an object, whose first member is its kind.
+template <typename Handle>
+napi_value wrapHandle(napi_env env, std::unique_ptr<Handle> handle) {
+  const auto finalize = [](FinalizerEnv, void* data, void*) { delete static_cast<Handle*>(data); };
+  napi_value result = nullptr;
+  if (napi_create_external(env, handle.get(), finalize, nullptr, &result) != napi_ok) {
+    fail("the JavaScript engine could not hold an object", "CRAB_TORCH");
+  }
+  handle.release();
+  return result;
+}
+
+// The object behind a value of that kind; throws where there is none.
+template <typename Handle>
+Handle& handleOf(Napi::Value value, HandleKind kind, const char* expected) {
+  void* handle = unwrapHandle(value.Env(), value, kind);
+  if (handle == nullptr) fail(expected);
+  return *static_cast<Handle*>(handle);
+}
+
+// `work` with a value of the tensor's type, f64 or else f32, which says to a generic function which it is.
+template <typename Work>
+auto byType(const at::Tensor& x, const Work& work) {
+  return x.scalar_type() == at::kDouble ? work(double()) : work(float());
 }
 
 // Each file adds its functions to the addon.

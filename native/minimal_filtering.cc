@@ -1,6 +1,7 @@
 // Some images at a time, so that what lies between the steps stays in the cache.
 #include "minimal_filtering.h"
 
+#include "handles.h"
 #include "minimal_filtering_transforms.h"
 
 #include <ATen/Parallel.h>
@@ -139,16 +140,18 @@ class Chunk {
     });
   }
 
-  // `weights`: [9, outputs, 4 channels].
-  void shrink(const Tensor& weights) {
-    Tensor products = this->products();
-    at::bmm_out(products, values(), weights.transpose(1, 2));
+  // From one side to the other; `weights`: [9, outputs, 4 channels].
+  void multiply(const Tensor& weights, bool toLarge) {
+    Tensor values = this->values(), products = this->products();
+    if (toLarge) {
+      at::bmm_out(values, products, weights);
+    } else {
+      at::bmm_out(products, values, weights.transpose(1, 2));
+    }
   }
 
-  void expand(const Tensor& weights) {
-    Tensor values = this->values();
-    at::bmm_out(values, products(), weights);
-  }
+  void read(const Tensor& x, bool large) { large ? readLarge(x.data_ptr<T>()) : readSmall(x.data_ptr<T>()); }
+  void write(const Tensor& x, bool large) { large ? writeLarge(x.data_ptr<T>()) : writeSmall(x.data_ptr<T>()); }
 
   void addWeightGradient(Tensor& gradient) { gradient.baddbmm_(products().transpose(1, 2), values()); }
 
@@ -212,112 +215,61 @@ std::vector<Tensor> gradientsOfParts(const Geometry& g, const at::TensorOptions&
   return result;
 }
 
-Tensor emptyLarge(const Geometry& g, const at::TensorOptions& options) {
-  const auto format = at::MemoryFormat::ChannelsLast;
-  return at::empty({g.images, g.channels, 2 * g.height, 2 * g.width}, options.memory_format(format));
-}
-
-Tensor emptySmall(const Geometry& g, const at::TensorOptions& options) {
-  const auto format = at::MemoryFormat::ChannelsLast;
-  return at::empty({g.images, g.outputs, g.height, g.width}, options.memory_format(format));
+Tensor emptySide(const Geometry& g, const at::TensorOptions& options, bool large) {
+  const auto last = options.memory_format(at::MemoryFormat::ChannelsLast);
+  return large ? at::empty({g.images, g.channels, 2 * g.height, 2 * g.width}, last)
+               : at::empty({g.images, g.outputs, g.height, g.width}, last);
 }
 
 template <typename T>
-Tensor shrunkOf(const Geometry& g, const Tensor& large, const Tensor& weights) {
-  const Tensor small = emptySmall(g, large.options());
-  eachChunk<T>(g, large.options(), partsOf(g), [&](Chunk<T>& chunk, int64_t) {
-    chunk.readLarge(large.data_ptr<T>());
-    chunk.shrink(weights);
-    chunk.writeSmall(small.data_ptr<T>());
+Tensor filteredOf(const Geometry& g, const Tensor& x, const Tensor& weights, bool doubling) {
+  const Tensor result = emptySide(g, x.options(), doubling);
+  eachChunk<T>(g, x.options(), partsOf(g), [&](Chunk<T>& chunk, int64_t) {
+    chunk.read(x, !doubling);
+    chunk.multiply(weights, doubling);
+    chunk.write(result, doubling);
   });
-  return small;
+  return result;
 }
 
+// The gradient goes the other way.
 template <typename T>
-Tensor expandedOf(const Geometry& g, const Tensor& small, const Tensor& weights) {
-  const Tensor large = emptyLarge(g, small.options());
-  eachChunk<T>(g, small.options(), partsOf(g), [&](Chunk<T>& chunk, int64_t) {
-    chunk.readSmall(small.data_ptr<T>());
-    chunk.expand(weights);
-    chunk.writeLarge(large.data_ptr<T>());
-  });
-  return large;
-}
-
-template <typename T>
-FilterGradients shrunkGradientsOf(const Geometry& g, const Tensor& large, const Tensor& gradient,
-                                  const Tensor& weights, FilterNeeds needs) {
+FilterGradients gradientsOf(const Geometry& g, const Tensor& x, const Tensor& gradient, const Tensor& weights,
+                            FilterNeeds needs, bool doubling) {
   FilterGradients result;
-  if (needs.input) result.input = emptyLarge(g, large.options());
+  if (needs.input) result.input = emptySide(g, x.options(), !doubling);
   const int64_t parts = partsOf(g);
-  auto sums = gradientsOfParts(g, large.options(), needs.weight ? parts : 0);
-  eachChunk<T>(g, large.options(), parts, [&](Chunk<T>& chunk, int64_t part) {
-    chunk.readSmall(gradient.data_ptr<T>());
+  auto sums = gradientsOfParts(g, x.options(), needs.weight ? parts : 0);
+  eachChunk<T>(g, x.options(), parts, [&](Chunk<T>& chunk, int64_t part) {
+    chunk.read(gradient, doubling);
     if (needs.input) {
-      chunk.expand(weights);
-      chunk.writeLarge(result.input.data_ptr<T>());
+      chunk.multiply(weights, !doubling);
+      chunk.write(result.input, !doubling);
     }
     if (needs.weight) {
-      chunk.readLarge(large.data_ptr<T>());
+      chunk.read(x, !doubling);
       chunk.addWeightGradient(sums[part]);
     }
   });
   if (needs.weight) result.weight = summedGradient<T>(sums, g);
   return result;
 }
-
-template <typename T>
-FilterGradients expandedGradientsOf(const Geometry& g, const Tensor& small, const Tensor& gradient,
-                                    const Tensor& weights, FilterNeeds needs) {
-  FilterGradients result;
-  if (needs.input) result.input = emptySmall(g, small.options());
-  const int64_t parts = partsOf(g);
-  auto sums = gradientsOfParts(g, small.options(), needs.weight ? parts : 0);
-  eachChunk<T>(g, small.options(), parts, [&](Chunk<T>& chunk, int64_t part) {
-    chunk.readLarge(gradient.data_ptr<T>());
-    if (needs.input) {
-      chunk.shrink(weights);
-      chunk.writeSmall(result.input.data_ptr<T>());
-    }
-    if (needs.weight) {
-      chunk.readSmall(small.data_ptr<T>());
-      chunk.addWeightGradient(sums[part]);
-    }
-  });
-  if (needs.weight) result.weight = summedGradient<T>(sums, g);
-  return result;
-}
-
-bool isDouble(const Tensor& x) { return x.scalar_type() == at::kDouble; }
 
 }  // namespace
 
 Tensor transformedWeights(const Tensor& weight) {
-  return isDouble(weight) ? transformedWeightsOf<double>(weight) : transformedWeightsOf<float>(weight);
+  return byType(weight, [&](auto type) { return transformedWeightsOf<decltype(type)>(weight); });
 }
 
-Tensor shrunk(const FilterGeometry& geometry, const Tensor& large, const Tensor& weights) {
-  const Geometry g{geometry};
-  return isDouble(large) ? shrunkOf<double>(g, large, weights) : shrunkOf<float>(g, large, weights);
+Tensor filtered(const FilterGeometry& geometry, const Tensor& x, const Tensor& weights, bool doubling) {
+  return byType(x, [&](auto type) { return filteredOf<decltype(type)>(Geometry{geometry}, x, weights, doubling); });
 }
 
-Tensor expanded(const FilterGeometry& geometry, const Tensor& small, const Tensor& weights) {
-  const Geometry g{geometry};
-  return isDouble(small) ? expandedOf<double>(g, small, weights) : expandedOf<float>(g, small, weights);
-}
-
-FilterGradients shrunkGradients(const FilterGeometry& geometry, const Tensor& large, const Tensor& gradient,
-                                const Tensor& weights, FilterNeeds needs) {
-  const Geometry g{geometry};
-  return isDouble(large) ? shrunkGradientsOf<double>(g, large, gradient, weights, needs)
-                         : shrunkGradientsOf<float>(g, large, gradient, weights, needs);
-}
-
-FilterGradients expandedGradients(const FilterGeometry& geometry, const Tensor& small, const Tensor& gradient,
-                                  const Tensor& weights, FilterNeeds needs) {
-  const Geometry g{geometry};
-  return isDouble(small) ? expandedGradientsOf<double>(g, small, gradient, weights, needs)
-                         : expandedGradientsOf<float>(g, small, gradient, weights, needs);
+FilterGradients filteredGradients(const FilterGeometry& geometry, const Tensor& x, const Tensor& gradient,
+                                  const Tensor& weights, FilterNeeds needs, bool doubling) {
+  return byType(x, [&](auto type) {
+    return gradientsOf<decltype(type)>(Geometry{geometry}, x, gradient, weights, needs, doubling);
+  });
 }
 
 }  // namespace crab

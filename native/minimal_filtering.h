@@ -23,9 +23,8 @@ struct FilterGeometry {
 // Weights [outputs, channels, 4, 4] in the form that the others take.
 at::Tensor transformedWeights(const at::Tensor& weight);
 
-// From the large side to the small one, and back.
-at::Tensor shrunk(const FilterGeometry& geometry, const at::Tensor& large, const at::Tensor& weights);
-at::Tensor expanded(const FilterGeometry& geometry, const at::Tensor& small, const at::Tensor& weights);
+// From the large side to the small one or, `doubling`, back.
+at::Tensor filtered(const FilterGeometry& geometry, const at::Tensor& x, const at::Tensor& weights, bool doubling);
 
 struct FilterNeeds {
   bool input, weight;
@@ -36,9 +35,7 @@ struct FilterGradients {
   at::Tensor input, weight;
 };
 
-FilterGradients shrunkGradients(const FilterGeometry& geometry, const at::Tensor& large, const at::Tensor& gradient,
-                                const at::Tensor& weights, FilterNeeds needs);
-FilterGradients expandedGradients(const FilterGeometry& geometry, const at::Tensor& small, const at::Tensor& gradient,
-                                  const at::Tensor& weights, FilterNeeds needs);
+FilterGradients filteredGradients(const FilterGeometry& geometry, const at::Tensor& x, const at::Tensor& gradient,
+                                  const at::Tensor& weights, FilterNeeds needs, bool doubling);
 
 }  // namespace crab

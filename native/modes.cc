@@ -10,11 +10,6 @@ namespace crab {
 
 namespace {
 
-bool flag(Napi::Value value) {
-  if (!value.IsBoolean()) fail("expected true or false");
-  return value.As<Napi::Boolean>().Value();
-}
-
 struct AutocastState {
   bool enabled;
   at::ScalarType dtype;
@@ -54,7 +49,7 @@ at::DeviceType deviceType(Napi::Value value) {
 // enterAutocast(deviceType, enabled, dtype): returns the state before, for leaveAutocast.
 napi_value enterAutocast(const Napi::CallbackInfo& info) {
   const at::DeviceType device = deviceType(info[0]);
-  const bool enabled = flag(info[1]);
+  const bool enabled = flagOf(info[1]);
   auto dtype = info[2].IsString() ? parseDtype(info[2].As<Napi::String>()) : Optional<at::ScalarType>();
   if (!dtype || (*dtype != at::kBFloat16 && *dtype != at::kHalf)) fail("autocast: expected 'bf16' or 'f16'");
   if (device == at::kCPU && *dtype == at::kHalf && !TORCH_AT_LEAST(2, 4)) {
@@ -74,12 +69,12 @@ napi_value leaveAutocast(const Napi::CallbackInfo& info) {
   const at::DeviceType device = deviceType(info[0]);
   auto dtype = parseDtype(info[2].As<Napi::String>());
   if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-  setAutocastState(device, {flag(info[1]), dtype.value_or(at::kBFloat16)});
+  setAutocastState(device, {flagOf(info[1]), dtype.value_or(at::kBFloat16)});
   return nullptr;
 }
 
 napi_value setDeterministic(const Napi::CallbackInfo& info) {
-  const bool on = flag(info[0]);
+  const bool on = flagOf(info[0]);
   at::globalContext().setDeterministicAlgorithms(on, false);
   at::globalContext().setDeterministicCuDNN(on);
   if (on) at::globalContext().setBenchmarkCuDNN(false);
@@ -87,7 +82,7 @@ napi_value setDeterministic(const Napi::CallbackInfo& info) {
 }
 
 napi_value setCudnnBenchmark(const Napi::CallbackInfo& info) {
-  at::globalContext().setBenchmarkCuDNN(flag(info[0]));
+  at::globalContext().setBenchmarkCuDNN(flagOf(info[0]));
   return nullptr;
 }
 
@@ -102,7 +97,7 @@ void refuseTf32([[maybe_unused]] at::Context& context) {
 }
 
 napi_value setAllowTf32(const Napi::CallbackInfo& info) {
-  const bool on = flag(info[0]);
+  const bool on = flagOf(info[0]);
   at::Context& context = at::globalContext();
   context.setAllowTF32CuBLAS(on);
   context.setAllowTF32CuDNN(on);
@@ -111,7 +106,7 @@ napi_value setAllowTf32(const Napi::CallbackInfo& info) {
 }
 
 napi_value setCudnnEnabled(const Napi::CallbackInfo& info) {
-  at::globalContext().setUserEnabledCuDNN(flag(info[0]));
+  at::globalContext().setUserEnabledCuDNN(flagOf(info[0]));
   return nullptr;
 }
 

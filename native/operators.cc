@@ -81,9 +81,6 @@ napi_value runCall(napi_env env, napi_callback_info info) {
     fail("expected an operator's index");
   }
   const Operator& op = cachedOperator(index);
-  if (op.isMutable && stateOf(env).asyncBackwards > 0) {
-    requireNoAsyncBackward(env, "a tensor cannot be changed in place");
-  }
   torch::jit::Stack stack;
   stack.reserve(op.parameters.size());
   pushArguments(env, op, arguments + 1, count - 1, stack);

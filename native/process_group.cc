@@ -32,35 +32,14 @@ struct StoreHandle {
   c10::intrusive_ptr<c10d::Store> store;
 };
 
-template <typename Handle>
-void finalizeHandle(FinalizerEnv, void* data, void*) {
-  delete static_cast<Handle*>(data);
-}
-
-template <typename Handle>
-napi_value wrapHandle(napi_env env, std::unique_ptr<Handle> handle) {
-  napi_value result = nullptr;
-  if (napi_create_external(env, handle.get(), finalizeHandle<Handle>, nullptr, &result) != napi_ok) {
-    fail("the JavaScript engine could not hold an object", "CRAB_TORCH");
-  }
-  handle.release();
-  return result;
-}
-
 c10::intrusive_ptr<c10d::Store> storeOf(Napi::Value value) {
-  auto* handle = static_cast<StoreHandle*>(unwrapHandle(value.Env(), value, HandleKind::Store));
-  if (handle == nullptr) fail("expected a store");
-  return handle->store;
+  return handleOf<StoreHandle>(value, HandleKind::Store, "expected a store").store;
 }
 
-std::string text(Napi::Value value) {
-  if (!value.IsString()) fail("expected a text");
-  return value.As<Napi::String>();
-}
+int64_t integer(Napi::Value value) { return static_cast<int64_t>(numberOf(value)); }
 
-int64_t integer(Napi::Value value) {
-  if (!value.IsNumber()) fail("expected a number");
-  return value.As<Napi::Number>().Int64Value();
+GroupHandle& groupOf(Napi::Value value) {
+  return handleOf<GroupHandle>(value, HandleKind::ProcessGroup, "expected a process group");
 }
 
 // The exception now handled, as one that names another process as its reason.
@@ -142,13 +121,13 @@ void quieten() {
 // storeConnect(host, port, isServer, timeoutMs, prefix): keys are kept under the prefix.
 napi_value storeConnect(const Napi::CallbackInfo& info) {
   quieten();
-  const std::string host = text(info[0]);
+  const std::string host = textOf(info[0]);
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(integer(info[1]));
   options.isServer = info[2].ToBoolean();
   options.waitWorkers = false;
   options.timeout = Milliseconds(integer(info[3]));
-  const std::string prefix = text(info[4]);
+  const std::string prefix = textOf(info[4]);
   return inBackground(info.Env(), [host, options, prefix] {
     auto handle = std::make_unique<StoreHandle>();
     handle->store =
@@ -160,7 +139,7 @@ napi_value storeConnect(const Napi::CallbackInfo& info) {
 // storeAdd(store, key, amount): adds to a counter that begins at 0; a promise of what it is then.
 napi_value storeAdd(const Napi::CallbackInfo& info) {
   const auto store = storeOf(info[0]);
-  const std::string key = text(info[1]);
+  const std::string key = textOf(info[1]);
   const int64_t amount = integer(info[2]);
   return inBackground(info.Env(), [store, key, amount]() -> Result {
     const auto sum = static_cast<double>(store->add(key, amount));
@@ -214,13 +193,13 @@ c10::intrusive_ptr<Engine> makeEngine(const GroupArguments& given) {
 napi_value groupCreate(const Napi::CallbackInfo& info) {
   quieten();
   GroupArguments given;
-  given.backend = text(info[0]);
+  given.backend = textOf(info[0]);
   given.store = storeOf(info[1]);
   given.rank = static_cast<int>(integer(info[2]));
   given.size = static_cast<int>(integer(info[3]));
   given.timeout = Milliseconds(integer(info[4]));
-  if (!info[5].IsNull()) given.interface = text(info[5]);
-  if (!info[6].IsNull()) given.address = text(info[6]);
+  if (!info[5].IsNull()) given.interface = textOf(info[5]);
+  if (!info[6].IsNull()) given.address = textOf(info[6]);
   return inBackground(info.Env(), [given] {
     given.store->setTimeout(given.timeout);
     auto handle = std::make_unique<GroupHandle>();
@@ -237,28 +216,26 @@ c10d::ReduceOp reduceOp(const std::string& name) {
   fail("expected one of sum, min, max, product");
 }
 
-void requireDense(const at::Tensor& tensor) {
+std::vector<at::Tensor> denseTensor(Napi::Value value) {
+  const at::Tensor tensor = tensorOf(value).detach();
   if (!tensor.is_non_overlapping_and_dense()) fail("the tensor's elements must be dense in memory");
+  return {tensor};
 }
 
 // groupAllReduce(group, tensor, op): in place
 napi_value groupAllReduce(const Napi::CallbackInfo& info) {
-  requireNoAsyncBackward(info.Env(), "allReduce_() cannot run");
   const auto engine = engineOf(info[0]);
-  std::vector<at::Tensor> tensors{tensorOf(info[1]).detach()};
-  requireDense(tensors[0]);
+  auto tensors = denseTensor(info[1]);
   c10d::AllreduceOptions options;
-  options.reduceOp = reduceOp(text(info[2]));
+  options.reduceOp = reduceOp(textOf(info[2]));
   finishWork(started([&] { return engine->allreduce(tensors, options); }));
   return nullptr;
 }
 
 // groupBroadcast(group, tensor, root): in place
 napi_value groupBroadcast(const Napi::CallbackInfo& info) {
-  requireNoAsyncBackward(info.Env(), "broadcast_() cannot run");
   const auto engine = engineOf(info[0]);
-  std::vector<at::Tensor> tensors{tensorOf(info[1]).detach()};
-  requireDense(tensors[0]);
+  auto tensors = denseTensor(info[1]);
   c10d::BroadcastOptions options;
   options.rootRank = integer(info[2]);
   finishWork(started([&] { return engine->broadcast(tensors, options); }));
@@ -281,19 +258,16 @@ napi_value groupBarrier(const Napi::CallbackInfo& info) {
 
 // groupClose(group): leaves it; the others' next collective fails.
 napi_value groupClose(const Napi::CallbackInfo& info) {
-  auto* handle = static_cast<GroupHandle*>(unwrapHandle(info.Env(), info[0], HandleKind::ProcessGroup));
-  if (handle == nullptr) fail("expected a process group");
-  handle->engine.reset();
+  groupOf(info[0]).engine.reset();
   return nullptr;
 }
 
 }  // namespace
 
 c10::intrusive_ptr<Engine> engineOf(Napi::Value value) {
-  auto* handle = static_cast<GroupHandle*>(unwrapHandle(value.Env(), value, HandleKind::ProcessGroup));
-  if (handle == nullptr) fail("expected a process group");
-  if (!handle->engine) fail("the process group has been closed", "CRAB_FREED");
-  return handle->engine;
+  const GroupHandle& group = groupOf(value);
+  if (!group.engine) fail("the process group has been closed", "CRAB_FREED");
+  return group.engine;
 }
 
 WorkPointer started(const std::function<WorkPointer()>& start) {

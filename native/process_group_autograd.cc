@@ -52,16 +52,6 @@ class Gather : public torch::autograd::Function<Gather> {
   }
 };
 
-int64_t integer(Napi::Value value) {
-  if (!value.IsNumber()) fail("expected a number");
-  return value.As<Napi::Number>().Int64Value();
-}
-
-double number(Napi::Value value) {
-  if (!value.IsNumber()) fail("expected a number");
-  return value.As<Napi::Number>().DoubleValue();
-}
-
 at::Tensor optionalTensor(Napi::Value value) {
   return value.IsNull() || value.IsUndefined() ? at::Tensor() : tensorOf(value);
 }
@@ -70,60 +60,32 @@ at::Tensor optionalTensor(Napi::Value value) {
 napi_value groupGather(const Napi::CallbackInfo& info) {
   const auto engine = engineOf(info[0]);
   const at::Tensor& tensor = tensorOf(info[1]);
-  const int64_t dim = at::maybe_wrap_dim(integer(info[2]), tensor.dim());
+  const int64_t dim = at::maybe_wrap_dim(static_cast<int64_t>(numberOf(info[2])), tensor.dim());
   return wrapTensor(info.Env(), Gather::apply(tensor, dim, engine));
 }
 
 // ---- batch normalisation over all ranks ----------------------------------------------------------------
 
-// On a CPU by the kernels that one process uses, which join their totals over all ranks; with a leaky ReLU.
-class NormOnCpu : public torch::autograd::Function<NormOnCpu> {
- public:
-  // `x` lies in rows.
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
-                            const at::Tensor& bias, const RunningStatistics& running, const NormSettings& settings,
-                            const c10::intrusive_ptr<Engine>& engine) {
-    const NormResult result = cpuNormForward(x, weight, bias, running, settings, joinedBy(*engine));
-    saveEngine(context, engine);
-    context->save_for_backward({x, weight, bias, result.mean, result.inverseDeviation});
-    context->saved_data["slope"] = settings.slope;
-    return result.y;
-  }
+// Adds up totals over all ranks: one exchange of few values; every rank gets the same sums, bit for bit.
+JoinTotals joinedBy(const c10::intrusive_ptr<Engine>& engine) {
+  return [engine](std::vector<double>& totals) {
+    const at::Tensor view =
+        at::from_blob(totals.data(), {static_cast<int64_t>(totals.size())}, at::TensorOptions(at::kDouble));
+    allReduceSum(*engine, view);
+  };
+}
 
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    TORCH_CHECK(!at::GradMode::is_enabled(), "batch normalisation over ranks has no second derivative");
-    const variable_list saved = context->get_saved_variables();
-    const at::Tensor& x = saved[0];
-    const auto format = x.dim() == 4 ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
-    const double slope = context->saved_data["slope"].toDouble();
-    const NormGradients result =
-        cpuNormBackward(x, gradients[0].contiguous(format), saved[1], saved[2],
-                        {at::Tensor(), saved[3], saved[4]}, slope, joinedBy(savedEngine(context)));
-    const at::Tensor none;
-    return {result.input, result.weight, result.bias, none, none, none};
-  }
-
- private:
-  // One exchange of few values; every rank gets the same sums, bit for bit.
-  static JoinTotals joinedBy(Engine& engine) {
-    return [&engine](std::vector<double>& totals) {
-      const at::Tensor view =
-          at::from_blob(totals.data(), {static_cast<int64_t>(totals.size())}, at::TensorOptions(at::kDouble));
-      allReduceSum(engine, view);
-    };
-  }
-};
-
+// On a CPU by the kernels that one process uses, with a leaky ReLU.
 at::Tensor normOnCpu(const c10::intrusive_ptr<Engine>& engine, const at::Tensor& x, const at::Tensor& weight,
                      const at::Tensor& bias, const RunningStatistics& running, const NormSettings& settings) {
   const auto type = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   const at::TensorOptions options = x.options().dtype(type);
   const at::Tensor scale = weight.defined() ? weight : at::ones({x.size(1)}, options);
   const at::Tensor shift = bias.defined() ? bias : at::zeros({x.size(1)}, options);
-  if (x.scalar_type() == type && liesInRows(x)) return NormOnCpu::apply(x, scale, shift, running, settings, engine);
+  if (x.scalar_type() == type && liesInRows(x)) return normAct(x, scale, shift, running, settings, joinedBy(engine));
   const at::Tensor last = x.to(type).movedim(1, -1);  // [N, ..., C]
   const at::Tensor rows = last.reshape({-1, x.size(1)}).contiguous();
-  const at::Tensor y = NormOnCpu::apply(rows, scale, shift, running, settings, engine);
+  const at::Tensor y = normAct(rows, scale, shift, running, settings, joinedBy(engine));
   return y.view(last.sizes()).movedim(-1, 1).to(x.scalar_type());
 }
 
@@ -227,13 +189,12 @@ void requireChannels(const at::Tensor& x, const std::vector<at::Tensor>& values)
 // syncBatchNorm(group, x, weight | null, bias | null, runningMean | null, runningVariance | null,
 // momentum, eps, slope): in training; `slope` of a leaky ReLU behind it, 1 for none
 napi_value syncBatchNorm(const Napi::CallbackInfo& info) {
-  requireNoAsyncBackward(info.Env(), "a batch normalisation cannot run");
   const auto engine = engineOf(info[0]);
   const at::Tensor& x = tensorOf(info[1]);
   if (x.dim() < 2) fail("expected an input [N, C, ...]");
   const at::Tensor weight = optionalTensor(info[2]), bias = optionalTensor(info[3]);
   const RunningStatistics running{optionalTensor(info[4]), optionalTensor(info[5])};
-  const NormSettings settings{number(info[6]), number(info[7]), number(info[8])};
+  const NormSettings settings{numberOf(info[6]), numberOf(info[7]), numberOf(info[8])};
   requireChannels(x, {weight, bias, running.mean, running.variance});
   return wrapTensor(info.Env(), x.is_cuda() ? normOnCuda(engine, x, weight, bias, running, settings)
                                             : normOnCpu(engine, x, weight, bias, running, settings));

@@ -302,9 +302,7 @@ struct ReducerHandle {
 };
 
 ReducerHandle& reducerOf(Napi::Value value) {
-  auto* handle = static_cast<ReducerHandle*>(unwrapHandle(value.Env(), value, HandleKind::Reducer));
-  if (handle == nullptr) fail("expected a reducer of gradients");
-  return *handle;
+  return handleOf<ReducerHandle>(value, HandleKind::Reducer, "expected a reducer of gradients");
 }
 
 Reducer& liveReducerOf(Napi::Value value) {
@@ -313,22 +311,17 @@ Reducer& liveReducerOf(Napi::Value value) {
   return *handle.reducer;
 }
 
-void finalizeReducer(FinalizerEnv, void* data, void*) { delete static_cast<ReducerHandle*>(data); }
-
 // reducerCreate(group, parameters, bucketBytes)
 napi_value reducerCreate(const Napi::CallbackInfo& info) {
-  const int64_t bucketBytes = info[2].IsNumber() ? info[2].As<Napi::Number>().Int64Value() : 0;
-  if (bucketBytes < 1) fail("expected the bytes of a bucket: a number from 1");
+  const char* expected = "expected the bytes of a bucket: a whole number from 1";
+  const int64_t bucketBytes = wholeOf(info[2], 1, kMaxSafeInteger, expected);
   auto handle = std::make_unique<ReducerHandle>();
   handle->reducer = std::make_shared<Reducer>(engineOf(info[0]), tensorsOf(info[1]), bucketBytes);
   handle->reducer->install();
-  napi_value result = nullptr;
-  napi_create_external(info.Env(), handle.release(), finalizeReducer, nullptr, &result);
-  return result;
+  return wrapHandle(info.Env(), std::move(handle));
 }
 
 napi_value reducerBegin(const Napi::CallbackInfo& info) {
-  requireNoAsyncBackward(info.Env(), "a reduction cannot begin");
   liveReducerOf(info[0]).begin();
   return nullptr;
 }
@@ -338,7 +331,6 @@ napi_value reducerBuckets(const Napi::CallbackInfo& info) {
 }
 
 napi_value reducerClose(const Napi::CallbackInfo& info) {
-  requireNoAsyncBackward(info.Env(), "a reducer cannot be freed");
   reducerOf(info[0]).reducer.reset();
   return nullptr;
 }

@@ -4,7 +4,6 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 
-#include <cmath>
 #include <mutex>
 
 namespace crab {
@@ -12,32 +11,22 @@ namespace crab {
 namespace {
 
 uint64_t seedArgument(Napi::Value value) {
-  if (value.IsBigInt()) {
-    bool lossless = false;
-    const uint64_t seed = value.As<Napi::BigInt>().Uint64Value(&lossless);
-    if (lossless) return seed;
-  } else if (value.IsNumber()) {
-    const double number = value.As<Napi::Number>().DoubleValue();
-    if (number >= 0 && number <= 9007199254740991.0 && number == std::floor(number)) {
-      return static_cast<uint64_t>(number);
-    }
-  }
-  fail("expected a seed: a whole number from 0, or a bigint below 2^64");
+  const char* expected = "expected a seed: a whole number from 0, or a bigint below 2^64";
+  if (!value.IsBigInt()) return static_cast<uint64_t>(wholeOf(value, 0, kMaxSafeInteger, expected));
+  bool lossless = false;
+  const uint64_t seed = value.As<Napi::BigInt>().Uint64Value(&lossless);
+  if (!lossless) fail(expected);
+  return seed;
 }
-
-void finalizeGenerator(FinalizerEnv, void* data, void*) { delete static_cast<GeneratorHandle*>(data); }
 
 // createGenerator(device, seed)
 napi_value createGenerator(const Napi::CallbackInfo& info) {
-  if (!info[0].IsString()) fail("expected a device name");
-  const at::Device device = parseDevice(info[0].As<Napi::String>());
+  const at::Device device = parseDevice(textOf(info[0], "expected a device name"));
   const uint64_t seed = seedArgument(info[1]);
   auto handle = std::make_unique<GeneratorHandle>();
   handle->generator = device.is_cuda() ? newCudaGenerator(device.index()) : at::detail::createCPUGenerator();
   handle->generator.set_current_seed(seed);
-  napi_value result = nullptr;
-  napi_create_external(info.Env(), handle.release(), finalizeGenerator, nullptr, &result);
-  return result;
+  return wrapHandle(info.Env(), std::move(handle));
 }
 
 napi_value generatorSetSeed(const Napi::CallbackInfo& info) {

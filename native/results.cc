@@ -2,15 +2,15 @@
 // bigints elsewhere.
 #include "convert.h"
 
+#include <cmath>
+
 namespace crab {
 
 namespace {
 
-constexpr int64_t kMaxSafeInteger = 9007199254740991;
-
 napi_value intToJs(napi_env env, int64_t number) {
   napi_value result = nullptr;
-  if (number >= -kMaxSafeInteger && number <= kMaxSafeInteger) {
+  if (std::abs(static_cast<double>(number)) <= kMaxSafeInteger) {
     napi_create_double(env, static_cast<double>(number), &result);
   } else {
     napi_create_bigint_int64(env, number, &result);
@@ -27,12 +27,11 @@ napi_value scalarToJs(napi_env env, const at::Scalar& scalar) {
 napi_value toJs(napi_env env, c10::IValue&& value);
 
 template <typename List>
-napi_value listToJs(napi_env env, const List& list) {
+napi_value listToJs(napi_env env, List&& list) {
   napi_value array = nullptr;
   napi_create_array_with_length(env, list.size(), &array);
-  for (size_t i = 0; i < list.size(); ++i) {
-    napi_set_element(env, array, static_cast<uint32_t>(i), toJs(env, c10::IValue(list[i])));
-  }
+  uint32_t i = 0;
+  for (auto& item : list) napi_set_element(env, array, i++, toJs(env, c10::IValue(std::move(item))));
   return array;
 }
 
@@ -55,12 +54,7 @@ napi_value toJs(napi_env env, c10::IValue&& value) {
 napi_value resultsToJs(napi_env env, torch::jit::Stack& stack) {
   if (stack.empty()) return nullptr;
   if (stack.size() == 1) return toJs(env, std::move(stack[0]));
-  napi_value array = nullptr;
-  napi_create_array_with_length(env, stack.size(), &array);
-  for (size_t i = 0; i < stack.size(); ++i) {
-    napi_set_element(env, array, static_cast<uint32_t>(i), toJs(env, std::move(stack[i])));
-  }
-  return array;
+  return listToJs(env, stack);
 }
 
 }  // namespace crab

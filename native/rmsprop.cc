@@ -110,10 +110,8 @@ void rmsprop(const Tensor& parameter, const Tensor& gradient, const Tensor& aver
   if (!hasKernel(parameter, gradient, average)) {
     average.mul_(alpha).addcmul_(gradient, gradient, 1 - alpha);
     parameter.addcdiv_(gradient, average.sqrt().add_(eps), -rate);
-  } else if (parameter.scalar_type() == at::kDouble) {
-    stepAll<double>(parameter, gradient, average, numbers);
   } else {
-    stepAll<float>(parameter, gradient, average, numbers);
+    byType(parameter, [&](auto type) { stepAll<decltype(type)>(parameter, gradient, average, numbers); });
   }
 }
 

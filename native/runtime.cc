@@ -6,8 +6,6 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <cmath>
-
 namespace crab {
 
 namespace {
@@ -69,11 +67,8 @@ std::string blasDescription() {
 }
 
 int threadArgument(Napi::Value value) {
-  const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : 0;
-  if (!(number >= 1 && number <= 1024) || number != std::floor(number)) {
-    fail("expected a number of threads: a whole number from 1 to 1024");
-  }
-  return static_cast<int>(number);
+  const char* expected = "expected a number of threads: a whole number from 1 to 1024";
+  return static_cast<int>(wholeOf(value, 1, 1024, expected));
 }
 
 napi_value setNumThreads(const Napi::CallbackInfo& info) {
@@ -85,11 +80,6 @@ napi_value setNumThreads(const Napi::CallbackInfo& info) {
 
 napi_value getNumThreads(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), at::get_num_threads());
-}
-
-napi_value setNumInteropThreads(const Napi::CallbackInfo& info) {
-  at::set_num_interop_threads(threadArgument(info[0]));
-  return nullptr;
 }
 
 napi_value getNumInteropThreads(const Napi::CallbackInfo& info) {
@@ -133,7 +123,6 @@ void dropWarnings() {
 void defineRuntime(Napi::Object exports) {
   define<setNumThreads>(exports, "setNumThreads");
   define<getNumThreads>(exports, "getNumThreads");
-  define<setNumInteropThreads>(exports, "setNumInteropThreads");
   define<getNumInteropThreads>(exports, "getNumInteropThreads");
   define<runtimeInfo>(exports, "runtimeInfo");
 }

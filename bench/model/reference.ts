@@ -303,12 +303,12 @@ function predictorPairings(
   of: Of,
 ): Pairing[] {
   return predictor.layers.flatMap((layer, i) => {
-    const { weight, bias: biases } = targetPredictor.layers[i];
+    const batched = targetPredictor.layers[i];
     const part = (tensor: Tensor): Tensor =>
       of(tensor).narrow(0, m * layer.outChannels, layer.outChannels);
     return [
-      { own: of(layer.weight), batched: part(weight) },
-      { own: of(bias(layer)), batched: part(biases) },
+      { own: of(layer.weight), batched: part(batched.weight) },
+      { own: of(bias(layer)), batched: part(bias(batched)) },
     ];
   });
 }

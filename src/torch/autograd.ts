@@ -1,7 +1,6 @@
 /** Gradients of chosen inputs, and whether operations are recorded for them. */
 import { guarded, wrap } from './dispatch.js';
-import { TorchError } from './errors.js';
-import { optionsFor, tensorHandle, tensorHandles } from './handle.js';
+import { optionsFor, synchronous, tensorHandle, tensorHandles } from './handle.js';
 import { native } from './native.js';
 import type { Tensor } from './tensor.js';
 
@@ -52,11 +51,7 @@ export function grad(
 function withGradMode<T>(op: string, enabled: boolean, fn: () => T): T {
   const before = native().setGradEnabled(enabled);
   try {
-    const result = fn();
-    if (result instanceof Promise) {
-      throw new TorchError(op, 'the function returned a promise; it must be synchronous');
-    }
-    return result;
+    return synchronous(op, fn);
   } finally {
     native().setGradEnabled(before);
   }

@@ -4,15 +4,16 @@
  * randperm).
  */
 import { optionsFor } from './handle.js';
-import { guarded, operator, wrap } from './dispatch.js';
+import { aten, guarded, wrap } from './dispatch.js';
 import { TorchError } from './errors.js';
+import { fn, overloads } from './methods.js';
 import type { NumberArray } from './native.js';
 import type { Generator } from './random.js';
 import { TensorBase } from './tensor-base.js';
 import type { Nested } from './tensor-base.js';
 import './tensor.js';
 import type { Tensor } from './tensor.js';
-import { allocate, dtypeOf, elementCount } from './types.js';
+import { elementsOf, dtypeOf, elementCount } from './types.js';
 import type { DType, Device, MemoryFormat } from './types.js';
 
 export interface TensorOptions {
@@ -31,39 +32,29 @@ export interface DataOptions extends TensorOptions {
   shape?: readonly number[];
 }
 
-const fullOp = operator('full');
-const zerosOp = operator('zeros');
-const onesOp = operator('ones');
-const emptyOp = operator('empty', 'memory_format');
-const arangeOp = operator('arange', 'start_step');
-const linspaceOp = operator('linspace');
-const eyeOp = operator('eye', 'm');
-const zerosLikeOp = operator('zeros_like');
-const onesLikeOp = operator('ones_like');
-const fullLikeOp = operator('full_like');
-const emptyLikeOp = operator('empty_like');
-const randOp = operator('rand', 'generator');
-const randnOp = operator('randn', 'generator');
-const randintOp = operator('randint', 'low_generator');
-const randpermOp = operator('randperm', 'generator');
-const bernoulliOp = operator('bernoulli');
-const multinomialOp = operator('multinomial');
-const catOp = operator('cat');
-const stackOp = operator('stack');
-const whereOp = operator('where', 'self');
-const whereScalarSelf = operator('where', 'ScalarSelf');
-const whereScalarOther = operator('where', 'ScalarOther');
-const whereScalar = operator('where', 'Scalar');
-const meshgridOp = operator('meshgrid', 'indexing');
-
-/** Factories end with (dtype, layout, device, pin_memory). */
-function tail({ dtype = 'f32', device = 'cpu' }: TensorOptions): [DType, undefined, Device] {
-  return [dtype, undefined, device];
+interface LayoutOptions {
+  memoryFormat?: MemoryFormat;
 }
 
-function finish(tensor: Tensor, { requiresGrad = false }: TensorOptions): Tensor {
-  return requiresGrad ? tensor.requiresGrad_() : tensor;
+/** Makes the function of an operator whose argument in place `at` holds options. */
+function maker<Args extends unknown[]>(
+  name: string,
+  at: number,
+  defaults?: Readonly<Record<string, unknown>>,
+): (...args: Args) => Tensor {
+  const op = aten(name);
+  return (...args) => {
+    const given = args[at] === undefined ? {} : (args[at] as RandomOptions & LayoutOptions);
+    const { dtype, device, generator, memoryFormat, requiresGrad } = optionsFor(op.label, given);
+    const others = Array.from({ length: at }, (_, i): unknown => args[i]);
+    // A random tensor is on its generator's device, unless said otherwise.
+    const place = device ?? generator?.device;
+    const made = op.with(others, { dtype, device: place, generator, memoryFormat }, defaults);
+    return requiresGrad ? made.requiresGrad_() : made;
+  };
 }
+
+type Shape = readonly number[];
 
 // ---- from JavaScript's data --------------------------------------------------------------------------
 
@@ -101,14 +92,6 @@ function flatten(
   for (const item of data) flatten(item, shape, depth + 1, into);
 }
 
-function fill(values: readonly (number | boolean)[], dtype: DType): NumberArray {
-  if (dtype === 'i64') return BigInt64Array.from(values, (value) => BigInt(value));
-  const wide = dtype === 'f16' || dtype === 'bf16' ? 'f32' : dtype;
-  const array = allocate(wide, values.length) as Float32Array;
-  values.forEach((value, i) => (array[i] = Number(value)));
-  return array;
-}
-
 function fromNested(data: Nested, options: DataOptions): Tensor {
   const nesting = nestedShape(data);
   const values: (number | boolean)[] = [];
@@ -123,9 +106,10 @@ function fromNested(data: Nested, options: DataOptions): Tensor {
       'i64 takes whole numbers that are safe; use a BigInt64Array for others',
     );
   }
-  const bits = fill(values, dtype);
   const stored = dtype === 'f16' || dtype === 'bf16' ? 'f32' : dtype;
-  return converted(fromBits(bits, options.shape ?? nesting, stored, options.device), dtype);
+  const elements = elementsOf(stored, values.length) as (number | bigint)[] & NumberArray;
+  values.forEach((value, i) => (elements[i] = dtype === 'i64' ? BigInt(value) : Number(value)));
+  return converted(fromBits(elements, options.shape ?? nesting, stored, options.device), dtype);
 }
 
 function converted(tensor: Tensor, dtype: DType): Tensor {
@@ -156,167 +140,96 @@ function fromArray(data: NumberArray, options: DataOptions): Tensor {
  * given; a typed array keeps its own type.
  */
 export function tensor(data: Nested | NumberArray, options: DataOptions = {}): Tensor {
-  optionsFor('tensor', options);
+  const { requiresGrad = false } = optionsFor('tensor', options);
   const made = ArrayBuffer.isView(data) ? fromArray(data, options) : fromNested(data, options);
-  return finish(made, options);
+  return requiresGrad ? made.requiresGrad_() : made;
 }
 
 // ---- constants ---------------------------------------------------------------------------------------
 
 /** Memory as it is found. */
-export function empty(
-  shape: readonly number[],
-  options: TensorOptions & { memoryFormat?: MemoryFormat } = {},
-): Tensor {
-  optionsFor('empty', options);
-  return finish(emptyOp.tensor(shape, ...tail(options), undefined, options.memoryFormat), options);
-}
+export const empty = maker<[shape: Shape, options?: TensorOptions & LayoutOptions]>(
+  'empty.memory_format',
+  1,
+);
+export const zeros = maker<[shape: Shape, options?: TensorOptions]>('zeros', 1);
+export const ones = maker<[shape: Shape, options?: TensorOptions]>('ones', 1);
 
-export function zeros(shape: readonly number[], options: TensorOptions = {}): Tensor {
-  optionsFor('zeros', options);
-  return finish(zerosOp.tensor(shape, ...tail(options)), options);
-}
+export const full = maker<[shape: Shape, value: number | boolean, options?: TensorOptions]>(
+  'full',
+  2,
+  { dtype: 'f32' },
+);
 
-export function ones(shape: readonly number[], options: TensorOptions = {}): Tensor {
-  optionsFor('ones', options);
-  return finish(onesOp.tensor(shape, ...tail(options)), options);
-}
-
-export function full(
-  shape: readonly number[],
-  value: number | boolean,
-  options: TensorOptions = {},
-): Tensor {
-  optionsFor('full', options);
-  return finish(fullOp.tensor(shape, value, ...tail(options)), options);
-}
-
+const arangeOp = maker<[start: number, end: number, step: number, options?: TensorOptions]>(
+  'arange.start_step',
+  3,
+);
 /** start, start + step, … up to, not including, end; of i64 where all three are whole. */
 export function arange(start: number, end: number, step = 1, options: TensorOptions = {}): Tensor {
-  optionsFor('arange', options);
-  return finish(
-    arangeOp.tensor(start, end, step, options.dtype, undefined, options.device),
-    options,
-  );
+  return arangeOp(start, end, step, options);
 }
 
 /** `steps` numbers from `start` to `end`, both included. */
-export function linspace(
-  start: number,
-  end: number,
-  steps: number,
-  options: TensorOptions = {},
-): Tensor {
-  optionsFor('linspace', options);
-  return finish(linspaceOp.tensor(start, end, steps, ...tail(options)), options);
-}
+export const linspace = maker<[start: number, end: number, steps: number, options?: TensorOptions]>(
+  'linspace',
+  3,
+);
 
+const eyeOp = maker<[rows: number, columns: number, options?: TensorOptions]>('eye.m', 2);
 export function eye(rows: number, columns = rows, options: TensorOptions = {}): Tensor {
-  optionsFor('eye', options);
-  return finish(eyeOp.tensor(rows, columns, ...tail(options)), options);
+  return eyeOp(rows, columns, options);
 }
 
-export function emptyLike(other: Tensor, options: TensorOptions = {}): Tensor {
-  optionsFor('emptyLike', options);
-  return finish(emptyLikeOp.tensor(other, options.dtype, undefined, options.device), options);
-}
-
-export function zerosLike(other: Tensor, options: TensorOptions = {}): Tensor {
-  optionsFor('zerosLike', options);
-  return finish(zerosLikeOp.tensor(other, options.dtype, undefined, options.device), options);
-}
-
-export function onesLike(other: Tensor, options: TensorOptions = {}): Tensor {
-  optionsFor('onesLike', options);
-  return finish(onesLikeOp.tensor(other, options.dtype, undefined, options.device), options);
-}
-
-export function fullLike(
-  other: Tensor,
-  value: number | boolean,
-  options: TensorOptions = {},
-): Tensor {
-  optionsFor('fullLike', options);
-  return finish(fullLikeOp.tensor(other, value, options.dtype, undefined, options.device), options);
-}
+export const emptyLike = maker<[other: Tensor, options?: TensorOptions]>('empty_like', 1);
+export const zerosLike = maker<[other: Tensor, options?: TensorOptions]>('zeros_like', 1);
+export const onesLike = maker<[other: Tensor, options?: TensorOptions]>('ones_like', 1);
+export const fullLike = maker<[other: Tensor, value: number | boolean, options?: TensorOptions]>(
+  'full_like',
+  2,
+);
 
 // ---- random ------------------------------------------------------------------------------------------
 
-/** The device of a random tensor is its generator's, unless said otherwise. */
-function randomTail(options: RandomOptions, dtype: DType): unknown[] {
-  const { generator } = options;
-  return [
-    generator ?? null,
-    options.dtype ?? dtype,
-    undefined,
-    options.device ?? generator?.device ?? 'cpu',
-  ];
-}
-
 /** Uniform in [0, 1). */
-export function rand(shape: readonly number[], options: RandomOptions = {}): Tensor {
-  optionsFor('rand', options);
-  return finish(randOp.tensor(shape, ...randomTail(options, 'f32')), options);
-}
+export const rand = maker<[shape: Shape, options?: RandomOptions]>('rand.generator', 1);
 
 /** Standard normal. */
-export function randn(shape: readonly number[], options: RandomOptions = {}): Tensor {
-  optionsFor('randn', options);
-  return finish(randnOp.tensor(shape, ...randomTail(options, 'f32')), options);
-}
+export const randn = maker<[shape: Shape, options?: RandomOptions]>('randn.generator', 1);
 
 /** Whole numbers from `low` to `high - 1`. */
-export function randint(
-  low: number,
-  high: number,
-  shape: readonly number[],
-  options: RandomOptions = {},
-): Tensor {
-  optionsFor('randint', options);
-  return randintOp.tensor(low, high, shape, ...randomTail(options, 'i64'));
-}
+export const randint = maker<[low: number, high: number, shape: Shape, options?: RandomOptions]>(
+  'randint.low_generator',
+  3,
+);
 
 /** The whole numbers from 0 to `count - 1` in random order. */
-export function randperm(count: number, options: RandomOptions = {}): Tensor {
-  optionsFor('randperm', options);
-  return randpermOp.tensor(count, ...randomTail(options, 'i64'));
-}
+export const randperm = maker<[count: number, options?: RandomOptions]>('randperm.generator', 1);
 
 /** 1 with the probability each element says, else 0. */
-export function bernoulli(probabilities: Tensor, generator: Generator | null = null): Tensor {
-  return bernoulliOp.tensor(probabilities, generator);
-}
+export const bernoulli = fn<[probabilities: Tensor, generator?: Generator | null]>('bernoulli');
 
 /** Indices drawn with the weights of each row. */
-export function multinomial(
-  weights: Tensor,
-  count: number,
-  replacement = false,
-  generator: Generator | null = null,
-): Tensor {
-  return multinomialOp.tensor(weights, count, replacement, generator);
-}
+export const multinomial =
+  fn<[weights: Tensor, count: number, replacement?: boolean, generator?: Generator | null]>(
+    'multinomial',
+  );
 
 // ---- from other tensors ------------------------------------------------------------------------------
 
-export function cat(tensors: readonly Tensor[], dim = 0): Tensor {
-  return catOp.tensor(tensors, dim);
-}
+export const cat = fn<[tensors: readonly Tensor[], dim?: number]>('cat');
+export const stack = fn<[tensors: readonly Tensor[], dim?: number]>('stack');
 
-export function stack(tensors: readonly Tensor[], dim = 0): Tensor {
-  return stackOp.tensor(tensors, dim);
-}
+const whereOfTwo = overloads('where', ['self', 'ScalarOther']);
+const whereOfNumber = overloads('where', ['ScalarSelf', 'Scalar']);
 
 /** `a` where the condition holds, else `b`. */
 export function where(condition: Tensor, a: Tensor | number, b: Tensor | number): Tensor {
-  const left = a instanceof TensorBase;
-  const right = b instanceof TensorBase;
-  if (left && right) return whereOp.tensor(condition, a, b);
-  if (left) return whereScalarOther.tensor(condition, a, b);
-  return (right ? whereScalarSelf : whereScalar).tensor(condition, a, b);
+  const by = a instanceof TensorBase ? whereOfTwo : whereOfNumber;
+  return by(b).tensor(condition, a, b);
 }
 
+const meshgridOp = aten('meshgrid.indexing');
+
 /** Coordinates of a grid, one tensor per axis, each of the grid's shape. */
-export function meshgrid(axes: readonly Tensor[]): Tensor[] {
-  return meshgridOp.tensors(axes, 'ij');
-}
+export const meshgrid = (axes: readonly Tensor[]): Tensor[] => meshgridOp.tensors(axes, 'ij');

@@ -7,6 +7,7 @@
  */
 import { guarded } from './dispatch.js';
 import { OutOfMemoryError, TorchError } from './errors.js';
+import { synchronous } from './handle.js';
 import { collectGarbage, native } from './native.js';
 import type { GraphHandle } from './native.js';
 import type { Generator } from './random.js';
@@ -27,14 +28,7 @@ export function useSideStream(device: Device = 'cuda'): void {
 export function onSideStream<T>(fn: () => T, device: Device = 'cuda'): T {
   const moved = guarded('onSideStream', (addon) => addon.enterSideStream(device));
   try {
-    const result = fn();
-    if (result instanceof Promise) {
-      throw new TorchError(
-        'onSideStream',
-        'the function returned a promise; it must be synchronous',
-      );
-    }
-    return result;
+    return synchronous('onSideStream', fn);
   } finally {
     if (moved) native().leaveSideStream(device);
   }
@@ -99,11 +93,7 @@ export class CudaGraph<T = unknown> {
 /** Runs a function that is being captured; ends the capture if it fails. */
 function recorded<T>(handle: GraphHandle, fn: () => T): T {
   try {
-    const result = fn();
-    if (result instanceof Promise) {
-      throw new TorchError('CudaGraph.capture', 'the function returned a promise');
-    }
-    return result;
+    return synchronous('CudaGraph.capture', fn);
   } catch (error) {
     abandon(handle);
     throw explained(error);

@@ -6,12 +6,13 @@
  *     const sum = add.tensor(a, b);
  *
  * Arguments are positional, keyword-only ones after the rest, as `add.schema()` prints them; `undefined`
- * takes the default and `null` is an absent optional. An in-place operator (`add_`) gives its first
+ * takes the default and `null` is an absent optional; `add.with([a, b], { alpha: 2 })` gives further ones by
+ * name. An in-place operator (`add_`) gives its first
  * argument back. This file also turns what goes wrong into the classes of errors.ts.
  */
 import { OutOfMemoryError, ProcessGroupError, TorchError } from './errors.js';
 import { explain, shapesOf } from './explain.js';
-import { Holder } from './handle.js';
+import { Holder, optionsFor } from './handle.js';
 import { native } from './native.js';
 import type { GeneratorHandle, Native, TensorHandle } from './native.js';
 import type { Tensor } from './tensor.js';
@@ -95,12 +96,25 @@ export function guarded<T>(op: string, fn: (addon: Native) => T): T {
   }
 }
 
+/** `masked_fill_` is `maskedFill_`. */
+const camelCase = (name: string): string =>
+  name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** From `aten::pad(Tensor self, int[] pad, str mode="constant", float? value=None) -> Tensor`. */
+function parameterNames(schema: string): string[] {
+  const [, parameters = ''] = /\((.*)\) ->/.exec(schema) ?? [];
+  const withoutBrackets = parameters.replace(/\[[^\]]*\]|\([^)]*\)|"[^"]*"/g, '');
+  const declarations = withoutBrackets.split(', ').filter((text) => text !== '*');
+  return declarations.map((text) => camelCase(/ (\w+)(=|$)/.exec(text)?.[1] ?? text));
+}
+
 export class Operator {
   /** Its name in errors, as TypeScript spells it: `add`, `maskedFill_`. */
   readonly label: string;
   readonly #inPlace: boolean;
   #index = -1;
   #addon: Native | null = null;
+  #names: readonly string[] | null = null;
 
   constructor(
     readonly name: string,
@@ -108,9 +122,7 @@ export class Operator {
     label?: string,
   ) {
     const plain = name.slice(name.indexOf('::') + 2);
-    this.label =
-      label ??
-      plain.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    this.label = label ?? camelCase(plain);
     this.#inPlace = plain.endsWith('_');
   }
 
@@ -156,9 +168,40 @@ export class Operator {
   tensors(...args: readonly unknown[]): Tensor[] {
     return (this.#run(args) as TensorHandle[]).map(makeTensor);
   }
+
+  /** Calls an operator that returns one tensor; `options` are further arguments by name, in camelCase. */
+  with(
+    args: readonly unknown[],
+    options: object,
+    defaults: Readonly<Record<string, unknown>> = {},
+  ): Tensor {
+    this.#names ??= parameterNames(this.schema());
+    const all = [...args];
+    const given: Readonly<Record<string, unknown>> = { ...optionsFor(this.label, options) };
+    for (const name in defaults) all[this.#names.indexOf(name)] = defaults[name];
+    for (const name in given) {
+      if (given[name] !== undefined) all[this.#placeOf(name, args.length)] = given[name];
+    }
+    return this.tensor(...all);
+  }
+
+  /** Where an argument of that name stands, behind the first `taken`. */
+  #placeOf(name: string, taken: number): number {
+    const names = this.#names!;
+    const at = names.indexOf(name);
+    if (at >= taken) return at;
+    const known = names.slice(taken).join(', ');
+    throw new TorchError(this.label, `there is no option '${name}'; known are ${known}`);
+  }
 }
 
 const operators = new Map<string, Operator>();
+
+/** Makes functions and methods of operators: `aten('transpose.int')`, with the overload behind the dot. */
+export function aten(name: string, label?: string): Operator {
+  const [base, overload] = name.split('.');
+  return operator(base, overload, label);
+}
 
 /** An operator of libtorch by name (`aten::` is implied) and overload; `label` names it in errors. */
 export function operator(name: string, overload = '', label?: string): Operator {

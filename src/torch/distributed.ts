@@ -351,22 +351,14 @@ export class ProcessGroup {
    * @param slope of a leaky ReLU behind it; 1 for none
    */
   batchNorm(x: Tensor, state: SyncedNorm, slope = 1): Tensor {
-    const optional = (tensor: Tensor | null) =>
-      tensor === null ? null : tensorHandle('batchNorm', tensor);
     const { weight, bias, runningMean, runningVar, momentum, eps } = state;
+    const input = tensorHandle('batchNorm', x);
+    const [w, b, mean, variance] = [weight, bias, runningMean, runningVar].map((tensor) =>
+      tensor === null ? null : tensorHandle('batchNorm', tensor),
+    );
     return wrap(
       guarded('batchNorm', (addon) =>
-        addon.syncBatchNorm(
-          this.#handle,
-          tensorHandle('batchNorm', x),
-          optional(weight),
-          optional(bias),
-          optional(runningMean),
-          optional(runningVar),
-          momentum,
-          eps,
-          slope,
-        ),
+        addon.syncBatchNorm(this.#handle, input, w, b, mean, variance, momentum, eps, slope),
       ),
     );
   }

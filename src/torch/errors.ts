@@ -7,30 +7,26 @@ import { SETUP_TORCH } from './setup-command.js';
 
 /** An operation failed: wrong arguments, shapes that do not fit, a freed tensor, or libtorch refused. */
 export class TorchError extends CrabError {
-  /** The operation, in TypeScript's name where there is one: `matmul`, `conv2d`, `backward`. */
-  readonly op: string;
+  override name = 'TorchError';
 
-  constructor(op: string, message: string, options?: ErrorOptions) {
+  /** @param op the operation, in TypeScript's name where there is one: `matmul`, `conv2d`, `backward` */
+  constructor(
+    readonly op: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
     super(`${op}: ${message}`, options);
-    this.name = 'TorchError';
-    this.op = op;
   }
 }
 
 /** There was not enough memory, of the machine or of the device. */
 export class OutOfMemoryError extends TorchError {
-  constructor(op: string, message: string, options?: ErrorOptions) {
-    super(op, message, options);
-    this.name = 'OutOfMemoryError';
-  }
+  override name = 'OutOfMemoryError';
 }
 
 /** Another process of a group died, hung or could not be reached, or the group could not be formed. */
 export class ProcessGroupError extends TorchError {
-  constructor(op: string, message: string, options?: ErrorOptions) {
-    super(op, message, options);
-    this.name = 'ProcessGroupError';
-  }
+  override name = 'ProcessGroupError';
 }
 
 /** libtorch's addon is not there, or cannot be loaded; the message says how to get it. */

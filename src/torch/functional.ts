@@ -1,11 +1,12 @@
 /**
  * The functions networks are made of, as in torch.nn.functional. Shapes: images are [N, C, H, W];
- * features are last.
+ * features are last. Options that are left out take PyTorch's defaults.
  */
 import { optionsFor, requireProbability } from './handle.js';
-import { emptyLike } from './creation.js';
+import { empty, emptyLike } from './creation.js';
 import { noGrad } from './autograd.js';
-import { operator } from './dispatch.js';
+import { aten, operator } from './dispatch.js';
+import { fn, fnWith } from './methods.js';
 import type { Generator } from './random.js';
 import type { Tensor } from './tensor.js';
 
@@ -15,56 +16,31 @@ export type Pair = number | readonly [number, number];
 const pair = (value: Pair): readonly [number, number] =>
   typeof value === 'number' ? [value, value] : value;
 
-const linearOp = operator('linear');
-const conv2dOp = operator('conv2d');
-const convTranspose2dOp = operator('conv_transpose2d', 'input');
-const batchNormOp = operator('batch_norm');
-const batchNormActOp = operator('crab::batch_norm_act', '', 'batchNormLeakyRelu');
-const batchedLinearOp = operator('crab::batched_linear', '', 'batchedLinear');
-const gatedLinearOp = operator('crab::gated_linear', '', 'gatedLinear');
-const layerNormOp = operator('layer_norm');
-const groupNormOp = operator('group_norm');
-const maxPool2dOp = operator('max_pool2d');
-const avgPool2dOp = operator('avg_pool2d');
-const adaptiveAvgPool2dOp = operator('adaptive_avg_pool2d');
-const nearestOp = operator('upsample_nearest2d', 'vec', 'interpolate');
-const bilinearOp = operator('upsample_bilinear2d', 'vec', 'interpolate');
-const bicubicOp = operator('upsample_bicubic2d', 'vec', 'interpolate');
-const dropoutOp = operator('dropout');
-const embeddingOp = operator('embedding');
-const softmaxOp = operator('softmax', 'int');
-const logSoftmaxOp = operator('log_softmax', 'int');
-const eluOp = operator('elu');
-const geluOp = operator('gelu');
-const leakyReluOp = operator('leaky_relu');
-const softplusOp = operator('softplus');
-const hardtanhOp = operator('hardtanh');
-const padOp = operator('pad');
-const oneHotOp = operator('one_hot');
-const unfoldOp = operator('im2col', '', 'unfold2d');
-const lstmOp = operator('lstm', 'input');
+type Optional = Tensor | null;
+
+/** The tensor itself, or in f32 if autocast made it a half-precision one. */
+export function atLeastSingle(x: Tensor): Tensor {
+  return x.dtype === 'bf16' || x.dtype === 'f16' ? x.to({ dtype: 'f32' }) : x;
+}
+
+// ---- layers with weights -------------------------------------------------------------------------------
 
 /** x W^T + b: x [..., in], weight [out, in], bias [out] -> [..., out]. */
-export function linear(x: Tensor, weight: Tensor, bias: Tensor | null = null): Tensor {
-  return linearOp.tensor(x, weight, bias);
-}
+export const linear = fn<[x: Tensor, weight: Tensor, bias?: Optional]>('linear');
 
 /**
  * M linear layers: x [M, N, in], weight [M, in, out], bias [M, 1, out] -> [M, N, out]. The same as baddbmm,
  * and faster on a CPU where N is small and weights are many.
  */
-export function batchedLinear(x: Tensor, weight: Tensor, bias: Tensor): Tensor {
-  return batchedLinearOp.tensor(x, weight, bias);
-}
+export const batchedLinear = fn<[x: Tensor, weight: Tensor, bias: Tensor]>('crab::batched_linear');
 
 /**
  * M linear layers of the same inputs under G sets of gates, which multiply blocks of F inputs: x
  * [M, N, P, F], gates [G, N, P], weight [M, P * F, out], bias [M, 1, out] -> [M, G * N, out]. On a CPU it
  * costs little more than one set where blocks have gates in common and these need no gradient.
  */
-export function gatedLinear(x: Tensor, gates: Tensor, weight: Tensor, bias: Tensor): Tensor {
-  return gatedLinearOp.tensor(x, gates, weight, bias);
-}
+export const gatedLinear =
+  fn<[x: Tensor, gates: Tensor, weight: Tensor, bias: Tensor]>('crab::gated_linear');
 
 export interface ConvolutionOptions {
   stride?: Pair;
@@ -74,41 +50,26 @@ export interface ConvolutionOptions {
 }
 
 /** x [N, in, H, W], weight [out, in / groups, h, w], bias [out] -> [N, out, H', W']. */
-export function conv2d(
-  x: Tensor,
-  weight: Tensor,
-  bias: Tensor | null = null,
-  options: ConvolutionOptions = {},
-): Tensor {
-  optionsFor('conv2d', options);
-  const { stride = 1, padding = 0, dilation = 1, groups = 1 } = options;
-  return conv2dOp.tensor(x, weight, bias, stride, padding, dilation, groups);
-}
+export const conv2d = fnWith<
+  [x: Tensor, weight: Tensor, bias?: Optional, options?: ConvolutionOptions]
+>('conv2d', 3);
 
 export interface TransposedConvolutionOptions extends ConvolutionOptions {
   outputPadding?: Pair;
 }
 
 /** x [N, in, H, W], weight [in, out / groups, h, w], bias [out] -> [N, out, H', W']. */
-export function convTranspose2d(
-  x: Tensor,
-  weight: Tensor,
-  bias: Tensor | null = null,
-  options: TransposedConvolutionOptions = {},
-): Tensor {
-  optionsFor('convTranspose2d', options);
-  const { stride = 1, padding = 0, outputPadding = 0, dilation = 1, groups = 1 } = options;
-  return convTranspose2dOp.tensor(
-    x,
-    weight,
-    bias,
-    stride,
-    padding,
-    outputPadding,
-    groups,
-    dilation,
-  );
+export const convTranspose2d = fnWith<
+  [x: Tensor, weight: Tensor, bias?: Optional, options?: TransposedConvolutionOptions]
+>('conv_transpose2d.input', 3);
+
+/** Rows of weight [entries, features] by indices [...] -> [..., features]. */
+export function embedding(indices: Tensor, weight: Tensor, paddingIdx = -1): Tensor {
+  return embeddingOp.tensor(weight, indices, paddingIdx);
 }
+const embeddingOp = aten('embedding');
+
+// ---- normalisation -------------------------------------------------------------------------------------
 
 export interface BatchNormOptions {
   /** Normalise by this batch and move the running statistics, instead of normalising by them. */
@@ -117,28 +78,21 @@ export interface BatchNormOptions {
   eps?: number;
 }
 
+const batchNormOp = aten('batch_norm');
+const batchNormActOp = operator('crab::batch_norm_act', '', 'batchNormLeakyRelu');
+
 /** x [N, C, ...], the others [C]. With `training`, the running tensors are changed in place. */
 export function batchNorm(
   x: Tensor,
-  runningMean: Tensor | null,
-  runningVar: Tensor | null,
-  weight: Tensor | null = null,
-  bias: Tensor | null = null,
+  runningMean: Optional,
+  runningVar: Optional,
+  weight: Optional = null,
+  bias: Optional = null,
   options: BatchNormOptions = {},
 ): Tensor {
-  optionsFor('batchNorm', options);
-  const { training = false, momentum = 0.1, eps = 1e-5 } = options;
-  return batchNormOp.tensor(
-    x,
-    weight,
-    bias,
-    runningMean,
-    runningVar,
-    training,
-    momentum,
-    eps,
-    true,
-  );
+  const defaults = { training: false, momentum: 0.1, eps: 1e-5, cudnnEnabled: true };
+  const statistics = [weight, bias, runningMean, runningVar];
+  return batchNormOp.with([x, ...statistics], options, defaults);
 }
 
 /**
@@ -147,37 +101,24 @@ export function batchNorm(
  */
 export function batchNormLeakyRelu(
   x: Tensor,
-  runningMean: Tensor | null,
-  runningVar: Tensor | null,
+  runningMean: Optional,
+  runningVar: Optional,
   weight: Tensor,
   bias: Tensor,
   options: { momentum?: number; eps?: number; slope?: number } = {},
 ): Tensor {
-  optionsFor('batchNormLeakyRelu', options);
-  const { momentum = 0.1, eps = 1e-5, slope = 0 } = options;
-  return batchNormActOp.tensor(x, weight, bias, runningMean, runningVar, momentum, eps, slope);
+  const defaults = { momentum: 0.1, eps: 1e-5, slope: 0 };
+  return batchNormActOp.with([x, weight, bias, runningMean, runningVar], options, defaults);
 }
+
+type Affine = [weight?: Optional, bias?: Optional, eps?: number];
 
 /** Normalises over the last dimensions, which have `shape`. */
-export function layerNorm(
-  x: Tensor,
-  shape: readonly number[],
-  weight: Tensor | null = null,
-  bias: Tensor | null = null,
-  eps = 1e-5,
-): Tensor {
-  return layerNormOp.tensor(x, shape, weight, bias, eps);
-}
+export const layerNorm = fn<[x: Tensor, shape: readonly number[], ...Affine]>('layer_norm');
 
-export function groupNorm(
-  x: Tensor,
-  groups: number,
-  weight: Tensor | null = null,
-  bias: Tensor | null = null,
-  eps = 1e-5,
-): Tensor {
-  return groupNormOp.tensor(x, groups, weight, bias, eps);
-}
+export const groupNorm = fn<[x: Tensor, groups: number, ...Affine]>('group_norm');
+
+// ---- pooling, sizes and padding ------------------------------------------------------------------------
 
 export interface PoolOptions {
   /** By default the window's size. */
@@ -186,29 +127,15 @@ export interface PoolOptions {
   ceilMode?: boolean;
 }
 
-export function maxPool2d(
-  x: Tensor,
-  kernel: Pair,
-  options: PoolOptions & { dilation?: Pair } = {},
-): Tensor {
-  optionsFor('maxPool2d', options);
-  const { stride = kernel, padding = 0, dilation = 1, ceilMode = false } = options;
-  return maxPool2dOp.tensor(x, kernel, stride, padding, dilation, ceilMode);
-}
+export const maxPool2d = fnWith<
+  [x: Tensor, kernel: Pair, options?: PoolOptions & { dilation?: Pair }]
+>('max_pool2d', 2);
 
-export function avgPool2d(
-  x: Tensor,
-  kernel: Pair,
-  options: PoolOptions & { countIncludePad?: boolean } = {},
-): Tensor {
-  optionsFor('avgPool2d', options);
-  const { stride = kernel, padding = 0, ceilMode = false, countIncludePad = true } = options;
-  return avgPool2dOp.tensor(x, kernel, stride, padding, ceilMode, countIncludePad);
-}
+export const avgPool2d = fnWith<
+  [x: Tensor, kernel: Pair, options?: PoolOptions & { countIncludePad?: boolean }]
+>('avg_pool2d', 2);
 
-export function adaptiveAvgPool2d(x: Tensor, size: Pair): Tensor {
-  return adaptiveAvgPool2dOp.tensor(x, size);
-}
+export const adaptiveAvgPool2d = fn<[x: Tensor, size: Pair]>('adaptive_avg_pool2d');
 
 export interface InterpolateOptions {
   /** The new height and width, or */
@@ -217,70 +144,32 @@ export interface InterpolateOptions {
   scaleFactor?: Pair;
   mode?: 'nearest' | 'bilinear' | 'bicubic';
   alignCorners?: boolean;
+  /** Average what falls together where images shrink; not with `nearest`. */
+  antialias?: boolean;
 }
+
+const upsample = {
+  nearest: aten('upsample_nearest2d.vec', 'interpolate'),
+  bilinear: aten('upsample_bilinear2d.vec', 'interpolate'),
+  bicubic: aten('upsample_bicubic2d.vec', 'interpolate'),
+};
+const smoothed = {
+  nearest: upsample.nearest,
+  bilinear: aten('_upsample_bilinear2d_aa.vec', 'interpolate'),
+  bicubic: aten('_upsample_bicubic2d_aa.vec', 'interpolate'),
+};
 
 /** Images of another size: x [N, C, H, W] -> [N, C, H', W']. */
 export function interpolate(x: Tensor, options: InterpolateOptions): Tensor {
-  optionsFor('interpolate', options);
-  const size = options.size === undefined ? null : pair(options.size);
-  const scale = options.scaleFactor === undefined ? null : pair(options.scaleFactor);
-  const { mode = 'nearest', alignCorners = false } = options;
-  if (mode === 'nearest') return nearestOp.tensor(x, size, scale);
-  return (mode === 'bilinear' ? bilinearOp : bicubicOp).tensor(x, size, alignCorners, scale);
-}
-
-/** Zeroes elements with probability `p` and scales the others by 1 / (1 - p), while training. */
-export function dropout(
-  x: Tensor,
-  p: number,
-  training: boolean,
-  generator: Generator | null = null,
-): Tensor {
-  requireProbability('dropout', p);
-  if (generator === null || !training || p === 0) return dropoutOp.tensor(x, p, training);
-  return x.mul(dropoutMask(x, p, generator));
-}
-
-/** Zeros with probability `p`, else 1 / (1 - p), in the shape of `x`. */
-function dropoutMask(x: Tensor, p: number, generator: Generator): Tensor {
-  return noGrad(() => {
-    const mask = emptyLike(x).bernoulli_(1 - p, generator);
-    return p < 1 ? mask.div_(1 - p) : mask;
-  });
-}
-
-/** Rows of weight [entries, features] by indices [...] -> [..., features]. */
-export function embedding(indices: Tensor, weight: Tensor, paddingIdx = -1): Tensor {
-  return embeddingOp.tensor(weight, indices, paddingIdx);
-}
-
-export function softmax(x: Tensor, dim: number): Tensor {
-  return softmaxOp.tensor(x, dim);
-}
-
-export function logSoftmax(x: Tensor, dim: number): Tensor {
-  return logSoftmaxOp.tensor(x, dim);
-}
-
-export function elu(x: Tensor, alpha = 1): Tensor {
-  return eluOp.tensor(x, alpha);
-}
-
-export function gelu(x: Tensor, approximate: 'none' | 'tanh' = 'none'): Tensor {
-  return geluOp.tensor(x, approximate);
-}
-
-export function leakyRelu(x: Tensor, slope = 0.01): Tensor {
-  return leakyReluOp.tensor(x, slope);
-}
-
-/** log(1 + exp(beta x)) / beta; x itself where beta x > threshold. */
-export function softplus(x: Tensor, beta = 1, threshold = 20): Tensor {
-  return softplusOp.tensor(x, beta, threshold);
-}
-
-export function hardtanh(x: Tensor, min = -1, max = 1): Tensor {
-  return hardtanhOp.tensor(x, min, max);
+  const {
+    size,
+    scaleFactor,
+    mode = 'nearest',
+    alignCorners = false,
+  } = optionsFor('interpolate', options);
+  const [outputSize, factors] = [size, scaleFactor].map((p) => (p === undefined ? null : pair(p)));
+  const corners = mode === 'nearest' ? [] : [alignCorners];
+  return (options.antialias ? smoothed : upsample)[mode].tensor(x, outputSize, ...corners, factors);
 }
 
 export interface PadOptions {
@@ -289,56 +178,45 @@ export interface PadOptions {
 }
 
 /** `amounts`: before and after the last dimension, then the one before it, and so on. */
-export function pad(x: Tensor, amounts: readonly number[], options: PadOptions = {}): Tensor {
-  optionsFor('pad', options);
-  return padOp.tensor(x, amounts, options.mode, options.value);
-}
-
-/** Indices [...] -> [..., classes] of i64, 1 at the index; classes -1: one more than the largest. */
-export function oneHot(indices: Tensor, classes = -1): Tensor {
-  return oneHotOp.tensor(indices, classes);
-}
+export const pad = fnWith<[x: Tensor, amounts: readonly number[], options?: PadOptions]>('pad', 2);
 
 /** Windows of an image as columns: [N, C, H, W] -> [N, C h w, L]. */
-export function unfold2d(
-  x: Tensor,
-  kernel: Pair,
-  options: Omit<ConvolutionOptions, 'groups'> = {},
-): Tensor {
-  optionsFor('unfold2d', options);
-  const { stride = 1, padding = 0, dilation = 1 } = options;
-  return unfoldOp.tensor(x, kernel, dilation, padding, stride);
+export const unfold2d = fnWith<
+  [x: Tensor, kernel: Pair, options?: Omit<ConvolutionOptions, 'groups'>]
+>('im2col', 2, 'unfold2d', { stride: 1, padding: 0, dilation: 1 });
+
+// ---- element by element, and along one dimension -------------------------------------------------------
+
+/** Drops by the mask that `maskOf` makes room for; without a generator as libtorch does. */
+function dropping(name: string, label: string, maskOf: (x: Tensor) => Tensor) {
+  const op = aten(name, label);
+  return (x: Tensor, p: number, training: boolean, generator: Generator | null = null): Tensor => {
+    requireProbability(label, p);
+    if (generator === null || !training || p === 0) return op.tensor(x, p, training);
+    const mask = noGrad(() => {
+      const kept = maskOf(x).bernoulli_(1 - p, generator);
+      return p < 1 ? kept.div_(1 - p) : kept;
+    });
+    return x.mul(mask);
+  };
 }
 
-export interface LstmOptions {
-  layers?: number;
-  bias?: boolean;
-  dropout?: number;
-  training?: boolean;
-  bidirectional?: boolean;
-  batchFirst?: boolean;
-}
+/** Zeroes elements with probability `p` and scales the others by 1 / (1 - p), while training. */
+export const dropout = dropping('dropout', 'dropout', (x) => emptyLike(x));
 
-/** PyTorch's LSTM: state = [h, c], parameters in the order of its `_flat_weights`. */
-export function lstm(
-  x: Tensor,
-  state: readonly [Tensor, Tensor],
-  parameters: readonly Tensor[],
-  options: LstmOptions = {},
-): { output: Tensor; h: Tensor; c: Tensor } {
-  optionsFor('lstm', options);
-  const { layers = 1, bias = true, dropout: p = 0, training = false } = options;
-  const { bidirectional = false, batchFirst = false } = options;
-  const [output, h, c] = lstmOp.tensors(
-    x,
-    state,
-    parameters,
-    bias,
-    layers,
-    p,
-    training,
-    bidirectional,
-    batchFirst,
-  );
-  return { output, h, c };
-}
+/** The same for whole maps: x [N, C, ...] loses channels, not single elements. */
+export const dropout2d = dropping('feature_dropout', 'dropout2d', ({ shape, dtype, device }) =>
+  empty([...shape.slice(0, 2), ...shape.slice(2).map(() => 1)], { dtype, device }),
+);
+
+export const softmax = fn<[x: Tensor, dim: number]>('softmax.int');
+export const logSoftmax = fn<[x: Tensor, dim: number]>('log_softmax.int');
+export const elu = fn<[x: Tensor, alpha?: number]>('elu');
+export const gelu = fn<[x: Tensor, approximate?: 'none' | 'tanh']>('gelu');
+export const leakyRelu = fn<[x: Tensor, slope?: number]>('leaky_relu');
+/** log(1 + exp(beta x)) / beta; x itself where beta x > threshold. */
+export const softplus = fn<[x: Tensor, beta?: number, threshold?: number]>('softplus');
+export const hardtanh = fn<[x: Tensor, min?: number, max?: number]>('hardtanh');
+
+/** Indices [...] -> [..., classes] of i64, 1 at the index; classes -1: one more than the largest. */
+export const oneHot = fn<[indices: Tensor, classes?: number]>('one_hot');

@@ -45,6 +45,21 @@ export function optionsFor<T extends object>(op: string, options: T): T {
   throw new TorchError(op, 'expected its options as an object');
 }
 
+/** Options with defaults for those that are not given, or undefined. */
+export function withDefaults<T extends object>(defaults: T, given: Partial<T>): T {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(entries) };
+}
+
+/** What a function returns, which must not be a promise: what surrounds the call would end too early. */
+export function synchronous<T>(op: string, fn: () => T): T {
+  const result = fn();
+  if (typeof result === 'object' && result !== null && 'then' in result) {
+    throw new TorchError(op, 'the function returned a promise; it must be synchronous');
+  }
+  return result;
+}
+
 /** Of an argument that is a chance. */
 export function requireProbability(operation: string, p: number): void {
   const isProbability = typeof p === 'number' && p >= 0 && p <= 1;

@@ -28,19 +28,8 @@ export function fans(shape: readonly number[]): {
 
 /** PyTorch's recommended gain; `slope` is that of `leakyRelu`. */
 export function gain(nonlinearity: Nonlinearity, slope = 0.01): number {
-  switch (nonlinearity) {
-    case 'linear':
-    case 'sigmoid':
-      return 1;
-    case 'tanh':
-      return 5 / 3;
-    case 'relu':
-      return Math.SQRT2;
-    case 'leakyRelu':
-      return Math.sqrt(2 / (1 + slope * slope));
-    case 'selu':
-      return 3 / 4;
-  }
+  if (nonlinearity === 'leakyRelu') return Math.sqrt(2 / (1 + slope * slope));
+  return { linear: 1, sigmoid: 1, tanh: 5 / 3, relu: Math.SQRT2, selu: 3 / 4 }[nonlinearity];
 }
 
 export function constant(tensor: Tensor, value: number): Tensor {
@@ -55,20 +44,34 @@ export function normal(tensor: Tensor, mean: number, std: number, generator: Gen
   return noGrad(() => tensor.normal_(mean, std, generator));
 }
 
-/** Glorot and Bengio (2010), uniform. */
-export function xavierUniform(tensor: Tensor, generator: Generator, scale = 1): Tensor {
+/** Fills a tensor with numbers of this deviation, uniform or normal; one without elements stays as it is. */
+function spread(
+  kind: 'uniform' | 'normal',
+  tensor: Tensor,
+  deviation: (shape: readonly number[]) => number,
+  generator: Generator,
+): Tensor {
   if (tensor.numel === 0) return tensor;
-  const { fanIn, fanOut } = fans(tensor.shape);
-  const bound = Math.sqrt(3) * scale * Math.sqrt(2 / (fanIn + fanOut));
+  const std = deviation(tensor.shape);
+  if (kind === 'normal') return normal(tensor, 0, std, generator);
+  const bound = Math.sqrt(3) * std;
   return uniform(tensor, -bound, bound, generator);
 }
 
+const xavierStd =
+  (scale: number) =>
+  (shape: readonly number[]): number => {
+    const { fanIn, fanOut } = fans(shape);
+    return scale * Math.sqrt(2 / (fanIn + fanOut));
+  };
+
+/** Glorot and Bengio (2010), uniform. */
+export const xavierUniform = (tensor: Tensor, generator: Generator, scale = 1): Tensor =>
+  spread('uniform', tensor, xavierStd(scale), generator);
+
 /** Glorot and Bengio (2010), normal. */
-export function xavierNormal(tensor: Tensor, generator: Generator, scale = 1): Tensor {
-  if (tensor.numel === 0) return tensor;
-  const { fanIn, fanOut } = fans(tensor.shape);
-  return normal(tensor, 0, scale * Math.sqrt(2 / (fanIn + fanOut)), generator);
-}
+export const xavierNormal = (tensor: Tensor, generator: Generator, scale = 1): Tensor =>
+  spread('normal', tensor, xavierStd(scale), generator);
 
 /** Options of the initialisers of He et al. (2015), with PyTorch's defaults. */
 export interface KaimingOptions {
@@ -77,33 +80,18 @@ export interface KaimingOptions {
   readonly nonlinearity?: Nonlinearity;
 }
 
-function kaimingStd(
-  shape: readonly number[],
-  { slope = 0, mode = 'fanIn', nonlinearity = 'leakyRelu' }: KaimingOptions,
-): number {
-  return gain(nonlinearity, slope) / Math.sqrt(fans(shape)[mode]);
-}
+const kaimingStd =
+  ({ slope = 0, mode = 'fanIn', nonlinearity = 'leakyRelu' }: KaimingOptions = {}) =>
+  (shape: readonly number[]): number =>
+    gain(nonlinearity, slope) / Math.sqrt(fans(shape)[mode]);
 
 /** He et al. (2015), uniform. */
-export function kaimingUniform(
-  tensor: Tensor,
-  generator: Generator,
-  options: KaimingOptions = {},
-): Tensor {
-  if (tensor.numel === 0) return tensor;
-  const bound = Math.sqrt(3) * kaimingStd(tensor.shape, options);
-  return uniform(tensor, -bound, bound, generator);
-}
+export const kaimingUniform = (t: Tensor, generator: Generator, options?: KaimingOptions): Tensor =>
+  spread('uniform', t, kaimingStd(options), generator);
 
 /** He et al. (2015), normal. */
-export function kaimingNormal(
-  tensor: Tensor,
-  generator: Generator,
-  options: KaimingOptions = {},
-): Tensor {
-  if (tensor.numel === 0) return tensor;
-  return normal(tensor, 0, kaimingStd(tensor.shape, options), generator);
-}
+export const kaimingNormal = (t: Tensor, generator: Generator, options?: KaimingOptions): Tensor =>
+  spread('normal', t, kaimingStd(options), generator);
 
 /** The default of PyTorch's linear and convolutional layers: weights within ±1/sqrt(fanIn). */
 export function layerWeight(tensor: Tensor, generator: Generator): Tensor {

@@ -1,78 +1,43 @@
 /** Products of matrices and linear algebra, as methods and, for more than one tensor, as functions. */
-import { optionsFor } from './handle.js';
-import { operator } from './dispatch.js';
-import { ShapedTensor } from './shape.js';
+import { aten } from './dispatch.js';
+import { fn, fnWith, method, named } from './methods.js';
+import type { TensorBase } from './tensor-base.js';
 import type { Tensor } from './tensor.js';
 
-const matmulOp = operator('matmul');
-const mmOp = operator('mm');
-const bmmOp = operator('bmm');
-const addmmOp = operator('addmm');
-const baddbmmOp = operator('baddbmm');
-const einsumOp = operator('einsum');
-const choleskyOp = operator('linalg_cholesky', '', 'cholesky');
-const logdetOp = operator('logdet');
-const slogdetOp = operator('linalg_slogdet', '', 'slogdet');
-const detOp = operator('linalg_det', '', 'det');
-const inverseOp = operator('linalg_inv', '', 'inverse');
-const solveOp = operator('linalg_solve', '', 'solve');
-const solveTriangularOp = operator('linalg_solve_triangular', '', 'solveTriangular');
-const eighOp = operator('linalg_eigh', '', 'eigh');
-const svdOp = operator('linalg_svd', '', 'svd');
-const qrOp = operator('linalg_qr', '', 'qr');
+const svd = aten('linalg_svd', 'svd');
 
-export class LinearTensor extends ShapedTensor {
+export const LINEAR = {
   /** Matrix product, with broadcasting of the leading dimensions. */
-  matmul(other: Tensor): Tensor {
-    return matmulOp.tensor(this, other);
-  }
+  matmul: method<[other: Tensor]>('matmul'),
   /** [n, k] x [k, m] */
-  mm(other: Tensor): Tensor {
-    return mmOp.tensor(this, other);
-  }
+  mm: method<[other: Tensor]>('mm'),
   /** [b, n, k] x [b, k, m] */
-  bmm(other: Tensor): Tensor {
-    return bmmOp.tensor(this, other);
-  }
+  bmm: method<[other: Tensor]>('bmm'),
+  /** Kronecker's product. */
+  kron: method<[other: Tensor]>('kron'),
   /** The lower L with L L^T = this, which must be symmetric positive definite. */
-  cholesky(): Tensor {
-    return choleskyOp.tensor(this);
-  }
-  det(): Tensor {
-    return detOp.tensor(this);
-  }
-  logdet(): Tensor {
-    return logdetOp.tensor(this);
-  }
-  slogdet(): { sign: Tensor; logabsdet: Tensor } {
-    const [sign, logabsdet] = slogdetOp.tensors(this);
-    return { sign, logabsdet };
-  }
-  inverse(): Tensor {
-    return inverseOp.tensor(this);
-  }
+  cholesky: method('linalg_cholesky', 'cholesky'),
+  /** X with L L^T X = this (or U^T U X, if `upper`), by the factor of `cholesky`. */
+  choleskySolve: method<[factor: Tensor, upper?: boolean]>('cholesky_solve'),
+  det: method('linalg_det', 'det'),
+  logdet: method('logdet'),
+  slogdet: named<[], 'sign' | 'logabsdet'>('linalg_slogdet', ['sign', 'logabsdet'], 'slogdet'),
+  inverse: method('linalg_inv', 'inverse'),
   /** X with this X = B. */
-  solve(b: Tensor): Tensor {
-    return solveOp.tensor(this, b);
-  }
+  solve: method<[b: Tensor]>('linalg_solve', 'solve'),
   /** X with this X = B, this triangular. */
-  solveTriangular(b: Tensor, upper: boolean): Tensor {
-    return solveTriangularOp.tensor(this, b, upper);
-  }
+  solveTriangular: method<[b: Tensor, upper: boolean]>(
+    'linalg_solve_triangular',
+    'solveTriangular',
+  ),
   /** Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix. */
-  eigh(): { values: Tensor; vectors: Tensor } {
-    const [values, vectors] = eighOp.tensors(this);
-    return { values, vectors };
-  }
-  svd(fullMatrices = false): { u: Tensor; s: Tensor; vh: Tensor } {
-    const [u, s, vh] = svdOp.tensors(this, fullMatrices);
+  eigh: named<[], 'values' | 'vectors'>('linalg_eigh', ['values', 'vectors'], 'eigh'),
+  svd(this: TensorBase, fullMatrices = false): { u: Tensor; s: Tensor; vh: Tensor } {
+    const [u, s, vh] = svd.tensors(this, fullMatrices);
     return { u, s, vh };
-  }
-  qr(): { q: Tensor; r: Tensor } {
-    const [q, r] = qrOp.tensors(this);
-    return { q, r };
-  }
-}
+  },
+  qr: named<[], 'q' | 'r'>('linalg_qr', ['q', 'r'], 'qr'),
+};
 
 export interface ProductOptions {
   /** Factor of the added tensor. */
@@ -81,23 +46,18 @@ export interface ProductOptions {
   alpha?: number;
 }
 
-export const matmul = (a: Tensor, b: Tensor): Tensor => matmulOp.tensor(a, b);
+export const matmul = fn<[a: Tensor, b: Tensor]>('matmul');
 
 /** [b, n, k] x [b, k, m] -> [b, n, m] */
-export const bmm = (a: Tensor, b: Tensor): Tensor => bmmOp.tensor(a, b);
+export const bmm = fn<[a: Tensor, b: Tensor]>('bmm');
+
+type Sum = [input: Tensor, a: Tensor, b: Tensor, options?: ProductOptions];
 
 /** beta input + alpha a b, of matrices. */
-export function addmm(input: Tensor, a: Tensor, b: Tensor, options: ProductOptions = {}): Tensor {
-  optionsFor('addmm', options);
-  return addmmOp.tensor(input, a, b, options.beta, options.alpha);
-}
+export const addmm = fnWith<Sum>('addmm', 3);
 
 /** beta input + alpha a b, of batches of matrices; input broadcasts to [b, n, m]. */
-export function baddbmm(input: Tensor, a: Tensor, b: Tensor, options: ProductOptions = {}): Tensor {
-  optionsFor('baddbmm', options);
-  return baddbmmOp.tensor(input, a, b, options.beta, options.alpha);
-}
+export const baddbmm = fnWith<Sum>('baddbmm', 3);
 
 /** Products and sums in Einstein's notation: `einsum('mnd,mde->mne', [x, w])`. */
-export const einsum = (equation: string, tensors: readonly Tensor[]): Tensor =>
-  einsumOp.tensor(equation, tensors);
+export const einsum = fn<[equation: string, tensors: readonly Tensor[]]>('einsum');

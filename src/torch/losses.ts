@@ -1,6 +1,6 @@
 /** Losses, and attention. Each loss is reduced to its mean unless said otherwise. */
 import { optionsFor, tensorHandle } from './handle.js';
-import { operator } from './dispatch.js';
+import { aten } from './dispatch.js';
 import { softmax } from './functional.js';
 import { torchVersion } from './runtime.js';
 import type { Tensor } from './tensor.js';
@@ -14,17 +14,6 @@ export interface LossOptions {
   reduction?: Reduction;
 }
 
-const crossEntropyOp = operator('cross_entropy_loss', '', 'crossEntropy');
-const nllOp = operator('nll_loss_nd', '', 'nllLoss');
-const bceOp = operator('binary_cross_entropy', '', 'bce');
-const bceWithLogitsOp = operator('binary_cross_entropy_with_logits', '', 'bceWithLogits');
-const mseOp = operator('mse_loss', '', 'mse');
-const l1Op = operator('l1_loss', '', 'l1');
-const smoothL1Op = operator('smooth_l1_loss', '', 'smoothL1');
-const attentionOp = operator('scaled_dot_product_attention', '', 'attention');
-
-const number = (reduction: Reduction = 'mean'): number => REDUCTIONS[reduction];
-
 export interface ClassLossOptions extends LossOptions {
   /** A weight for each class. */
   weight?: Tensor | null;
@@ -32,78 +21,53 @@ export interface ClassLossOptions extends LossOptions {
   ignoreIndex?: number;
 }
 
-/** Logits [N, classes, ...] and classes [N, ...] (i64) or probabilities [N, classes, ...]. */
-export function crossEntropy(
-  logits: Tensor,
-  target: Tensor,
-  options: ClassLossOptions & { labelSmoothing?: number } = {},
-): Tensor {
-  optionsFor('crossEntropy', options);
-  const { weight = null, ignoreIndex = -100, labelSmoothing = 0 } = options;
-  return crossEntropyOp.tensor(
-    logits,
-    target,
-    weight,
-    number(options.reduction),
-    ignoreIndex,
-    labelSmoothing,
-  );
+/** A loss of one operator, from `x` and its target. */
+function loss<Options extends LossOptions = LossOptions>(name: string, label: string) {
+  const op = aten(name, label);
+  return (x: Tensor, target: Tensor, options: Options = {} as Options): Tensor => {
+    const { reduction = 'mean' } = optionsFor<LossOptions>(label, options);
+    return op.with([x, target], { ...options, reduction: REDUCTIONS[reduction] });
+  };
 }
+
+/** Logits [N, classes, ...] and classes [N, ...] (i64) or probabilities [N, classes, ...]. */
+export const crossEntropy = loss<ClassLossOptions & { labelSmoothing?: number }>(
+  'cross_entropy_loss',
+  'crossEntropy',
+);
 
 /** Log probabilities [N, classes, ...] and classes [N, ...]. */
-export function nllLoss(
-  logProbabilities: Tensor,
-  target: Tensor,
-  options: ClassLossOptions = {},
-): Tensor {
-  optionsFor('nllLoss', options);
-  const { weight = null, ignoreIndex = -100 } = options;
-  return nllOp.tensor(logProbabilities, target, weight, number(options.reduction), ignoreIndex);
-}
+export const nllLoss = loss<ClassLossOptions>('nll_loss_nd', 'nllLoss');
 
 /** Binary cross-entropy of probabilities. */
-export function bce(probabilities: Tensor, target: Tensor, options: LossOptions = {}): Tensor {
-  optionsFor('bce', options);
-  return bceOp.tensor(probabilities, target, null, number(options.reduction));
-}
+export const bce = loss('binary_cross_entropy', 'bce');
 
-export function bceWithLogits(
-  logits: Tensor,
-  target: Tensor,
-  options: LossOptions & { posWeight?: Tensor | null } = {},
-): Tensor {
-  optionsFor('bceWithLogits', options);
-  return bceWithLogitsOp.tensor(
-    logits,
-    target,
-    null,
-    options.posWeight ?? null,
-    number(options.reduction),
-  );
-}
+export const bceWithLogits = loss<LossOptions & { posWeight?: Tensor | null }>(
+  'binary_cross_entropy_with_logits',
+  'bceWithLogits',
+);
 
-export function mse(x: Tensor, target: Tensor, options: LossOptions = {}): Tensor {
-  optionsFor('mse', options);
-  return mseOp.tensor(x, target, number(options.reduction));
-}
+export const mse = loss('mse_loss', 'mse');
+export const l1 = loss('l1_loss', 'l1');
+export const smoothL1 = loss<LossOptions & { beta?: number }>('smooth_l1_loss', 'smoothL1');
 
-export function l1(x: Tensor, target: Tensor, options: LossOptions = {}): Tensor {
-  optionsFor('l1', options);
-  return l1Op.tensor(x, target, number(options.reduction));
-}
+const attentionOp = aten('scaled_dot_product_attention', 'attention');
 
-export function smoothL1(
-  x: Tensor,
-  target: Tensor,
-  options: LossOptions & { beta?: number } = {},
-): Tensor {
-  optionsFor('smoothL1', options);
-  return smoothL1Op.tensor(x, target, number(options.reduction), options.beta ?? 1);
+/**
+ * softmax(q k^T / sqrt(features)), [..., L, S], of query [..., L, E] and key [..., S, E]. A boolean mask
+ * [..., L, S] says what is forbidden; any other is added.
+ */
+export function attentionWeights(query: Tensor, key: Tensor, mask: Tensor | null = null): Tensor {
+  const scale = 1 / Math.sqrt(query.size(-1));
+  const scores = query.mul(scale).matmul(key.transpose(-1, -2));
+  if (mask === null) return softmax(scores, -1);
+  const masked = mask.dtype === 'bool' ? scores.maskedFill(mask, -Infinity) : scores.add(mask);
+  return softmax(masked, -1);
 }
 
 /**
- * softmax(q k^T / sqrt(features)) v: query [..., L, E], key [..., S, E], value [..., S, F] -> [..., L, F].
- * A boolean mask [..., L, S] says what may be looked at; any other is added. libtorch 2 fuses it.
+ * The values [..., S, F] mixed by these weights: [..., L, F]. A boolean mask says what may be looked at, as in
+ * PyTorch. libtorch 2 fuses it.
  */
 export function attention(
   query: Tensor,
@@ -111,13 +75,10 @@ export function attention(
   value: Tensor,
   mask: Tensor | null = null,
 ): Tensor {
-  for (const each of [query, key, value]) tensorHandle('attention', each);
+  for (const each of [query, key, value, ...(mask === null ? [] : [mask])]) {
+    tensorHandle('attention', each);
+  }
   if (torchVersion().major >= 2) return attentionOp.tensor(query, key, value, mask);
-  const scale = 1 / Math.sqrt(query.size(-1));
-  let scores = query.mul(scale).matmul(key.transpose(-1, -2)); // [..., L, S]
-  if (mask !== null) tensorHandle('attention', mask);
-  if (mask)
-    scores =
-      mask.dtype === 'bool' ? scores.maskedFill(mask.logicalNot(), -Infinity) : scores.add(mask);
-  return softmax(scores, -1).matmul(value);
+  const forbidden = mask?.dtype === 'bool' ? mask.logicalNot() : mask;
+  return attentionWeights(query, key, forbidden).matmul(value);
 }

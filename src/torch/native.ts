@@ -10,32 +10,18 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { TorchUnavailableError } from './errors.js';
 
-declare const tensorBrand: unique symbol;
-declare const generatorBrand: unique symbol;
-declare const graphBrand: unique symbol;
-declare const storeBrand: unique symbol;
-declare const groupBrand: unique symbol;
-declare const reducerBrand: unique symbol;
+declare const kind: unique symbol;
 
-/** N-API Externals; opaque to JavaScript. */
-export interface TensorHandle {
-  readonly [tensorBrand]: true;
+/** An N-API External; opaque to JavaScript. */
+interface Handle<Kind extends string> {
+  readonly [kind]: Kind;
 }
-export interface GeneratorHandle {
-  readonly [generatorBrand]: true;
-}
-export interface GraphHandle {
-  readonly [graphBrand]: true;
-}
-export interface StoreHandle {
-  readonly [storeBrand]: true;
-}
-export interface GroupHandle {
-  readonly [groupBrand]: true;
-}
-export interface ReducerHandle {
-  readonly [reducerBrand]: true;
-}
+export type TensorHandle = Handle<'tensor'>;
+export type GeneratorHandle = Handle<'generator'>;
+export type GraphHandle = Handle<'graph'>;
+export type StoreHandle = Handle<'store'>;
+export type GroupHandle = Handle<'group'>;
+export type ReducerHandle = Handle<'reducer'>;
 
 /** Arrays whose memory can be copied from and to a tensor. */
 export type NumberArray =
@@ -83,8 +69,13 @@ export interface Native {
   retainGrad(tensor: TensorHandle): void;
   gradient(tensor: TensorHandle): TensorHandle | null;
   setGradient(tensor: TensorHandle, gradient: TensorHandle | null): void;
-  backward(...args: BackwardArguments): void;
-  backwardAsync(...args: BackwardArguments): Promise<void>;
+  backward(
+    outputs: TensorHandle[],
+    gradients: (TensorHandle | null)[] | null,
+    retainGraph: boolean | null,
+    createGraph: boolean,
+    inputs: TensorHandle[],
+  ): void;
   grad(
     outputs: TensorHandle[],
     inputs: TensorHandle[],
@@ -116,7 +107,6 @@ export interface Native {
   // runtime.cc
   setNumThreads(threads: number): void;
   getNumThreads(): number;
-  setNumInteropThreads(threads: number): void;
   getNumInteropThreads(): number;
   runtimeInfo(): { version: string; blas: string; blasLibraries: string[]; mkldnn: boolean };
   // cuda.cc
@@ -178,14 +168,6 @@ export interface Native {
   reducerBuckets(reducer: ReducerHandle): number;
   reducerClose(reducer: ReducerHandle): void;
 }
-
-export type BackwardArguments = [
-  outputs: TensorHandle[],
-  gradients: (TensorHandle | null)[] | null,
-  retainGraph: boolean | null,
-  createGraph: boolean,
-  inputs: TensorHandle[],
-];
 
 /** The same distance from src/torch and dist/torch. CRAB_TORCH_ADDON names another file. */
 const DEFAULT_ADDON = fileURLToPath(new URL('../../build/torch/crab_torch.node', import.meta.url));

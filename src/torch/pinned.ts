@@ -9,7 +9,6 @@ import type { Tensor } from './tensor.js';
 import type { DType } from './types.js';
 
 const pinMemory = operator('pin_memory');
-const copyInto = operator('copy_');
 
 /** A host tensor in pinned memory; never freed by a scope. */
 export const pinned = (shape: readonly number[], dtype: DType): Tensor =>
@@ -17,7 +16,7 @@ export const pinned = (shape: readonly number[], dtype: DType): Tensor =>
 
 /** Copies between pinned memory and a CUDA device in the device's queue: the host does not wait. */
 export function copyLater(into: Tensor, from: Tensor): void {
-  copyInto.call(into, from, true);
+  into.copy_(from, true);
 }
 
 /**

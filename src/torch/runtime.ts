@@ -1,8 +1,9 @@
 /** The library as a whole: what it is, its threads and switches, and the CUDA devices. */
 import { guarded } from './dispatch.js';
-import { TorchError, TorchUnavailableError } from './errors.js';
+import { TorchUnavailableError } from './errors.js';
+import { synchronous } from './handle.js';
 import { native, tryNative } from './native.js';
-import type { CudaMemory } from './native.js';
+import type { Native } from './native.js';
 import type { Device } from './types.js';
 
 export interface CudaDevice {
@@ -55,39 +56,35 @@ export function isTorchAvailable(): boolean {
 
 // ---- threads and switches ----------------------------------------------------------------------------
 
-/** Threads that one operation on the CPU may use; 1 at the start. */
-export function setNumThreads(threads: number): void {
-  guarded('setNumThreads', (addon) => addon.setNumThreads(threads));
+/** A switch of the addon under its own name. */
+function switching<Name extends SwitchName>(
+  name: Name,
+): (value: Parameters<Native[Name]>[0]) => void {
+  return (value) => guarded(name, (addon) => (addon[name] as (value: unknown) => void)(value));
 }
+type SwitchName = Extract<
+  keyof Native,
+  `set${'Num' | 'Deterministic' | 'Cudnn' | 'AllowTf32'}${string}`
+>;
+
+/** Threads that one operation on the CPU may use; 1 at the start. */
+export const setNumThreads = switching('setNumThreads');
 
 export function getNumThreads(): number {
   return native().getNumThreads();
 }
 
-/** Threads for operations that libtorch runs side by side; only before the first such operation. */
-export function setNumInteropThreads(threads: number): void {
-  guarded('setNumInteropThreads', (addon) => addon.setNumInteropThreads(threads));
-}
-
 /** Use only algorithms that give the same result each time; an operation that has none is an error. */
-export function setDeterministic(flag: boolean): void {
-  guarded('setDeterministic', (addon) => addon.setDeterministic(flag));
-}
+export const setDeterministic = switching('setDeterministic');
 
 /** Let cuDNN try its algorithms on first use of a shape and keep the fastest. */
-export function setCudnnBenchmark(flag: boolean): void {
-  guarded('setCudnnBenchmark', (addon) => addon.setCudnnBenchmark(flag));
-}
+export const setCudnnBenchmark = switching('setCudnnBenchmark');
 
 /** Let CUDA round f32 products to TF32. */
-export function setAllowTf32(flag: boolean): void {
-  guarded('setAllowTf32', (addon) => addon.setAllowTf32(flag));
-}
+export const setAllowTf32 = switching('setAllowTf32');
 
 /** Whether cuDNN's kernels are used, as they are at the start, or libtorch's own. */
-export function setCudnnEnabled(flag: boolean): void {
-  guarded('setCudnnEnabled', (addon) => addon.setCudnnEnabled(flag));
-}
+export const setCudnnEnabled = switching('setCudnnEnabled');
 
 export type AutocastDtype = 'bf16' | 'f16';
 
@@ -96,11 +93,7 @@ export function autocast<T>(device: Device, dtype: AutocastDtype, fn: () => T, e
   const kind = device.startsWith('cuda') ? 'cuda' : device;
   const before = guarded('autocast', (addon) => addon.enterAutocast(kind, enabled, dtype));
   try {
-    const result = fn();
-    if (result instanceof Promise) {
-      throw new TorchError('autocast', 'the function returned a promise; it must be synchronous');
-    }
-    return result;
+    return synchronous('autocast', fn);
   } finally {
     native().leaveAutocast(kind, before.enabled, before.dtype);
   }
@@ -116,26 +109,25 @@ export function cudaIsAvailable(): boolean {
   return cudaDeviceCount() > 0;
 }
 
-/** Waits until a device has done all it was given. */
-export function synchronize(device?: Device): void {
-  guarded('synchronize', (addon) => addon.cudaSynchronize(device));
+type OfDevice = 'cudaSynchronize' | 'cudaIsIdle' | 'cudaMemory' | 'cudaResetPeak';
+
+/** A function of the addon that takes a device, by default the current one; `label` names it in errors. */
+function ofDevice<Name extends OfDevice>(name: Name, label: string) {
+  return (device?: Device) =>
+    guarded(label, (addon) => addon[name](device)) as ReturnType<Native[Name]>;
 }
+
+/** Waits until a device has done all it was given. */
+export const synchronize = ofDevice('cudaSynchronize', 'synchronize');
 
 /**
  * Whether the device has done all that this thread gave it. Never waits; an error of the device, which
  * would otherwise show at some later operation, is thrown here.
  */
-export function isIdle(device?: Device): boolean {
-  return guarded('isIdle', (addon) => addon.cudaIsIdle(device));
-}
+export const isIdle = ofDevice('cudaIsIdle', 'isIdle');
 
-export function cudaMemory(device?: Device): CudaMemory {
-  return guarded('cudaMemory', (addon) => addon.cudaMemory(device));
-}
-
-export function resetPeakMemory(device?: Device): void {
-  guarded('resetPeakMemory', (addon) => addon.cudaResetPeak(device));
-}
+export const cudaMemory = ofDevice('cudaMemory', 'cudaMemory');
+export const resetPeakMemory = ofDevice('cudaResetPeak', 'resetPeakMemory');
 
 /** Gives memory kept for reuse back to the device. */
 export function emptyCache(): void {

@@ -5,7 +5,7 @@
  * one returns belongs to the outer one. Outside of any scope the collector alone frees tensors; it is
  * told their size, so that it acts in time.
  */
-import { TorchError } from './errors.js';
+import { synchronous } from './handle.js';
 import { native } from './native.js';
 
 /** What a scope needs of a tensor. */
@@ -61,10 +61,6 @@ function forEachTensor(value: unknown, visit: (tensor: Scoped) => void, seen: Se
   for (const child of children) forEachTensor(child, visit, seen);
 }
 
-function isPromise(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'then' in value;
-}
-
 /**
  * Runs `fn` and frees the tensors it made, except those it returns or keeps; on an error, all of them.
  * `fn` must be synchronous: a returned promise is an error.
@@ -74,10 +70,7 @@ export function scope<T>(fn: () => T): T {
   const inner = new Scope();
   current = inner;
   try {
-    const result = fn();
-    if (isPromise(result)) {
-      throw new TorchError('scope', 'the function returned a promise; a scope must be synchronous');
-    }
+    const result = synchronous('scope', fn);
     const handOver = (tensor: Scoped): void => {
       if (tensor.owner !== inner) return;
       if (outer) outer.add(tensor);

@@ -5,15 +5,15 @@
  * Every method returns a Tensor of its own (it can be freed by itself, also where it shares memory), and
  * a method whose name ends with an underscore changes this tensor and returns it.
  */
-import { guarded, operator, translate, wrap } from './dispatch.js';
+import { guarded, operator, wrap } from './dispatch.js';
 import { TorchError } from './errors.js';
 import { optionsFor, Holder, tensorHandle, tensorHandles } from './handle.js';
 import { native } from './native.js';
-import type { BackwardArguments, NumberArray, TensorHandle } from './native.js';
+import type { Native, NumberArray, TensorHandle } from './native.js';
 import { track } from './scope.js';
 import type { Scope, Scoped } from './scope.js';
 import type { Tensor } from './tensor.js';
-import { allocate, elementCount, isFloating } from './types.js';
+import { elementsOf, elementCount, isFloating } from './types.js';
 import type { DType, Device, MemoryFormat } from './types.js';
 
 /** Nested arrays of one tensor's elements. */
@@ -40,9 +40,6 @@ export interface BackwardOptions {
 
 const to = operator('to', 'dtype_layout');
 const item = operator('item');
-const detach = operator('detach');
-const clone = operator('clone');
-const contiguous = operator('contiguous');
 
 export class TensorBase extends Holder<TensorHandle> implements Scoped {
   /** The scope that will free it, if any; set by scope.ts. */
@@ -51,6 +48,12 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
   constructor(handle: TensorHandle) {
     super(handle);
     track(this);
+  }
+
+  /** Runs `fn` with the addon and the native tensor; errors name `op`. */
+  #use<T>(op: string, fn: (addon: Native, own: TensorHandle) => T): T {
+    const own = this.handleFor(op);
+    return guarded(op, (addon) => fn(addon, own));
   }
 
   // ---- what it is --------------------------------------------------------------------------------
@@ -95,17 +98,13 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
   }
 
   isContiguous(memoryFormat: MemoryFormat = 'contiguous'): boolean {
-    return guarded('isContiguous', (addon) =>
-      addon.isContiguous(this.handleFor('isContiguous'), memoryFormat),
-    );
+    return this.#use('isContiguous', (addon, own) => addon.isContiguous(own, memoryFormat));
   }
 
   /** Whether both are views of the same memory from the same first element on. */
   sharesMemoryWith(other: TensorBase): boolean {
-    return native().sameMemory(
-      this.handleFor('sharesMemoryWith'),
-      tensorHandle('sharesMemoryWith', other),
-    );
+    const handle = tensorHandle('sharesMemoryWith', other);
+    return this.#use('sharesMemoryWith', (addon, own) => addon.sameMemory(own, handle));
   }
 
   override toString(): string {
@@ -130,8 +129,8 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
 
   /** The elements' bits in row-major order; f16 and bf16 as 16-bit words. */
   bits(): NumberArray {
-    const array = allocate(this.dtype, this.numel);
-    guarded('bits', (addon) => addon.copyToBytes(this.handleFor('bits'), array));
+    const array = elementsOf(this.dtype, this.numel);
+    this.#use('bits', (addon, own) => addon.copyToBytes(own, array));
     return array;
   }
 
@@ -178,12 +177,12 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
 
   /** Writes the elements' bits into an array of the matching type and length. */
   copyTo(array: NumberArray): void {
-    guarded('copyTo', (addon) => addon.copyToBytes(this.handleFor('copyTo'), array));
+    this.#use('copyTo', (addon, own) => addon.copyToBytes(own, array));
   }
 
   /** Overwrites the elements, in row-major order, from an array of the matching type and length. */
   copyFrom_(array: NumberArray): this {
-    guarded('copyFrom_', (addon) => addon.copyFromBytes(this.handleFor('copyFrom_'), array));
+    this.#use('copyFrom_', (addon, own) => addon.copyFromBytes(own, array));
     return this;
   }
 
@@ -193,20 +192,10 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
     return to.tensor(this, dtype, undefined, device, undefined, nonBlocking, copy, memoryFormat);
   }
 
-  /** Its elements in dense order: the same memory, or a copy. */
-  contiguous(memoryFormat: MemoryFormat = 'contiguous'): Tensor {
-    return contiguous.tensor(this, memoryFormat);
-  }
-
-  clone(memoryFormat?: MemoryFormat): Tensor {
-    return clone.tensor(this, memoryFormat);
-  }
-
   /** Takes the memory, dtype and device of `source` and stays the same leaf: moves a parameter. */
   setData(source: TensorBase): this {
-    guarded('setData', (addon) =>
-      addon.setData(this.handleFor('setData'), tensorHandle('setData', source)),
-    );
+    const handle = tensorHandle('setData', source);
+    this.#use('setData', (addon, own) => addon.setData(own, handle));
     return this;
   }
 
@@ -217,9 +206,7 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
   }
 
   requiresGrad_(flag = true): this {
-    guarded('requiresGrad_', (addon) =>
-      addon.setRequiresGrad(this.handleFor('requiresGrad_'), flag),
-    );
+    this.#use('requiresGrad_', (addon, own) => addon.setRequiresGrad(own, flag));
     return this;
   }
 
@@ -230,51 +217,29 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
 
   /** The gradient that `backward` accumulated, or null. Each read makes a Tensor of its own. */
   get grad(): Tensor | null {
-    const handle = guarded('grad', (addon) => addon.gradient(this.handleFor('grad')));
+    const handle = this.#use('grad', (addon, own) => addon.gradient(own));
     return handle === null ? null : wrap(handle);
   }
 
   set grad(value: Tensor | null) {
     const gradient = value === null ? null : tensorHandle('grad', value);
-    guarded('grad', (addon) => addon.setGradient(this.handleFor('grad'), gradient));
+    this.#use('grad', (addon, own) => addon.setGradient(own, gradient));
   }
 
   /** Keeps the gradient of a tensor inside the graph, for `grad`. */
   retainGrad(): this {
-    guarded('retainGrad', (addon) => addon.retainGrad(this.handleFor('retainGrad')));
+    this.#use('retainGrad', (addon, own) => addon.retainGrad(own));
     return this;
-  }
-
-  /** The same memory, outside of the graph. */
-  detach(): Tensor {
-    return detach.tensor(this);
   }
 
   /** Accumulates the gradients of this tensor (of one element, or weighted by `gradient`) into `grad`. */
   backward(gradient: Tensor | null = null, options: BackwardOptions = {}): void {
-    guarded('backward', (addon) => addon.backward(...this.#backwardArguments(gradient, options)));
-  }
-
-  /**
-   * The same off the event loop. Until it settles, tensors may be read and pure operations run; changing
-   * tensors in place, reading `grad` and other backward passes are errors.
-   */
-  async backwardAsync(
-    gradient: Tensor | null = null,
-    options: BackwardOptions = {},
-  ): Promise<void> {
-    try {
-      await native().backwardAsync(...this.#backwardArguments(gradient, options));
-    } catch (error) {
-      throw translate('backwardAsync', error);
-    }
-  }
-
-  #backwardArguments(gradient: Tensor | null, options: BackwardOptions): BackwardArguments {
     const gradients = gradient === null ? null : [tensorHandle('backward', gradient)];
     const inputs = tensorHandles('backward', optionsFor('backward', options).inputs ?? []);
     const { retainGraph = null, createGraph = false } = options;
-    return [[this.handleFor('backward')], gradients, retainGraph, createGraph, inputs];
+    this.#use('backward', (addon, own) =>
+      addon.backward([own], gradients, retainGraph, createGraph, inputs),
+    );
   }
 
   // ---- its lifetime ------------------------------------------------------------------------------

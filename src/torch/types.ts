@@ -8,48 +8,36 @@ export type Device = 'cpu' | 'cuda' | `cuda:${number}`;
 
 export type MemoryFormat = 'contiguous' | 'channelsLast' | 'preserve';
 
+/** The arrays with exactly a type's bits; f16 and bf16 are raw 16-bit words. */
+const ARRAYS = {
+  f32: Float32Array,
+  f64: Float64Array,
+  f16: Uint16Array,
+  bf16: Uint16Array,
+  i64: BigInt64Array,
+  i32: Int32Array,
+  u8: Uint8Array,
+  bool: Uint8Array,
+} as const;
+
+export const DTYPES = Object.keys(ARRAYS) as readonly DType[];
+
 /** How many bytes one element takes. */
-export const BYTES_PER_ELEMENT: Readonly<Record<DType, number>> = {
-  f32: 4,
-  f64: 8,
-  f16: 2,
-  bf16: 2,
-  i64: 8,
-  i32: 4,
-  u8: 1,
-  bool: 1,
-};
+export const BYTES_PER_ELEMENT = Object.fromEntries(
+  DTYPES.map((dtype) => [dtype, ARRAYS[dtype].BYTES_PER_ELEMENT]),
+) as Readonly<Record<DType, number>>;
 
-export const DTYPES = Object.keys(BYTES_PER_ELEMENT) as readonly DType[];
-
-/** The array with exactly a type's bits; f16 and bf16 are raw 16-bit words. */
-export function allocate(dtype: DType, length: number): NumberArray {
-  switch (dtype) {
-    case 'f32':
-      return new Float32Array(length);
-    case 'f64':
-      return new Float64Array(length);
-    case 'f16':
-    case 'bf16':
-      return new Uint16Array(length);
-    case 'i64':
-      return new BigInt64Array(length);
-    case 'i32':
-      return new Int32Array(length);
-    case 'u8':
-    case 'bool':
-      return new Uint8Array(length);
-  }
+/** Elements of a type: so many new ones, or those in a buffer. */
+export function elementsOf(dtype: DType, from: number | ArrayBuffer): NumberArray {
+  return new ARRAYS[dtype](from as ArrayBuffer);
 }
 
 /** The type a typed array's elements have by themselves, or null for an array that stands for none. */
 export function dtypeOf(array: NumberArray): DType | null {
-  if (array instanceof Float32Array) return 'f32';
-  if (array instanceof Float64Array) return 'f64';
-  if (array instanceof BigInt64Array) return 'i64';
-  if (array instanceof Int32Array) return 'i32';
-  if (array instanceof Uint8Array) return 'u8';
-  return null;
+  const own = (['f32', 'f64', 'i64', 'i32', 'u8'] as const).find(
+    (dtype) => array instanceof ARRAYS[dtype],
+  );
+  return own ?? null;
 }
 
 export function isFloating(dtype: DType): boolean {

@@ -82,15 +82,8 @@ function methods(): string[] {
     }
     if (Object.hasOwn(p, 'shape')) break;
   }
-  // backwardAsync has tests of its own; these are no operations.
-  for (const name of [
-    'constructor',
-    'toString',
-    'handleFor',
-    'releaseHandle',
-    'backwardAsync',
-    'dispose',
-  ]) {
+  // These are no operations.
+  for (const name of ['constructor', 'toString', 'handleFor', 'releaseHandle', 'dispose']) {
     names.delete(name);
   }
   return [...names].sort();

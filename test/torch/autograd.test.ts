@@ -1,4 +1,4 @@
-/** Gradients: against central differences in f64, of gradients, of chosen inputs, and off the event loop. */
+/** Gradients: against central differences in f64, of gradients, and of chosen inputs. */
 import { describe, expect, test } from 'vitest';
 import type { Tensor } from '../../src/torch/index.js';
 import {
@@ -9,7 +9,9 @@ import {
   convTranspose2d,
   crossEntropy,
   enableGrad,
+  eye,
   grad,
+  interpolate,
   isGradEnabled,
   isTorchAvailable,
   layerNorm,
@@ -53,6 +55,41 @@ const fixed = (shape: number[], seed = 5): Tensor =>
 
 describe.skipIf(!isTorchAvailable())('gradients', () => {
   test.each<[string, (x: Tensor) => Tensor, number[]]>([
+    [
+      'a solution by Cholesky factors, as in a Gaussian process',
+      (x) => {
+        const kernel = x.matmul(x.transpose(-1, -2)).add(eye(3, 3, { dtype: 'f64' })); // [2, 3, 3]
+        return fixed([2, 3, 2]).choleskySolve(kernel.cholesky()).square().sum();
+      },
+      [2, 3, 4],
+    ],
+    [
+      'a triangular solution',
+      (x) =>
+        x
+          .tril()
+          .add(eye(3, 3, { dtype: 'f64' }).mul(4))
+          .solveTriangular(fixed([3, 2]), false)
+          .square()
+          .sum(),
+      [3, 3],
+    ],
+    [
+      "Kronecker's product",
+      (x) =>
+        x
+          .kron(fixed([3, 2]))
+          .square()
+          .mul(fixed([6, 4]))
+          .sum(),
+      [2, 2],
+    ],
+    ['the median of rows', (x) => x.median(1).values.square().sum(), [3, 5]],
+    [
+      'smooth images of half the size',
+      (x) => interpolate(x, { size: 3, mode: 'bilinear', antialias: true }).square().sum(),
+      [1, 2, 6, 6],
+    ],
     ['a chain of pointwise functions', (x) => x.exp().add(1).log().mul(x).tanh().sum(), [3, 4]],
     ['softplus', (x) => softplus(x).sum(), [5]],
     [
@@ -158,6 +195,15 @@ describe.skipIf(!isTorchAvailable())('gradients', () => {
     expectGradient(fn, shape);
   });
 
+  test('a Cholesky solution is the solution', () => {
+    const factor = fixed([4, 3, 3])
+      .tril()
+      .add(eye(3, 3, { dtype: 'f64' }).mul(3));
+    const matrix = factor.matmul(factor.transpose(-1, -2));
+    const b = fixed([4, 3, 2], 6);
+    expect(b.choleskySolve(factor).allclose(matrix.solve(b), 1e-9, 1e-12)).toBe(true);
+  });
+
   test('accumulate, reset and set', () => {
     const x = tensor([1, 2], { requiresGrad: true });
     expect(x.grad).toBeNull();
@@ -235,70 +281,5 @@ describe.skipIf(!isTorchAvailable())('gradients', () => {
     expect(noGrad(() => x.add_(1)).toArray()).toEqual([2, 2]);
     expect(() => zeros([2], { requiresGrad: true }).backward()).toThrow(TorchError);
     expect(() => zeros([]).backward()).toThrow(TorchError);
-  });
-});
-
-describe.skipIf(!isTorchAvailable())('backwardAsync', () => {
-  function slowLoss(): { x: Tensor; loss: Tensor } {
-    const x = randn([200, 200], { generator: new Generator('cpu', 3), requiresGrad: true });
-    let y: Tensor = x;
-    for (let i = 0; i < 12; i++) y = y.matmul(x).mul(0.05).tanh();
-    return { x, loss: y.square().sum() };
-  }
-
-  test('gives the gradients of backward while the event loop runs', async () => {
-    const slow = slowLoss();
-    const reference = slowLoss();
-    reference.loss.backward();
-    let turns = 0;
-    const count = (): void => {
-      turns += 1;
-      timer = setImmediate(count);
-    };
-    let timer = setImmediate(count);
-    await slow.loss.backwardAsync();
-    clearImmediate(timer);
-    expect(slow.x.grad!.equal(reference.x.grad!)).toBe(true);
-    expect(turns).toBeGreaterThan(0);
-  });
-
-  test('until it settles, writing and gradients are refused, reading is not', async () => {
-    const { x, loss } = slowLoss();
-    const running = loss.backwardAsync(null, { retainGraph: true });
-    const busy = /backwardAsync\(\) is running; await it first/;
-    expect(() => x.grad).toThrow(busy);
-    expect(() => (x.grad = null)).toThrow(busy);
-    expect(() => noGrad(() => x.mul_(0))).toThrow(busy);
-    expect(() => x.copyFrom_(new Float32Array(40_000))).toThrow(busy);
-    expect(() => loss.backward()).toThrow(busy);
-    expect(() => grad([loss], [x])).toThrow(busy);
-    await expect(loss.backwardAsync()).rejects.toThrow(busy);
-    expect(x.mul(2).add(1).shape).toEqual([200, 200]);
-    await running;
-    expect(x.grad!.shape).toEqual([200, 200]);
-    noGrad(() => x.mul_(0.5));
-  });
-
-  test('freeing its tensors meanwhile is safe', async () => {
-    const { x, loss } = slowLoss();
-    const running = loss.backwardAsync();
-    loss.dispose();
-    x.dispose();
-    await running;
-  });
-
-  test('its failure is a TorchError, and the lock is released', async () => {
-    const x = ones([2], { requiresGrad: true });
-    const y = x.square().sum();
-    await y.backwardAsync();
-    await expect(y.backwardAsync()).rejects.toThrow(TorchError);
-    await expect(ones([2]).backwardAsync()).rejects.toThrow(TorchError);
-    expect(x.grad!.toArray()).toEqual([2, 2]);
-  });
-
-  test('noGrad around it does not change the gradients', async () => {
-    const { x, loss } = slowLoss();
-    await noGrad(() => [loss.backwardAsync()])[0];
-    expect(x.grad!.requiresGrad).toBe(false);
   });
 });

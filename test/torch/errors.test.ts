@@ -87,6 +87,10 @@ describe.skipIf(!isTorchAvailable())('errors', () => {
       'conv2d: input [1, 3, 8, 8], weight [4, 2, 3, 3]: 3 channels ≠ 2 x 2 groups',
       () => conv2d(zeros([1, 3, 8, 8]), zeros([4, 2, 3, 3]), null, { groups: 2 }),
     ],
+    [
+      "conv2d: there is no option 'strides'; known are stride, padding, dilation, groups",
+      () => conv2d(zeros([1, 1, 4, 4]), zeros([1, 1, 2, 2]), null, wrong({ strides: 2 })),
+    ],
     ['add: [2, 3] and [4]: cannot broadcast 3 with 4', () => zeros([2, 3]).add(zeros([4]))],
     ['mul_: [2, 3] and [2, 2]: cannot broadcast 3 with 2', () => zeros([2, 3]).mul_(zeros([2, 2]))],
     [

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { grad, scope } from '../../src/torch/index.js';
 import type { Device, DType, Tensor } from '../../src/torch/index.js';
-import { adapters } from './golden/adapters.js';
+import { applied, special } from './golden/adapters.js';
 import type { Argument, Options } from './golden/adapters.js';
 import {
   cotangent,
@@ -88,8 +88,7 @@ function prepare(one: Case, { device, dtype, takeGradient, roundedTo = dtype }: 
 }
 
 function apply(op: string, { args, options }: Prepared, device: Device, dtype: DType): Tensor[] {
-  const result = adapters[op](args, options, { device, dtype });
-  return Array.isArray(result) ? result : [result];
+  return applied(op, args, options, { device, dtype });
 }
 
 function isFloating({ dtype }: Tensor): boolean {
@@ -234,6 +233,6 @@ function checkDifferences(one: Case, device: Device): void {
   });
 }
 
-test('every operator of the table has an adapter, and every adapter a case', () => {
-  expect(Object.keys(adapters).sort()).toEqual([...cases.keys()].sort());
+test('every adapter has a case', () => {
+  expect(Object.keys(special).filter((name) => !cases.has(name))).toEqual([]);
 });

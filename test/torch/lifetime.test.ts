@@ -124,7 +124,7 @@ describe.skipIf(!isTorchAvailable())('lifetime of tensors', () => {
 
   test('a promise out of a scope is an error', () => {
     expect(() => scope(async () => Promise.resolve(ones([1])))).toThrow(
-      'scope: the function returned a promise; a scope must be synchronous',
+      'scope: the function returned a promise; it must be synchronous',
     );
   });
 

@@ -177,15 +177,55 @@ describe.skipIf(!hasTorch)('state', () => {
 });
 
 describe.skipIf(!hasTorch)('layers', () => {
-  test('batched layers are the layers they stand for, side by side', () => {
+  /** Values and gradients of a batched layer and of single layers with slices of its weights. */
+  function expectSideBySide(
+    batched: nn.Layer,
+    singles: readonly nn.Layer[],
+    x: Tensor,
+    slicesOf: (name: string, gradient: Tensor) => Tensor,
+  ): void {
+    const state = batched.namedParameters();
+    singles.forEach((single, m) => {
+      const own = [...single.namedParameters().keys()];
+      single.loadStateDict(
+        new Map(own.map((name) => [name, slicesOf(name, state.get(name) as Tensor).select(0, m)])),
+      );
+    });
+    const apart = torch.stack(singles.map((one, m) => one.forward(x.select(0, m))));
+    const together = batched.forward(x);
+    expect(together.allclose(apart, 1e-5, 1e-6)).toBe(true);
+    for (const y of [together, apart]) y.square().sum().backward();
+    for (const [name, parameter] of state) {
+      const gradients = singles.map((one) => one.namedParameters().get(name)?.grad as Tensor);
+      const expected = torch.stack(gradients);
+      expect(slicesOf(name, parameter.grad as Tensor).allclose(expected, 1e-4, 1e-5)).toBe(true);
+    }
+  }
+
+  test.each([true, false])('a batched linear layer is several side by side, bias %o', (bias) => {
     scope(() => {
-      const batched = new nn.BatchedLinear(3, 4, 2, { generator: generator(5) });
-      const same = generator(5);
-      const singles = Array.from({ length: 3 }, () => new nn.Linear(4, 2, { generator: same }));
+      const options = { generator: generator(5), bias };
+      const singles = Array.from({ length: 3 }, () => new nn.Linear(4, 2, options));
       const x = torch.randn([3, 6, 4], { generator: generator(2) });
-      const together = batched.forward(x);
-      const apart = torch.stack(singles.map((one, m) => one.forward(x.select(0, m))));
-      expect(together.allclose(apart, 1e-5, 1e-6)).toBe(true);
+      expectSideBySide(new nn.BatchedLinear(3, 4, 2, options), singles, x, (name, all) =>
+        name === 'weight' ? all.transpose(1, 2) : all.squeeze(1),
+      );
+    });
+  });
+
+  test.each([
+    { bias: true, padding: 1, side: 3 },
+    { bias: false, padding: 0, side: 4 },
+  ])('a batched convolution is several side by side: %o', ({ side, ...geometry }) => {
+    scope(() => {
+      const options = { generator: generator(5), ...geometry };
+      const singles = Array.from({ length: 3 }, () => new nn.Conv2d(2, 4, 3, options));
+      const x = torch.randn([3, 5, 2, side, side], { generator: generator(2) });
+      const batched = new nn.BatchedConv2d(3, 2, 4, 3, options);
+      expectSideBySide(batched, singles, x, (_, all) => all.unflatten(0, [3, 4]));
+      const rectified = new nn.BatchedConv2d(3, 2, 4, 3, { ...options, relu: true });
+      rectified.loadStateDict(batched.stateDict());
+      expect(rectified.forward(x).equal(batched.forward(x).relu())).toBe(true);
     });
   });
 
@@ -197,6 +237,55 @@ describe.skipIf(!hasTorch)('layers', () => {
     norm.train().forward(x);
     expect(norm.runningMean?.toArray()).toEqual([0.75, 2.25]);
     expect(norm.numBatchesTracked?.item()).toBe(1);
+  });
+
+  test.each([0, 0.2])('a norm with a leaky ReLU of slope %d is one after the other', (slope) => {
+    scope(() => {
+      const both = new nn.BatchNorm2d(3, { leakyRelu: slope });
+      const alone = new nn.BatchNorm2d(3);
+      const x = torch.randn([4, 3, 5, 5], { generator: generator(7) });
+      for (const mode of [true, false]) {
+        const expected = torch.leakyRelu(alone.train(mode).forward(x), slope);
+        expect(both.train(mode).forward(x).allclose(expected, 1e-5, 1e-6)).toBe(true);
+      }
+      expect(both.runningVar?.allclose(alone.runningVar as Tensor)).toBe(true);
+    });
+  });
+
+  test('dropout of maps drops whole channels', () => {
+    scope(() => {
+      const layer = new nn.Dropout2d(0.25, { generator: generator(3) });
+      const y = layer.forward(torch.ones([50, 8, 3, 2]));
+      const channels = y.flatten(2); // [50, 8, 6]
+      expect(channels.amin(2).equal(channels.amax(2))).toBe(true);
+      expect(
+        new Set(
+          channels
+            .amax(2)
+            .toArray()
+            .map((value) => value.toFixed(4)),
+        ),
+      ).toEqual(new Set(['0.0000', '1.3333']));
+      expect(y.mean().item()).toBeCloseTo(1, 1);
+      expect(layer.eval().forward(y)).toBe(y);
+    });
+  });
+
+  test.each<[string, nn.Layer, (x: Tensor) => Tensor]>([
+    ['MaxPool2d', new nn.MaxPool2d(2, { stride: 1 }), (x) => torch.maxPool2d(x, 2, { stride: 1 })],
+    ['AvgPool2d', new nn.AvgPool2d(2), (x) => torch.avgPool2d(x, 2)],
+    ['AdaptiveAvgPool2d', new nn.AdaptiveAvgPool2d(1), (x) => x.mean([2, 3], true)],
+    ['LeakyReLU', new nn.LeakyReLU(0.2), (x) => torch.leakyRelu(x, 0.2)],
+    ['ELU', new nn.ELU(), (x) => torch.elu(x)],
+    ['Softmax', new nn.Softmax(1), (x) => torch.softmax(x, 1)],
+    ['Flatten', new nn.Flatten(), (x) => x.reshape([2, 48])],
+    ['Unflatten', new nn.Unflatten(-3, [3, 1]), (x) => x.unsqueeze(2)],
+  ])('%s is the function of its name', (_, layer, expected) => {
+    const x = torch.randn([2, 3, 4, 4], { generator: generator(7) });
+    const y = layer.forward(x);
+    expect(y.shape).toEqual(expected(x).shape);
+    expect(y.allclose(expected(x))).toBe(true);
+    expect(layer.stateDict().size).toBe(0);
   });
 
   test('dropout keeps the mean, follows its generator, and does nothing in use', () => {

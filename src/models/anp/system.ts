@@ -6,8 +6,8 @@
  */
 import { integer, object, type Read } from '../../base/index.js';
 import { MATRIX_PANELS, type Configuration } from '../../matrix/index.js';
-import { cat, nn, onesLike, type Tensor } from '../../torch/index.js';
-import { atLeastSingle, gaussianKl, sampled } from '../crab/distributions.js';
+import { atLeastSingle, cat, nn, onesLike, type Tensor } from '../../torch/index.js';
+import { gaussianKl, sampled } from '../crab/distributions.js';
 import type { Gaussian } from '../crab/rule-parser.js';
 import { Attention, AttentionBlock } from '../parts/attention.js';
 import { ConceptModel } from '../parts/concept-model.js';

@@ -6,9 +6,8 @@
  */
 import { integer, object, type Read } from '../../base/index.js';
 import { MATRIX_PANELS, type Configuration } from '../../matrix/index.js';
-import { cat, nn, onesLike, type Tensor } from '../../torch/index.js';
-import { atLeastSingle, equalDeviationKl, gaussianKl, sampled } from '../crab/distributions.js';
-import { ConceptLinear } from '../crab/concept-linear.js';
+import { atLeastSingle, cat, nn, onesLike, type Tensor } from '../../torch/index.js';
+import { equalDeviationKl, gaussianKl, sampled } from '../crab/distributions.js';
 import type { Gaussian } from '../crab/rule-parser.js';
 import { ConceptModel } from '../parts/concept-model.js';
 import { deviation, generativeSystem, weightsReader } from '../parts/generative.js';
@@ -71,7 +70,7 @@ export class ClapNp extends ConceptModel {
     this.coder = new PanelCoder(coder, { outputs: encoded, inputs: values }, options);
     this.head = new nn.Linear(encoded, values, options);
     const each = (...layers: number[]): nn.Sequential =>
-      mlp(layers, (from, to) => new ConceptLinear(concepts, from, to, options));
+      mlp(layers, (from, to) => new nn.BatchedLinear(concepts, from, to, options));
     const embedded = embedding[embedding.length - 1];
     const pooled = aggregation[aggregation.length - 1];
     this.embedConcept = each(conceptSize, ...embedding);

@@ -7,11 +7,6 @@ import type { Gaussian } from './rule-parser.js';
 
 const LOG_TWO_PI = Math.log(2 * Math.PI);
 
-/** The tensor itself, or in f32 if autocast made it a half-precision one. */
-export function atLeastSingle(x: Tensor): Tensor {
-  return x.dtype === 'bf16' || x.dtype === 'f16' ? x.to({ dtype: 'f32' }) : x;
-}
-
 /** mean + deviation * noise: a sample by the reparameterisation trick. */
 export function sampled(mean: Tensor, deviation: Tensor | number, noise: Tensor): Tensor {
   return mean.add(noise.mul(deviation));

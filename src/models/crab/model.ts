@@ -3,12 +3,17 @@
  * (concept, problem, panel, value) so that each concept's networks read their own slice. Everything
  * random and every weighting is in objective.ts and generate.ts.
  */
-import { full, type Device, type Generator, type Tensor } from '../../torch/index.js';
+import {
+  atLeastSingle,
+  full,
+  type Device,
+  type Generator,
+  type Tensor,
+} from '../../torch/index.js';
 import { ModelError } from '../errors.js';
 import { ConceptModel } from '../parts/concept-model.js';
 import { MATRIX_PANELS, SMALL_SIZE } from '../../matrix/index.js';
 import type { NetworkConfig } from './config.js';
-import { atLeastSingle } from './distributions.js';
 import { Decoder, Encoder } from './networks.js';
 import { predictConcepts } from './generate.js';
 import { gatesOf, RuleParser } from './rule-parser.js';

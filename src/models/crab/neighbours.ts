@@ -1,6 +1,6 @@
-/** The 3x3 matrix as a target predictor's convolution sees it; shared by the network and its export. */
+/** The 3x3 matrix as a target predictor's convolution sees it, for the export. */
 
-export const SIDE = 3;
+const SIDE = 3;
 /** Weights of a 3x3 kernel. */
 export const TAPS = 9;
 
@@ -14,15 +14,3 @@ export const NEIGHBOURS: readonly number[] = Array.from({ length: POSITIONS * TA
   const inside = row >= 0 && row < SIDE && column >= 0 && column < SIDE;
   return inside ? row * SIDE + column : POSITIONS;
 });
-
-/**
- * The same as a matrix [taps, 9 * 9] (row by row; column: position to, position from) that spreads a
- * kernel out: 1 where a tap leads from the one position to the other.
- */
-export const SPREAD: readonly number[] = Array.from(
-  { length: TAPS * POSITIONS * POSITIONS },
-  (_, i) => {
-    const [tap, to] = [Math.floor(i / POSITIONS ** 2), Math.floor(i / POSITIONS) % POSITIONS];
-    return NEIGHBOURS[to * TAPS + tap] === i % POSITIONS ? 1 : 0;
-  },
-);

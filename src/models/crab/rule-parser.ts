@@ -9,10 +9,8 @@
  * gated for q(r|z) (all gates open) and for every context of p(r|z_C); and the first layer of f_relation,
  * which has most of its weights, multiplies a pair by them once for all gates.
  */
-import { nn, softplus, type Tensor } from '../../torch/index.js';
-import { ConceptLinear } from './concept-linear.js';
+import { atLeastSingle, nn, softplus, type Tensor } from '../../torch/index.js';
 import type { NetworkConfig } from './config.js';
-import { atLeastSingle } from './distributions.js';
 import { MATRIX_PANELS } from '../../matrix/index.js';
 
 /** Independent Gaussians; both tensors have the same shape, f32. */
@@ -34,23 +32,23 @@ export function gatesOf(context: Tensor): Tensor {
 
 export class RuleParser extends nn.Module {
   /** A of the first pair layer, with its bias. */
-  readonly pairFirst: ConceptLinear;
+  readonly pairFirst: nn.BatchedLinear;
   /** B of the first pair layer. */
-  readonly pairSecond: ConceptLinear;
-  readonly pairHidden: ConceptLinear;
-  readonly pairOut: ConceptLinear;
-  readonly relation: readonly ConceptLinear[];
+  readonly pairSecond: nn.BatchedLinear;
+  readonly pairHidden: nn.BatchedLinear;
+  readonly pairOut: nn.BatchedLinear;
+  readonly relation: readonly nn.BatchedLinear[];
   readonly #config: NetworkConfig;
 
   constructor(config: NetworkConfig, options: nn.LayerOptions) {
     super();
     this.#config = config;
     const { concepts, conceptSize, pairHidden, pairFeatures, relationHidden, ruleSize } = config;
-    const layer = (inputs: number, outputs: number): ConceptLinear =>
-      new ConceptLinear(concepts, inputs, outputs, options);
+    const layer = (inputs: number, outputs: number): nn.BatchedLinear =>
+      new nn.BatchedLinear(concepts, inputs, outputs, options);
     const half = { ...options, fanIn: 2 * conceptSize };
-    this.pairFirst = new ConceptLinear(concepts, conceptSize, pairHidden[0], half);
-    this.pairSecond = new ConceptLinear(concepts, conceptSize, pairHidden[0], {
+    this.pairFirst = new nn.BatchedLinear(concepts, conceptSize, pairHidden[0], half);
+    this.pairSecond = new nn.BatchedLinear(concepts, conceptSize, pairHidden[0], {
       ...half,
       bias: false,
     });

@@ -6,9 +6,8 @@
  */
 import { integer, object, type Read } from '../../base/index.js';
 import { MATRIX_PANELS, SMALL_SIZE } from '../../matrix/index.js';
-import { autocast, cat, nn, where, type Tensor } from '../../torch/index.js';
-import { ConceptLinear } from '../crab/concept-linear.js';
-import { atLeastSingle, fixedLogLikelihood, sampled } from '../crab/distributions.js';
+import { atLeastSingle, autocast, cat, nn, where, type Tensor } from '../../torch/index.js';
+import { fixedLogLikelihood, sampled } from '../crab/distributions.js';
 import type { Gaussian } from '../crab/rule-parser.js';
 import { ForetellingModel } from '../parts/concept-model.js';
 import { regress, squaredExponential } from '../parts/gaussian-process.js';
@@ -75,7 +74,7 @@ export class Lgpp extends ForetellingModel {
     const axes = [0, 1];
     const encoded = MATRIX_PANELS * sizes.axisEncoder[sizes.axisEncoder.length - 1];
     const single = (from: number, to: number): nn.Layer => new nn.Linear(from, to, options);
-    const each = (from: number, to: number): nn.Layer => new ConceptLinear(m, from, to, options);
+    const each = (from: number, to: number): nn.Layer => new nn.BatchedLinear(m, from, to, options);
     this.coder = new PanelCoder(coder, { outputs: 2 * m, inputs: m }, options);
     this.axisEncoder = axisEncoder(sizes.axisEncoder, options);
     const headWidths = [encoded, axisHidden, m * SIDE * coordinate * 2];

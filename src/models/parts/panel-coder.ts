@@ -4,8 +4,8 @@
  */
 import { list, integer, number, object, type Read } from '../../base/index.js';
 import { MATRIX_PANELS, SMALL_SIZE } from '../../matrix/index.js';
-import { nn, type Tensor } from '../../torch/index.js';
-import { atLeastSingle, fixedLogLikelihood } from '../crab/distributions.js';
+import { atLeastSingle, nn, type Tensor } from '../../torch/index.js';
+import { fixedLogLikelihood } from '../crab/distributions.js';
 import { Decoder, Encoder } from '../crab/networks.js';
 import type { TargetBatch } from './generative.js';
 

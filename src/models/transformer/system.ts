@@ -5,9 +5,8 @@
  */
 import { integer, number, object, type Read } from '../../base/index.js';
 import { MATRIX_PANELS } from '../../matrix/index.js';
-import { nn, where, type Tensor } from '../../torch/index.js';
-import { atLeastSingle, equalDeviationKl, sampled } from '../crab/distributions.js';
-import { uniformParameter } from '../crab/concept-linear.js';
+import { atLeastSingle, empty, nn, where, type Tensor } from '../../torch/index.js';
+import { equalDeviationKl, sampled } from '../crab/distributions.js';
 import { PAPER_ROWS } from '../crab/presets.js';
 import { AttentionBlock } from '../parts/attention.js';
 import { ConceptModel } from '../parts/concept-model.js';
@@ -38,6 +37,16 @@ const objective = object({
   sigmaZ: deviation,
   weights: weightsReader('targetRegularizer'),
 });
+
+/** A parameter drawn uniformly from ±bound on the generator's device, then moved to its own. */
+function uniformParameter(
+  shape: readonly number[],
+  bound: number,
+  { generator, device = generator.device }: nn.LayerOptions,
+): nn.Parameter {
+  const drawn = empty(shape, { device: generator.device }).uniform_(-bound, bound, generator);
+  return nn.parameter(drawn.to({ device }));
+}
 
 export class Transformer extends ConceptModel {
   readonly coder: PanelCoder;

@@ -1,5 +1,6 @@
 /**
- * Layers without weights: activations, dropout, and changes of shape, for use in `Sequential`.
+ * Layers without weights: a function of one tensor whose further arguments are given once, at construction.
+ * For use in `Sequential`.
  */
 import * as F from '../functional.js';
 import { requireProbability } from '../handle.js';
@@ -7,107 +8,50 @@ import type { Generator } from '../random.js';
 import type { Tensor } from '../tensor.js';
 import { requireGenerator } from './drawing.js';
 import { Module } from './module.js';
+import type { Layer } from './sequential.js';
 
-export class Identity extends Module {
-  forward(x: Tensor): Tensor {
-    return x;
-  }
+/** The class of layers that compute `compute(x, ...args)`. */
+function layer<Args extends unknown[]>(
+  compute: (x: Tensor, ...args: Args) => Tensor,
+): new (...args: Args) => Layer {
+  return class extends Module {
+    readonly #args: Args;
+
+    constructor(...args: Args) {
+      super();
+      this.#args = args;
+    }
+
+    forward(x: Tensor): Tensor {
+      return compute(x, ...this.#args);
+    }
+  };
 }
 
-export class ReLU extends Module {
-  forward(x: Tensor): Tensor {
-    return x.relu();
-  }
-}
+export const Identity = layer((x) => x);
+export const ReLU = layer((x) => x.relu());
+export const LeakyReLU = layer(F.leakyRelu);
+export const Sigmoid = layer((x) => x.sigmoid());
+export const Tanh = layer((x) => x.tanh());
+export const GELU = layer(F.gelu);
+export const SiLU = layer((x) => x.silu());
+export const ELU = layer(F.elu);
+export const Softplus = layer(F.softplus);
+export const Softmax = layer(F.softmax);
 
-export class LeakyReLU extends Module {
-  constructor(readonly slope = 0.01) {
-    super();
-  }
-
-  forward(x: Tensor): Tensor {
-    return F.leakyRelu(x, this.slope);
-  }
-}
-
-export class Sigmoid extends Module {
-  forward(x: Tensor): Tensor {
-    return x.sigmoid();
-  }
-}
-
-export class Tanh extends Module {
-  forward(x: Tensor): Tensor {
-    return x.tanh();
-  }
-}
-
-export class GELU extends Module {
-  forward(x: Tensor): Tensor {
-    return F.gelu(x);
-  }
-}
-
-export class SiLU extends Module {
-  forward(x: Tensor): Tensor {
-    return x.silu();
-  }
-}
-
-export class ELU extends Module {
-  constructor(readonly alpha = 1) {
-    super();
-  }
-
-  forward(x: Tensor): Tensor {
-    return F.elu(x, this.alpha);
-  }
-}
-
-export class Softplus extends Module {
-  forward(x: Tensor): Tensor {
-    return F.softplus(x);
-  }
-}
-
-export class Softmax extends Module {
-  constructor(readonly dim: number) {
-    super();
-  }
-
-  forward(x: Tensor): Tensor {
-    return F.softmax(x, this.dim);
-  }
-}
+export const MaxPool2d = layer(F.maxPool2d);
+export const AvgPool2d = layer(F.avgPool2d);
+export const AdaptiveAvgPool2d = layer(F.adaptiveAvgPool2d);
 
 /** Input [N, ...], output [N, product of the rest] by default. */
-export class Flatten extends Module {
-  constructor(
-    readonly startDim = 1,
-    readonly endDim = -1,
-  ) {
-    super();
-  }
-
-  forward(x: Tensor): Tensor {
-    return x.flatten(this.startDim, this.endDim);
-  }
-}
+export const Flatten = layer((x, startDim?: number, endDim?: number) =>
+  x.flatten(startDim ?? 1, endDim),
+);
 
 /** Input [..., product of sizes, ...], output [..., ...sizes, ...]. */
-export class Unflatten extends Module {
-  constructor(
-    readonly dim: number,
-    readonly sizes: readonly number[],
-  ) {
-    super();
-  }
-
-  forward(x: Tensor): Tensor {
-    const axis = this.dim < 0 ? this.dim + x.shape.length : this.dim;
-    return x.reshape([...x.shape.slice(0, axis), ...this.sizes, ...x.shape.slice(axis + 1)]);
-  }
-}
+export const Unflatten = layer((x, dim: number, sizes: readonly number[]) =>
+  x.unflatten(dim, sizes),
+);
 
 /** In training, zeroes each value with probability `p` and scales the others up to keep the mean. */
 export class Dropout extends Module {
@@ -125,6 +69,17 @@ export class Dropout extends Module {
 
   forward(x: Tensor): Tensor {
     if (!this.training || this.p === 0) return x;
-    return F.dropout(x, this.p, true, this.#generator);
+    return this.drop(x, this.#generator);
+  }
+
+  protected drop(x: Tensor, generator: Generator): Tensor {
+    return F.dropout(x, this.p, true, generator);
+  }
+}
+
+/** The same for whole maps: input [N, C, ...] loses channels, not single values. */
+export class Dropout2d extends Dropout {
+  protected override drop(x: Tensor, generator: Generator): Tensor {
+    return F.dropout2d(x, this.p, true, generator);
   }
 }

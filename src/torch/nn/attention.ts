@@ -5,8 +5,8 @@
 import { zerosLike } from '../creation.js';
 import { TorchError } from '../errors.js';
 import { constant, xavierUniform } from '../init.js';
-import { dropout, linear, softmax } from '../functional.js';
-import { attention } from '../losses.js';
+import { dropout, linear } from '../functional.js';
+import { attention, attentionWeights } from '../losses.js';
 import type { Generator } from '../random.js';
 import type { Tensor } from '../tensor.js';
 import { drawn, requireGenerator } from './drawing.js';
@@ -98,13 +98,7 @@ export class MultiheadAttention extends Module {
 
   /** [N, heads, L, S] */
   #weights(query: Tensor, key: Tensor, mask: Tensor | null): Tensor {
-    const scale = 1 / Math.sqrt(this.embedDim / this.numHeads);
-    const keys = this.#heads(key, 1);
-    let scores = this.#heads(query, 0).mul(scale).matmul(keys.transpose(-1, -2));
-    if (mask !== null) {
-      scores = mask.dtype === 'bool' ? scores.maskedFill(mask, -Infinity) : scores.add(mask);
-    }
-    const weights = softmax(scores, -1);
+    const weights = attentionWeights(this.#heads(query, 0), this.#heads(key, 1), mask);
     if (!this.training || this.dropout === 0) return weights;
     return dropout(weights, this.dropout, true, this.#generator);
   }

@@ -1,15 +1,25 @@
 /**
- * Convolutions, their transposes, and M independent convolutions as one grouped one.
+ * Convolutions, their transposes, and M independent convolutions side by side. Each computes by the fastest
+ * of several equal forms: kernels of our own, libtorch's, or products of matrices (convolution-forms.ts).
+ * Weights are held channels-last, the order that convolutions on CPUs and GPUs are fastest in.
  */
 import { operator } from '../dispatch.js';
 import { layerBias, layerWeight } from '../init.js';
 import { conv2d, convTranspose2d } from '../functional.js';
 import type { Pair } from '../functional.js';
 import type { Tensor } from '../tensor.js';
-import { drawn, drawnEach, requireGenerator } from './drawing.js';
+import type { MemoryFormat } from '../types.js';
+import {
+  doubledAsProduct,
+  groupsAsProduct,
+  halvedAsProduct,
+  spreadMatrix,
+  wholeAsProduct,
+} from './convolution-forms.js';
+import { drawn, requireGenerator } from './drawing.js';
 import type { LayerOptions } from './drawing.js';
-import { Module, parameter } from './module.js';
-import type { Parameter } from './module.js';
+import { buffer, Module, parameter } from './module.js';
+import type { Buffer, Parameter } from './module.js';
 
 export interface Conv2dOptions extends LayerOptions {
   readonly stride?: Pair;
@@ -17,6 +27,10 @@ export interface Conv2dOptions extends LayerOptions {
   readonly dilation?: Pair;
   readonly groups?: number;
   readonly bias?: boolean;
+}
+
+export interface ConvTranspose2dOptions extends Conv2dOptions {
+  readonly outputPadding?: Pair;
 }
 
 function pair(value: Pair): [number, number] {
@@ -38,14 +52,37 @@ function geometry({ stride = 1, padding = 0, dilation = 1, groups = 1 }: Conv2dO
 const halvingConv = operator('crab::halving_conv', '', 'conv2d');
 const doublingConv = operator('crab::doubling_conv', '', 'convTranspose2d');
 
+const all = (values: readonly number[], value: number): boolean =>
+  values.every((each) => each === value);
+
 /** Whether a convolution of this geometry halves its maps exactly (its transpose doubles them). */
 function halves(
   kernel: readonly number[],
   { stride, padding, dilation, groups }: Geometry,
 ): boolean {
-  const all = (values: readonly number[], value: number): boolean =>
-    values.every((each) => each === value);
   return all(kernel, 4) && all(stride, 2) && all(padding, 1) && all(dilation, 1) && groups === 1;
+}
+
+/** Weight and bias, drawn as PyTorch draws them. */
+abstract class Convolution extends Module {
+  readonly weight: Parameter;
+  readonly bias: Parameter | null;
+
+  constructor(
+    readonly inChannels: number,
+    readonly outChannels: number,
+    shape: readonly number[],
+    options: LayerOptions & { readonly bias?: boolean },
+    outputs = outChannels,
+    memoryFormat: MemoryFormat = 'channelsLast',
+  ) {
+    super();
+    this.weight = parameter(drawn(shape, options, layerWeight).to({ memoryFormat }));
+    this.bias =
+      (options.bias ?? true)
+        ? parameter(drawn([outputs], options, (t, g) => layerBias(t, shape, g)))
+        : null;
+  }
 }
 
 /**
@@ -54,39 +91,43 @@ function halves(
  * Input [N, inChannels, H, W], output [N, outChannels, H', W'];
  * weight [outChannels, inChannels / groups, kernel, kernel].
  */
-export class Conv2d extends Module {
-  readonly weight: Parameter;
-  readonly bias: Parameter | null;
+export class Conv2d extends Convolution {
   readonly geometry: Geometry;
+  readonly #kernel: readonly [number, number];
   readonly #halves: boolean;
+  /** Whether there is one output if the kernel has the size of the map. */
+  readonly #isPlain: boolean;
 
-  constructor(
-    readonly inChannels: number,
-    readonly outChannels: number,
-    kernelSize: Pair,
-    options: Conv2dOptions,
-  ) {
-    super();
+  constructor(inChannels: number, outChannels: number, kernelSize: Pair, options: Conv2dOptions) {
     requireGenerator('Conv2d', options);
+    const shape = [outChannels, inChannels / (options.groups ?? 1), ...pair(kernelSize)];
+    super(inChannels, outChannels, shape, options);
     this.geometry = geometry(options);
-    const shape = [outChannels, inChannels / this.geometry.groups, ...pair(kernelSize)];
-    this.weight = parameter(drawn(shape, options, layerWeight));
-    this.bias =
-      (options.bias ?? true)
-        ? parameter(drawn([outChannels], options, (t, g) => layerBias(t, shape, g)))
-        : null;
-    this.#halves = this.bias === null && halves(pair(kernelSize), this.geometry);
+    this.#kernel = pair(kernelSize);
+    const { padding, dilation, groups } = this.geometry;
+    this.#halves = this.bias === null && halves(this.#kernel, this.geometry);
+    this.#isPlain = all(padding, 0) && all(dilation, 1) && groups === 1;
   }
 
   forward(x: Tensor): Tensor {
-    if (this.#halves) return halvingConv.tensor(x, this.weight);
-    return conv2d(x, this.weight, this.bias, this.geometry);
+    const { weight, bias } = this;
+    if (this.#halves) {
+      const isImage = this.inChannels === 1 && x.device !== 'cpu' && !x.requiresGrad;
+      return isImage && hasEvenMaps(x) ? halvedAsProduct(x, weight) : halvingConv.tensor(x, weight);
+    }
+    if (this.#isPlain && this.#coversMaps(x)) return wholeAsProduct(x, weight, bias);
+    return conv2d(x, weight, bias, this.geometry);
+  }
+
+  #coversMaps({ shape }: Tensor): boolean {
+    const whole = [this.inChannels, ...this.#kernel];
+    return shape.length === 4 && whole.every((size, i) => size === shape[i + 1]);
   }
 }
 
-export interface ConvTranspose2dOptions extends Conv2dOptions {
-  readonly outputPadding?: Pair;
-}
+/** Whether these are images of one channel that can be halved. */
+const hasEvenMaps = ({ shape }: Tensor): boolean =>
+  shape.length === 4 && shape[1] === 1 && shape[2] % 2 === 0 && shape[3] % 2 === 0;
 
 /**
  * Two-dimensional transposed convolution ("deconvolution").
@@ -94,79 +135,110 @@ export interface ConvTranspose2dOptions extends Conv2dOptions {
  * Input [N, inChannels, H, W], output [N, outChannels, H', W'];
  * weight [inChannels, outChannels / groups, kernel, kernel].
  */
-export class ConvTranspose2d extends Module {
-  readonly weight: Parameter;
-  readonly bias: Parameter | null;
+export class ConvTranspose2d extends Convolution {
   readonly geometry: Geometry & { readonly outputPadding: [number, number] };
   readonly #doubles: boolean;
 
   constructor(
-    readonly inChannels: number,
-    readonly outChannels: number,
+    inChannels: number,
+    outChannels: number,
     kernelSize: Pair,
     options: ConvTranspose2dOptions,
   ) {
-    super();
     requireGenerator('ConvTranspose2d', options);
+    const kernel = pair(kernelSize);
+    super(
+      inChannels,
+      outChannels,
+      [inChannels, outChannels / (options.groups ?? 1), ...kernel],
+      options,
+    );
     this.geometry = { ...geometry(options), outputPadding: pair(options.outputPadding ?? 0) };
-    const shape = [inChannels, outChannels / this.geometry.groups, ...pair(kernelSize)];
-    this.weight = parameter(drawn(shape, options, layerWeight));
-    this.bias =
-      (options.bias ?? true)
-        ? parameter(drawn([outChannels], options, (t, g) => layerBias(t, shape, g)))
-        : null;
-    const { outputPadding } = this.geometry;
-    const isPlain = this.bias === null && outputPadding.every((extra) => extra === 0);
-    this.#doubles = isPlain && halves(pair(kernelSize), this.geometry);
+    this.#doubles = all(this.geometry.outputPadding, 0) && halves(kernel, this.geometry);
   }
 
   forward(x: Tensor): Tensor {
-    if (this.#doubles) return doublingConv.tensor(x, this.weight);
-    return convTranspose2d(x, this.weight, this.bias, this.geometry);
+    const { weight, bias } = this;
+    if (this.#doubles) {
+      const paintsImage = this.outChannels === 1 && x.device !== 'cpu';
+      if (paintsImage && x.ndim === 4) return doubledAsProduct(x, weight, bias);
+      if (bias === null) return doublingConv.tensor(x, weight);
+    }
+    return convTranspose2d(x, weight, bias, this.geometry);
   }
 }
 
+export interface BatchedConv2dOptions extends LayerOptions {
+  /** Of zeros, on every side; half the kernel keeps the size of a map. */
+  readonly padding?: number;
+  readonly bias?: boolean;
+  /** A ReLU behind it. */
+  readonly relu?: boolean;
+}
+
+/** Positions of a map up to which a GPU takes all of them to all of them at once. */
+const FEW_POSITIONS = 9;
+
 /**
- * M independent convolutions as one grouped convolution.
+ * M independent convolutions as one, on a CPU a grouped one.
  *
  * Input [M, N, inChannels, H, W], output [M, N, outChannels, H', W'];
- * weight [M, outChannels, inChannels, kernel, kernel], each slice that of a `Conv2d`;
- * bias [M, outChannels].
+ * weight [M * outChannels, inChannels, kernel, kernel] and bias [M * outChannels], as of a grouped
+ * convolution. Where one such layer follows another, nothing is copied in between.
  */
-export class BatchedConv2d extends Module {
-  readonly weight: Parameter;
-  readonly bias: Parameter | null;
-  readonly geometry: Geometry;
+export class BatchedConv2d extends Convolution {
+  /** See spreadMatrix; null if maps of the kernel's size are no case for it. */
+  readonly spread: Buffer | null;
+  readonly #padding: number;
+  readonly #relu: boolean;
 
   constructor(
     readonly groups: number,
-    readonly inChannels: number,
-    readonly outChannels: number,
-    kernelSize: Pair,
-    options: Omit<Conv2dOptions, 'groups'>,
+    inChannels: number,
+    outChannels: number,
+    readonly kernel: number,
+    options: BatchedConv2dOptions,
   ) {
-    super();
     requireGenerator('BatchedConv2d', options);
-    this.geometry = { ...geometry(options), groups };
-    const shape = [outChannels, inChannels, ...pair(kernelSize)];
-    const [weight, bias] = drawnEach(groups, [shape, [outChannels]], options, (tensors, g) => {
-      layerWeight(tensors[0], g);
-      if (options.bias ?? true) layerBias(tensors[1], shape, g);
-    });
-    this.weight = parameter(weight);
-    this.bias = (options.bias ?? true) ? parameter(bias) : null;
+    const outputs = groups * outChannels;
+    const shape = [outputs, inChannels, kernel, kernel];
+    super(inChannels, outChannels, shape, options, outputs, 'contiguous');
+    this.#padding = options.padding ?? 0;
+    this.#relu = options.relu ?? false;
+    const keepsSize = 2 * this.#padding === kernel - 1 && kernel * kernel <= FEW_POSITIONS;
+    const { generator, device = generator.device, dtype } = options;
+    this.spread = keepsSize
+      ? buffer(spreadMatrix(kernel, kernel, this.#padding).to({ device, dtype }), {
+          persistent: false,
+        })
+      : null;
   }
 
   forward(x: Tensor): Tensor {
-    const [, batch, , height, width] = x.shape;
-    const sideBySide = x
-      .transpose(0, 1) // [N, M, C, H, W]
-      .reshape([batch, this.groups * this.inChannels, height, width]);
-    const weight = this.weight.flatten(0, 1); // [M * out, in, k, k]
-    const bias = this.bias === null ? null : this.bias.flatten(0, 1);
-    const y = conv2d(sideBySide, weight, bias, this.geometry); // [N, M * out, H', W']
-    return y
-      .reshape([batch, this.groups, this.outChannels, y.shape[2], y.shape[3]])
-      .transpose(0, 1); // [M, N, out, H', W']
+    const [, , , height, width] = x.shape;
+    const { kernel, spread } = this;
+    const isSmall = spread !== null && height === kernel && width === kernel;
+    return isSmall && x.device !== 'cpu' ? this.#product(x, spread) : this.#grouped(x);
+  }
+
+  #grouped(x: Tensor): Tensor {
+    const { groups: m, inChannels, outChannels } = this;
+    const [, n, , height, width] = x.shape;
+    const sideBySide = x.transpose(0, 1).reshape([n, m * inChannels, height, width]);
+    const options = { padding: this.#padding, groups: m };
+    const y = this.#activated(conv2d(sideBySide, this.weight, this.bias, options)); // [N, M * out, H', W']
+    return y.reshape([n, m, outChannels, y.shape[2], y.shape[3]]).transpose(0, 1);
+  }
+
+  #product(x: Tensor, spread: Tensor): Tensor {
+    const { groups: m, inChannels, outChannels } = this;
+    const [, n, , height, width] = x.shape;
+    const positions = x.permute([0, 1, 3, 4, 2]).reshape([m, n, height * width * inChannels]);
+    const y = this.#activated(groupsAsProduct(positions, this.weight, this.bias, spread));
+    return y.reshape([m, n, height, width, outChannels]).permute([0, 1, 4, 2, 3]);
+  }
+
+  #activated(x: Tensor): Tensor {
+    return this.#relu ? x.relu_() : x;
   }
 }

@@ -1,13 +1,14 @@
 /**
  * Linear layers, M of them side by side, and embeddings: tables of vectors.
  */
-import { layerBias, layerWeight, normal } from '../init.js';
+import { TorchError } from '../errors.js';
+import { layerBias, layerWeight, normal, uniform } from '../init.js';
 import { Module, parameter } from './module.js';
 import type { Parameter } from './module.js';
-import { drawn, drawnEach, requireGenerator } from './drawing.js';
+import { drawn, requireGenerator } from './drawing.js';
 import type { LayerOptions } from './drawing.js';
-import { embedding, linear } from '../functional.js';
-import { baddbmm, bmm } from '../linalg.js';
+import { batchedLinear, embedding, gatedLinear, linear } from '../functional.js';
+import { bmm } from '../linalg.js';
 import type { Tensor } from '../tensor.js';
 
 export interface LinearOptions extends LayerOptions {
@@ -43,11 +44,17 @@ export class Linear extends Module {
   }
 }
 
+export interface BatchedLinearOptions extends LinearOptions {
+  /** Inputs of the whole layer if this is a part of one; sets the scale of the first weights. */
+  readonly fanIn?: number;
+}
+
 /**
  * M independent linear layers as one batched product.
  *
- * Input [M, N, inFeatures], output [M, N, outFeatures]; weight [M, outFeatures, inFeatures], so
- * that each slice is the weight of a `Linear`; bias [M, outFeatures].
+ * Input [M, N, inFeatures], output [M, N, outFeatures]; bias [M, 1, outFeatures]; weight
+ * [M, inFeatures, outFeatures], the order in which the product reads it: with the transpose, PyTorch's
+ * order, it is a third slower on a CPU.
  */
 export class BatchedLinear extends Module {
   readonly weight: Parameter;
@@ -57,23 +64,30 @@ export class BatchedLinear extends Module {
     readonly groups: number,
     readonly inFeatures: number,
     readonly outFeatures: number,
-    options: LinearOptions,
+    options: BatchedLinearOptions,
   ) {
     super();
     requireGenerator('BatchedLinear', options);
-    const shape = [outFeatures, inFeatures];
-    const [weight, bias] = drawnEach(groups, [shape, [outFeatures]], options, (tensors, g) => {
-      layerWeight(tensors[0], g);
-      if (options.bias ?? true) layerBias(tensors[1], shape, g);
-    });
-    this.weight = parameter(weight);
-    this.bias = (options.bias ?? true) ? parameter(bias) : null;
+    // PyTorch's default for linear layers: weights and biases within ±1/sqrt(inputs).
+    const bound = 1 / Math.sqrt(options.fanIn ?? inFeatures);
+    const within = (shape: readonly number[]): Parameter =>
+      parameter(drawn(shape, options, (t, g) => uniform(t, -bound, bound, g)));
+    this.weight = within([groups, inFeatures, outFeatures]);
+    this.bias = (options.bias ?? true) ? within([groups, 1, outFeatures]) : null;
   }
 
   forward(x: Tensor): Tensor {
-    const transposed = this.weight.transpose(1, 2); // [M, in, out]
-    if (this.bias === null) return bmm(x, transposed);
-    return baddbmm(this.bias.unsqueeze(1), x, transposed); // bias [M, 1, out]
+    const { weight, bias } = this;
+    return bias === null ? bmm(x, weight) : batchedLinear(x, weight, bias);
+  }
+
+  /**
+   * Of blocks of inputs [M, N, P, in / P] under G sets of gates [G, N, P], which multiply them: [M, G * N,
+   * out]. All sets together take about the time of one.
+   */
+  gated(x: Tensor, gates: Tensor): Tensor {
+    if (this.bias === null) throw new TorchError('gatedLinear', 'the layer has no bias');
+    return gatedLinear(x, gates, this.weight, this.bias);
   }
 }
 

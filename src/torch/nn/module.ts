@@ -24,18 +24,19 @@ export type Parameter = Tensor & { readonly [parameterBrand]: true };
 /** A tensor that belongs to a module's state but is not trained; made by `buffer`. */
 export type Buffer = Tensor & { readonly [bufferBrand]: true };
 
-const parameters = new WeakSet<Tensor>();
-const buffers = new WeakMap<Tensor, { readonly persistent: boolean }>();
+const trained = new WeakSet<Tensor>();
+/** Buffers, and whether they belong to `stateDict`. */
+const isPersistent = new WeakMap<Tensor, boolean>();
 
 /** Makes a tensor a parameter: it records gradients and survives scopes. */
 export function parameter(tensor: Tensor): Parameter {
-  parameters.add(keep(tensor.requiresGrad_()));
+  trained.add(keep(tensor.requiresGrad_()));
   return tensor as Parameter;
 }
 
 /** Makes a tensor a buffer. One that is not persistent is left out of `stateDict`. */
 export function buffer(tensor: Tensor, { persistent = true } = {}): Buffer {
-  buffers.set(keep(tensor), { persistent });
+  isPersistent.set(keep(tensor), persistent);
   return tensor as Buffer;
 }
 
@@ -47,16 +48,12 @@ export interface Placement {
   readonly memoryFormat?: MemoryFormat;
 }
 
-/** Anything a module's field may hold that belongs to its state, with its name. */
-type Member =
-  | { readonly kind: 'parameter'; readonly name: string; readonly value: Parameter }
-  | {
-      readonly kind: 'buffer';
-      readonly name: string;
-      readonly value: Buffer;
-      readonly persistent: boolean;
-    }
-  | { readonly kind: 'module'; readonly name: string; readonly value: Module };
+/** What a module's fields hold of its state, by name, in the order of the fields. */
+interface Members {
+  readonly parameters: [string, Parameter][];
+  readonly buffers: [string, Buffer][];
+  readonly modules: [string, Module][];
+}
 
 /** Base of all modules. */
 export abstract class Module {
@@ -95,9 +92,7 @@ export abstract class Module {
       if (seen.has(module)) return;
       seen.add(module);
       found.set(prefix, module);
-      for (const member of membersOf(module)) {
-        if (member.kind === 'module') visit(joined(prefix, member.name), member.value);
-      }
+      for (const [name, below] of membersOf(module).modules) visit(joined(prefix, name), below);
     };
     visit('', this);
     return found;
@@ -105,7 +100,7 @@ export abstract class Module {
 
   /** Every parameter once, under its first name, in the order of PyTorch. */
   namedParameters(): Map<string, Parameter> {
-    return this.#named((member) => (member.kind === 'parameter' ? member.value : undefined));
+    return this.#named((members) => members.parameters);
   }
 
   parameters(): Parameter[] {
@@ -114,21 +109,17 @@ export abstract class Module {
 
   /** Every buffer once, under its first name, in the order of PyTorch. */
   namedBuffers(): Map<string, Buffer> {
-    return this.#named((member) => (member.kind === 'buffer' ? member.value : undefined));
+    return this.#named((members) => members.buffers);
   }
 
-  #named<T extends Tensor>(choose: (member: Member) => T | undefined): Map<string, T> {
-    const found = new Map<string, T>();
-    const seen = new Set<Tensor>();
+  #named<T extends Tensor>(choose: (members: Members) => readonly [string, T][]): Map<string, T> {
+    const found = new Map<T, string>();
     for (const [prefix, module] of this.namedModules()) {
-      for (const member of membersOf(module)) {
-        const tensor = choose(member);
-        if (tensor === undefined || seen.has(tensor)) continue;
-        seen.add(tensor);
-        found.set(joined(prefix, member.name), tensor);
+      for (const [name, tensor] of choose(membersOf(module))) {
+        if (!found.has(tensor)) found.set(tensor, joined(prefix, name));
       }
     }
-    return found;
+    return new Map([...found].map(([tensor, name]) => [name, tensor]));
   }
 
   /**
@@ -138,18 +129,12 @@ export abstract class Module {
   stateDict(): Map<string, Tensor> {
     const state = new Map<string, Tensor>();
     const visit = (prefix: string, module: Module): void => {
-      const members = membersOf(module);
-      for (const member of members) {
-        if (member.kind === 'parameter') state.set(joined(prefix, member.name), member.value);
+      const { parameters, buffers, modules } = membersOf(module);
+      const persistent = buffers.filter(([, tensor]) => isPersistent.get(tensor));
+      for (const [name, tensor] of [...parameters, ...persistent]) {
+        state.set(joined(prefix, name), tensor);
       }
-      for (const member of members) {
-        if (member.kind === 'buffer' && member.persistent) {
-          state.set(joined(prefix, member.name), member.value);
-        }
-      }
-      for (const member of members) {
-        if (member.kind === 'module') visit(joined(prefix, member.name), member.value);
-      }
+      for (const [name, below] of modules) visit(joined(prefix, name), below);
     };
     visit('', this);
     return state;
@@ -216,28 +201,18 @@ export abstract class Module {
   }
 }
 
-/** Members in the order of the fields: own parameters, buffers and modules with their names. */
-function membersOf(module: Module): Member[] {
-  const members: Member[] = [];
+function membersOf(module: Module): Members {
+  const members: Members = { parameters: [], buffers: [], modules: [] };
   for (const [field, value] of module.stateFields()) collect(snakeCase(field), value, members);
   return members;
 }
 
-function collect(name: string, value: unknown, members: Member[]): void {
+function collect(name: string, value: unknown, members: Members): void {
   if (value instanceof Tensor) {
-    const asBuffer = buffers.get(value);
-    if (parameters.has(value)) {
-      members.push({ kind: 'parameter', name, value: value as Parameter });
-    } else if (asBuffer !== undefined) {
-      members.push({
-        kind: 'buffer',
-        name,
-        value: value as Buffer,
-        persistent: asBuffer.persistent,
-      });
-    }
+    if (trained.has(value)) members.parameters.push([name, value as Parameter]);
+    else if (isPersistent.has(value)) members.buffers.push([name, value as Buffer]);
   } else if (value instanceof Module) {
-    members.push({ kind: 'module', name, value });
+    members.modules.push([name, value]);
   } else if (Array.isArray(value)) {
     value.forEach((item, index) => collect(joined(name, String(index)), item, members));
   } else if (isPlainObject(value)) {

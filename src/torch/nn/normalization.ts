@@ -17,6 +17,8 @@ export interface BatchNorm2dOptions {
   readonly momentum?: number | null;
   readonly affine?: boolean;
   readonly trackRunningStats?: boolean;
+  /** Slope of a leaky ReLU behind it, computed in one pass with it if possible; 0 is a ReLU; absent: none. */
+  readonly leakyRelu?: number;
   readonly device?: Device;
   readonly dtype?: DType;
 }
@@ -24,7 +26,8 @@ export interface BatchNorm2dOptions {
 /**
  * Normalises every channel over the batch and the image; in use, by the running statistics.
  *
- * Input and output [N, numFeatures, H, W] (or [N, numFeatures]).
+ * Input and output [N, numFeatures, H, W]; or, as PyTorch's BatchNorm1d, [N, numFeatures] or
+ * [N, numFeatures, L].
  */
 export class BatchNorm2d extends Module {
   readonly weight: Parameter | null;
@@ -34,6 +37,7 @@ export class BatchNorm2d extends Module {
   readonly numBatchesTracked: Buffer | null;
   readonly eps: number;
   readonly momentum: number | null;
+  readonly leakyRelu: number | null;
   /** In training, normalises by the statistics of all ranks' batches together; null: by its own. */
   group: ProcessGroup | null = null;
 
@@ -45,6 +49,7 @@ export class BatchNorm2d extends Module {
     const { eps = 1e-5, affine = true, trackRunningStats = true, device, dtype } = options;
     this.eps = eps;
     this.momentum = options.momentum === undefined ? 0.1 : options.momentum;
+    this.leakyRelu = options.leakyRelu ?? null;
     const shape = [numFeatures];
     const placed = { device, dtype };
     this.weight = affine ? parameter(ones(shape, placed)) : null;
@@ -55,31 +60,32 @@ export class BatchNorm2d extends Module {
   }
 
   forward(x: Tensor): Tensor {
-    const { weight, bias, runningMean, runningVar, eps } = this;
+    const { weight, bias, runningMean, runningVar, eps, momentum, group, leakyRelu: slope } = this;
+    if (this.training) this.numBatchesTracked?.add_(1);
+    if (this.training && momentum !== null) {
+      if (group !== null) return group.batchNorm(x, { ...this, momentum }, slope ?? 1);
+      if (slope !== null && weight !== null && bias !== null) {
+        const options = { momentum, eps, slope };
+        return batchNormLeakyRelu(x, runningMean, runningVar, weight, bias, options);
+      }
+    }
+    const y = this.#normalized(x);
+    if (slope === null) return y;
+    return slope === 0 ? y.relu_() : leakyRelu(y, slope);
+  }
+
+  #normalized(x: Tensor): Tensor {
+    const { weight, bias, runningMean, runningVar, eps, momentum } = this;
     if (!this.training) {
       const training = runningMean === null; // without running statistics the batch's own serve
       return batchNorm(x, runningMean, runningVar, weight, bias, { training, eps });
     }
-    this.numBatchesTracked?.add_(1);
-    if (this.momentum === null) {
-      this.#averageStatistics(x);
-      return batchNorm(x, null, null, weight, bias, { training: true, eps });
+    if (momentum !== null) {
+      const options = { training: true, momentum, eps };
+      return batchNorm(x, runningMean, runningVar, weight, bias, options);
     }
-    const momentum = this.momentum;
-    if (this.group !== null) return this.group.batchNorm(x, { ...this, momentum });
-    return batchNorm(x, runningMean, runningVar, weight, bias, { training: true, momentum, eps });
-  }
-
-  /** `forward` with a leaky ReLU behind it (slope 0: a ReLU), in one operator where that is possible. */
-  forwardLeakyRelu(x: Tensor, slope: number): Tensor {
-    const { weight, bias, runningMean, runningVar, eps, momentum } = this;
-    if (!this.training || momentum === null || weight === null || bias === null) {
-      const y = this.forward(x);
-      return slope === 0 ? y.relu_() : leakyRelu(y, slope);
-    }
-    this.numBatchesTracked?.add_(1);
-    if (this.group !== null) return this.group.batchNorm(x, { ...this, momentum }, slope);
-    return batchNormLeakyRelu(x, runningMean, runningVar, weight, bias, { momentum, eps, slope });
+    this.#averageStatistics(x);
+    return batchNorm(x, null, null, weight, bias, { training: true, eps });
   }
 
   /** The equal average over all batches needs their number, which stays on the device. */

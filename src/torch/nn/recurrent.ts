@@ -3,13 +3,15 @@
  * parameters. Dropout between layers is left to the caller: libtorch's takes no generator.
  */
 import { zeros } from '../creation.js';
-import { lstm } from '../functional.js';
+import { aten } from '../dispatch.js';
 import { uniform } from '../init.js';
 import type { Tensor } from '../tensor.js';
 import { drawn, requireGenerator } from './drawing.js';
 import type { LayerOptions } from './drawing.js';
 import { Module, parameter } from './module.js';
 import type { Parameter } from './module.js';
+
+const lstm = aten('lstm.input');
 
 export interface LSTMOptions extends LayerOptions {
   readonly numLayers?: number;
@@ -78,14 +80,12 @@ export class LSTM extends Module {
 
   /** The output and the state after the last step; the state before the first is zero by default. */
   run(x: Tensor, state = this.#start(x)): LSTMState & { readonly output: Tensor } {
-    const { output, h, c } = lstm(x, [state.hidden, state.cell], [...this.#parameters.values()], {
-      bias: this.hasBias,
-      layers: this.numLayers,
-      bidirectional: this.bidirectional,
-      training: this.training,
-      batchFirst: true,
-    });
-    return { output, hidden: h, cell: c };
+    const weights = [...this.#parameters.values()];
+    const flags = [this.training, this.bidirectional, true]; // batch first
+    const [output, hidden, cell] = lstm.tensors(
+      ...[x, [state.hidden, state.cell], weights, this.hasBias, this.numLayers, 0, ...flags],
+    );
+    return { output, hidden, cell };
   }
 
   #start(x: Tensor): LSTMState {

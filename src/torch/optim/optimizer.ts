@@ -25,12 +25,14 @@ export interface OptimizerOptions {
 export interface Batch<StateName extends string> {
   readonly parameters: readonly Tensor[];
   readonly gradients: readonly Tensor[];
-  readonly state: Readonly<Record<StateName, readonly Tensor[]>>;
+  readonly state: State<StateName>;
 }
 
 /** The numbers of one step, as numbers or, with `capturable`, as tensors on the device. */
 export interface StepScalars {
   readonly isFirst: boolean;
+  readonly rate: Factor;
+  readonly step: Factor;
   /** A function of learning rate and step number, made of the operations both have. */
   factor(compute: <T>(ops: ScalarOps<T>, learningRate: T, step: T) => T): Factor;
 }
@@ -145,36 +147,32 @@ export abstract class Optimizer<StateName extends string = string> {
    * `<index>.<state name>` for every parameter. The state's tensors are live, `step` is a copy.
    */
   stateTensors(): Map<string, Tensor> {
-    const tensors = new Map<string, Tensor>([['step', tensor(this.stepCount, { dtype: 'i64' })]]);
-    if (this.#state === undefined) return tensors;
-    for (const index of this.parameters.keys()) {
-      for (const name of this.stateNames) {
-        tensors.set(`${index}.${name}`, this.#state[name][index]);
-      }
-    }
-    return tensors;
+    const step = tensor(this.stepCount, { dtype: 'i64' });
+    return new Map([
+      ['step', step],
+      ...(this.#state === undefined ? [] : this.#named(this.#state)),
+    ]);
+  }
+
+  #named(state: Record<StateName, Tensor[]>): [string, Tensor][] {
+    return [...this.parameters.keys()].flatMap((index) =>
+      this.stateNames.map((name): [string, Tensor] => [`${index}.${name}`, state[name][index]]),
+    );
   }
 
   /** Takes over what `stateTensors` gave, in place, after checking that all of it fits. */
   loadStateTensors(tensors: ReadonlyMap<string, Tensor>): void {
     const step = tensors.get('step')?.item();
     if (step === undefined) throw new TorchError('loadStateTensors', 'step is missing');
-    const state = step > 0 ? this.#ensureState() : this.#state;
-    const copies: [Tensor, Tensor][] = [];
-    if (state !== undefined && step > 0) {
-      for (const index of this.parameters.keys()) {
-        for (const name of this.stateNames) {
-          const own = state[name][index];
-          copies.push([own, fitting(tensors, `${index}.${name}`, own.shape)]);
-        }
-      }
-    }
+    const copies =
+      step === 0
+        ? []
+        : this.#named(this.#ensureState()).map(([name, own]) => [own, fitting(tensors, name, own)]);
     noGrad(() => {
       for (const [own, given] of copies) own.copy_(given);
-      if (step === 0)
-        Object.values<Tensor[]>(state ?? {})
-          .flat()
-          .forEach((own) => own.zero_());
+      if (step === 0 && this.#state !== undefined) {
+        for (const [, own] of this.#named(this.#state)) own.zero_();
+      }
       this.#step = step;
       this.#deviceScalars?.step.fill_(step);
     });
@@ -182,11 +180,10 @@ export abstract class Optimizer<StateName extends string = string> {
 
   /** Frees the state. */
   dispose(): void {
-    if (this.#state !== undefined) {
-      for (const held of Object.values<Tensor[]>(this.#state).flat()) held.dispose();
-    }
-    this.#deviceScalars?.learningRate.dispose();
-    this.#deviceScalars?.step.dispose();
+    const held = [this.#state ?? {}, this.#deviceScalars ?? {}].flatMap((each) =>
+      Object.values<Tensor | Tensor[]>(each).flat(),
+    );
+    for (const each of held) each.dispose();
     this.#state = undefined;
     this.#groups = undefined;
     this.#deviceScalars = undefined;
@@ -211,22 +208,16 @@ export abstract class Optimizer<StateName extends string = string> {
     for (const tensors of Object.values<Tensor[]>(state)) {
       tensors.forEach((held, i) => held.setData(held.to({ device: this.parameters[i].device })));
     }
-    const indices = [...this.parameters.keys()];
     const list =
       device === 'cpu'
-        ? indices.map((index) => this.#group([index], perTensor, state))
-        : [this.#group(indices, foreach, state)];
+        ? this.parameters.map((parameter, i) => ({
+            kernels: perTensor,
+            parameters: [parameter],
+            state: mapState(state, (tensors) => [tensors[i]]),
+          }))
+        : [{ kernels: foreach, parameters: this.parameters, state }];
     this.#groups = { device, list };
     return list;
-  }
-
-  #group(
-    indices: readonly number[],
-    kernels: Kernels,
-    state: Readonly<Record<StateName, readonly Tensor[]>>,
-  ): Group<StateName> {
-    const parameters = indices.map((index) => this.parameters[index]);
-    return { kernels, parameters, state: chosenState(state, indices) };
   }
 
   #nextScalars(): StepScalars {
@@ -234,16 +225,16 @@ export abstract class Optimizer<StateName extends string = string> {
     const isFirst = this.#step === 1;
     if (!this.#capturable) {
       const [rate, step] = [this.#learningRate, this.#step];
-      return { isFirst, factor: (compute) => compute(numberOps, rate, step) };
+      return { isFirst, rate, step, factor: (compute) => compute(numberOps, rate, step) };
     }
     const device = this.parameters[0].device;
     this.#deviceScalars ??= {
       learningRate: keep(full([], this.#learningRate, { device })),
       step: keep(full([], this.#step - 1, { device })),
     };
-    const { learningRate, step } = this.#deviceScalars;
+    const { learningRate: rate, step } = this.#deviceScalars;
     step.add_(1);
-    return { isFirst, factor: (compute) => compute(tensorOps, learningRate, step) };
+    return { isFirst, rate, step, factor: (compute) => compute(tensorOps, rate, step) };
   }
 }
 
@@ -251,18 +242,21 @@ export abstract class Optimizer<StateName extends string = string> {
 interface Group<StateName extends string> {
   readonly kernels: Kernels;
   readonly parameters: readonly Tensor[];
-  readonly state: Readonly<Record<StateName, readonly Tensor[]>>;
+  readonly state: State<StateName>;
 }
 
-function chosenState<StateName extends string>(
-  state: Readonly<Record<StateName, readonly Tensor[]>>,
-  indices: readonly number[],
-): Record<StateName, readonly Tensor[]> {
-  const chosen = Object.entries<readonly Tensor[]>(state).map(([name, tensors]) => [
+type State<StateName extends string> = Readonly<Record<StateName, readonly Tensor[]>>;
+
+/** The same state with other lists of tensors. */
+function mapState<StateName extends string>(
+  state: State<StateName>,
+  change: (tensors: readonly Tensor[]) => Tensor[],
+): State<StateName> {
+  const changed = Object.entries<readonly Tensor[]>(state).map(([name, tensors]) => [
     name,
-    indices.map((index) => tensors[index]),
+    change(tensors),
   ]);
-  return Object.fromEntries(chosen) as Record<StateName, readonly Tensor[]>;
+  return Object.fromEntries(changed) as State<StateName>;
 }
 
 /** Those of a group that have a gradient; undefined if none has. */
@@ -274,12 +268,9 @@ function withGradients<StateName extends string>({
   const gradients = all.filter((gradient) => gradient !== null);
   if (gradients.length === 0) return undefined;
   if (gradients.length === all.length) return { parameters, gradients, state };
-  const indices = [...all.keys()].filter((index) => all[index] !== null);
-  return {
-    parameters: indices.map((index) => parameters[index]),
-    gradients,
-    state: chosenState(state, indices),
-  };
+  const chosen = (tensors: readonly Tensor[]): Tensor[] =>
+    tensors.filter((_, i) => all[i] !== null);
+  return { parameters: chosen(parameters), gradients, state: mapState(state, chosen) };
 }
 
 /** Elements of one slice; a multiple of any vector register, so that slicing changes no result. */
@@ -298,38 +289,23 @@ function slicesOf<StateName extends string>({
 }: Batch<StateName>): (() => Batch<StateName>)[] | null {
   const count = parameters[0].numel;
   if (parameters.length !== 1 || count < SLICED_FROM) return null;
-  const lists = Object.entries<readonly Tensor[]>(state);
-  const all = [...parameters, ...gradients, ...lists.flatMap(([, tensors]) => tensors)];
+  const all = [...parameters, ...gradients, ...Object.values<readonly Tensor[]>(state).flat()];
   if (!all.every((one) => one.isContiguous())) return null;
-  const flat = new Map(all.map((one) => [one, one.reshape([count])]));
-  const slice = (one: Tensor, start: number): Tensor =>
-    flat.get(one)!.narrow(0, start, Math.min(SLICE, count - start));
   return Array.from({ length: Math.ceil(count / SLICE) }, (_, index) => () => {
+    const start = index * SLICE;
     const cut = (tensors: readonly Tensor[]): Tensor[] =>
-      tensors.map((one) => slice(one, index * SLICE));
-    const cutState = lists.map(([name, tensors]) => [name, cut(tensors)]);
-    return {
-      parameters: cut(parameters),
-      gradients: cut(gradients),
-      state: Object.fromEntries(cutState) as Record<StateName, Tensor[]>,
-    };
+      tensors.map((one) => one.reshape([count]).narrow(0, start, Math.min(SLICE, count - start)));
+    return { parameters: cut(parameters), gradients: cut(gradients), state: mapState(state, cut) };
   });
 }
 
-function fitting(
-  tensors: ReadonlyMap<string, Tensor>,
-  name: string,
-  shape: readonly number[],
-): Tensor {
+/** The tensor of that name, which must have the shape of `own`. */
+function fitting(tensors: ReadonlyMap<string, Tensor>, name: string, own: Tensor): Tensor {
   const given = tensors.get(name);
   if (given === undefined) throw new TorchError('loadStateTensors', `${name} is missing`);
-  if (given.shape.join() !== shape.join()) {
-    throw new TorchError(
-      'loadStateTensors',
-      `${name} has shape [${given.shape.join(', ')}], expected [${shape.join(', ')}]`,
-    );
-  }
-  return given;
+  const [found, expected] = [given.shape.join(', '), own.shape.join(', ')];
+  if (found === expected) return given;
+  throw new TorchError('loadStateTensors', `${name} has shape [${found}], expected [${expected}]`);
 }
 
 /**

@@ -2,6 +2,7 @@
  * RMSprop (Hinton, 2012), after PyTorch: the paper's optimiser.
  */
 import { operator } from '../dispatch.js';
+import { withDefaults } from '../handle.js';
 import type { Tensor } from '../tensor.js';
 import { FusedAdam } from './fused.js';
 import { foreach, perTensor } from './kernels.js';
@@ -25,29 +26,22 @@ const NO_CORRECTION = 1e9;
 /** The whole step of one parameter in one pass over memory. */
 const onePass = operator('crab::rmsprop_', '', 'RMSprop');
 
+type Settings = Required<Omit<RMSpropOptions, keyof OptimizerOptions>>;
+const DEFAULTS = { alpha: 0.99, eps: 1e-8, weightDecay: 0, momentum: 0, centered: false };
+
 type StateName = 'square_avg' | 'momentum_buffer' | 'grad_avg';
 
 export class RMSprop extends Optimizer<StateName> {
   protected readonly stateNames: readonly StateName[];
-  readonly #alpha: number;
-  readonly #eps: number;
-  readonly #weightDecay: number;
-  readonly #momentum: number;
-  readonly #centered: boolean;
+  readonly #settings: Settings;
   readonly #fused: FusedAdam | null;
 
   constructor(parameters: Iterable<Tensor>, options: RMSpropOptions) {
     super(parameters, options);
-    const { alpha = 0.99, eps = 1e-8, weightDecay = 0, momentum = 0, centered = false } = options;
-    checkAtLeast('alpha', alpha, 0);
-    checkAtLeast('eps', eps, 0);
-    checkAtLeast('weightDecay', weightDecay, 0);
-    checkAtLeast('momentum', momentum, 0);
-    this.#alpha = alpha;
-    this.#eps = eps;
-    this.#weightDecay = weightDecay;
-    this.#momentum = momentum;
-    this.#centered = centered;
+    this.#settings = withDefaults<Settings>(DEFAULTS, options);
+    const { alpha, eps, weightDecay, momentum, centered } = this.#settings;
+    const positive = { alpha, eps, weightDecay, momentum };
+    for (const [name, value] of Object.entries(positive)) checkAtLeast(name, value, 0);
     const isPlain = momentum === 0 && !centered && weightDecay === 0 && alpha < 1;
     this.#fused = isPlain ? new FusedAdam('gradient') : null;
     this.stateNames = [
@@ -62,14 +56,15 @@ export class RMSprop extends Optimizer<StateName> {
     if (k === perTensor && this.#tryOnePass(batch, scalars)) return;
     const { parameters, state } = batch;
     let { gradients } = batch;
-    if (this.#weightDecay !== 0) gradients = k.add(gradients, parameters, this.#weightDecay);
-    k.scaleInPlace(state.square_avg, this.#alpha);
-    k.addcmulInPlace(state.square_avg, gradients, gradients, 1 - this.#alpha);
+    if (this.#settings.weightDecay !== 0)
+      gradients = k.add(gradients, parameters, this.#settings.weightDecay);
+    k.scaleInPlace(state.square_avg, this.#settings.alpha);
+    k.addcmulInPlace(state.square_avg, gradients, gradients, 1 - this.#settings.alpha);
     const deviation = this.#deviation(k, gradients, state);
-    k.addScalarInPlace(deviation, this.#eps);
-    const rate = scalars.factor((_, learningRate) => learningRate);
-    if (this.#momentum > 0) {
-      k.scaleInPlace(state.momentum_buffer, this.#momentum);
+    k.addScalarInPlace(deviation, this.#settings.eps);
+    const { rate } = scalars;
+    if (this.#settings.momentum > 0) {
+      k.scaleInPlace(state.momentum_buffer, this.#settings.momentum);
       k.addcdivInPlace(state.momentum_buffer, gradients, deviation, 1);
       descend(k, parameters, state.momentum_buffer, rate);
     } else {
@@ -88,19 +83,26 @@ export class RMSprop extends Optimizer<StateName> {
       largestMoments: [],
     };
     return this.#fused.tryStep(lists, {
-      rate: scalars.factor((_, learningRate) => learningRate),
+      rate: scalars.rate,
       step: NO_CORRECTION,
-      betas: [0, this.#alpha],
-      eps: this.#eps,
+      betas: [0, this.#settings.alpha],
+      eps: this.#settings.eps,
       weightDecay: 0,
     });
   }
 
   #tryOnePass({ parameters, gradients, state }: Batch<StateName>, scalars: StepScalars): boolean {
-    const rate = scalars.factor((_, learningRate) => learningRate);
+    const rate = scalars.rate;
     if (this.#fused === null || typeof rate !== 'number') return false;
     parameters.forEach((parameter, i) => {
-      onePass.call(parameter, gradients[i], state.square_avg[i], rate, this.#alpha, this.#eps);
+      onePass.call(
+        parameter,
+        gradients[i],
+        state.square_avg[i],
+        rate,
+        this.#settings.alpha,
+        this.#settings.eps,
+      );
     });
     return true;
   }
@@ -110,8 +112,8 @@ export class RMSprop extends Optimizer<StateName> {
     gradients: readonly Tensor[],
     state: Batch<StateName>['state'],
   ): readonly Tensor[] {
-    if (!this.#centered) return k.sqrt(state.square_avg);
-    k.lerpInPlace(state.grad_avg, gradients, 1 - this.#alpha);
+    if (!this.#settings.centered) return k.sqrt(state.square_avg);
+    k.lerpInPlace(state.grad_avg, gradients, 1 - this.#settings.alpha);
     const variance = k.addcmul(state.square_avg, state.grad_avg, state.grad_avg, -1);
     k.sqrtInPlace(variance);
     return variance;

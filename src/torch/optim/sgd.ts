@@ -1,6 +1,7 @@
 /**
  * Stochastic gradient descent with momentum, after PyTorch.
  */
+import { withDefaults } from '../handle.js';
 import type { Tensor } from '../tensor.js';
 import type { Kernels } from './kernels.js';
 import { checkAtLeast, descend, Optimizer } from './optimizer.js';
@@ -14,47 +15,42 @@ export interface SGDOptions extends OptimizerOptions {
   readonly nesterov?: boolean;
 }
 
+type Settings = Required<Omit<SGDOptions, keyof OptimizerOptions>>;
+const DEFAULTS = { momentum: 0, dampening: 0, weightDecay: 0, nesterov: false };
+
 export class SGD extends Optimizer<'momentum_buffer'> {
   protected readonly stateNames: readonly 'momentum_buffer'[];
-  readonly #momentum: number;
-  readonly #dampening: number;
-  readonly #weightDecay: number;
-  readonly #nesterov: boolean;
+  readonly #settings: Settings;
 
   constructor(parameters: Iterable<Tensor>, options: SGDOptions) {
     super(parameters, options);
-    const { momentum = 0, dampening = 0, weightDecay = 0, nesterov = false } = options;
+    this.#settings = withDefaults<Settings>(DEFAULTS, options);
+    const { momentum, dampening, weightDecay, nesterov } = this.#settings;
     checkAtLeast('momentum', momentum, 0);
     checkAtLeast('weightDecay', weightDecay, 0);
     if (nesterov && (momentum === 0 || dampening !== 0)) {
       throw new TorchError('optimizer', 'nesterov needs a momentum and no dampening');
     }
-    this.#momentum = momentum;
-    this.#dampening = dampening;
-    this.#weightDecay = weightDecay;
-    this.#nesterov = nesterov;
     this.stateNames = momentum === 0 ? [] : ['momentum_buffer'];
   }
 
   protected update(k: Kernels, batch: Batch<'momentum_buffer'>, scalars: StepScalars): void {
     const { parameters, state } = batch;
     let direction = batch.gradients;
-    if (this.#weightDecay !== 0) direction = k.add(direction, parameters, this.#weightDecay);
-    if (this.#momentum !== 0) {
+    if (this.#settings.weightDecay !== 0)
+      direction = k.add(direction, parameters, this.#settings.weightDecay);
+    if (this.#settings.momentum !== 0) {
       const velocity = state.momentum_buffer;
       if (scalars.isFirst) {
         k.copyInPlace(velocity, direction);
       } else {
-        k.scaleInPlace(velocity, this.#momentum);
-        k.addInPlace(velocity, direction, 1 - this.#dampening);
+        k.scaleInPlace(velocity, this.#settings.momentum);
+        k.addInPlace(velocity, direction, 1 - this.#settings.dampening);
       }
-      direction = this.#nesterov ? k.add(direction, velocity, this.#momentum) : velocity;
+      direction = this.#settings.nesterov
+        ? k.add(direction, velocity, this.#settings.momentum)
+        : velocity;
     }
-    descend(
-      k,
-      parameters,
-      direction,
-      scalars.factor((_, rate) => rate),
-    );
+    descend(k, parameters, direction, scalars.rate);
   }
 }

@@ -8,12 +8,11 @@
  * `readTensor`: only their bytes are read.
  */
 import { fromBits } from '../creation.js';
-import type { NumberArray } from '../native.js';
 import { scope } from '../scope.js';
 import type { Tensor } from '../tensor.js';
+import { elementsOf } from '../types.js';
 import type { Device } from '../types.js';
 import { SafetensorsFile, writeSafetensorsFile } from './file.js';
-import type { StoredDType } from '../../base/index.js';
 
 export { SafetensorsFile, writeSafetensorsFile } from './file.js';
 export type { TensorSource } from './file.js';
@@ -42,7 +41,8 @@ export function loadSafetensors(path: string, device: Device = 'cpu'): LoadedSaf
 /** One tensor of an open file. */
 export function readTensor(file: SafetensorsFile, name: string, device: Device = 'cpu'): Tensor {
   const { dtype, shape } = file.describe(name);
-  return fromBits(asElements(file.readBytes(name), dtype), shape, dtype, device);
+  // The buffer is the tensor's alone, so its elements are aligned.
+  return fromBits(elementsOf(dtype, file.readBytes(name).buffer), shape, dtype, device);
 }
 
 /** Writes tensors of any device, atomically and one at a time; views are stored dense. */
@@ -55,31 +55,7 @@ export function saveSafetensors(
     name,
     dtype: tensor.dtype,
     shape: tensor.shape,
-    bytes: () => asBytes(tensor.bits()),
+    bytes: () => new Uint8Array(tensor.bits().buffer),
   }));
   writeSafetensorsFile(path, sources, metadata);
-}
-
-function asBytes({ buffer, byteOffset, byteLength }: NumberArray): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
-/** The same memory as elements of the type; the buffer is the tensor's alone, so it is aligned. */
-function asElements({ buffer }: Uint8Array<ArrayBuffer>, dtype: StoredDType): NumberArray {
-  switch (dtype) {
-    case 'f32':
-      return new Float32Array(buffer);
-    case 'f64':
-      return new Float64Array(buffer);
-    case 'f16':
-    case 'bf16':
-      return new Uint16Array(buffer);
-    case 'i64':
-      return new BigInt64Array(buffer);
-    case 'i32':
-      return new Int32Array(buffer);
-    case 'u8':
-    case 'bool':
-      return new Uint8Array(buffer);
-  }
 }

@@ -243,34 +243,6 @@ def add_operator(name, op, case, flags):
 
 # ---- Modules --------------------------------------------------------------------------------------
 
-class BatchedLinear(torch.nn.Module):
-    """M independent linears, each drawn as PyTorch draws one of them."""
-
-    def __init__(self, groups, in_features, out_features, bias=True):
-        super().__init__()
-        parts = [torch.nn.Linear(in_features, out_features, bias) for _ in range(groups)]
-        self.weight = torch.nn.Parameter(torch.stack([part.weight.detach() for part in parts]))
-        self.bias = torch.nn.Parameter(torch.stack([part.bias.detach() for part in parts])) if bias else None
-
-    def forward(self, x):
-        product = torch.einsum("mni,moi->mno", x, self.weight)
-        return product if self.bias is None else product + self.bias[:, None]
-
-
-class BatchedConv2d(torch.nn.Module):
-    """M independent convolutions on [M, N, C, H, W], each drawn as PyTorch draws one of them."""
-
-    def __init__(self, groups, in_channels, out_channels, kernel_size, **options):
-        super().__init__()
-        self.options = options
-        parts = [torch.nn.Conv2d(in_channels, out_channels, kernel_size, **options) for _ in range(groups)]
-        self.weight = torch.nn.Parameter(torch.stack([part.weight.detach() for part in parts]))
-        self.bias = torch.nn.Parameter(torch.stack([part.bias.detach() for part in parts]))
-
-    def forward(self, x):
-        return torch.stack([F.conv2d(*item, **self.options) for item in zip(x, self.weight, self.bias)])
-
-
 def sequential():
     return torch.nn.Sequential(
         torch.nn.Conv2d(1, 2, 3, stride=1, padding=1),
@@ -281,8 +253,6 @@ def sequential():
 
 
 MODULES = {
-    "BatchedLinear": BatchedLinear,
-    "BatchedConv2d": BatchedConv2d,
     "Sequential": sequential,
     "MultiheadAttention": lambda **options: torch.nn.MultiheadAttention(batch_first=True, **options),
     "LSTM": lambda **options: torch.nn.LSTM(batch_first=True, **options),

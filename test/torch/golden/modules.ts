@@ -77,20 +77,6 @@ const builders: Readonly<Record<string, (options: Options) => BuiltModule>> = {
         new nn.Sequential(new nn.Flatten(), new nn.Linear(72, 3, o), new nn.Sigmoid()),
       ),
     ),
-  BatchedLinear: (o) =>
-    layer(
-      new nn.BatchedLinear(size(o, 'groups'), size(o, 'inFeatures'), size(o, 'outFeatures'), o),
-    ),
-  BatchedConv2d: (o) =>
-    layer(
-      new nn.BatchedConv2d(
-        size(o, 'groups'),
-        size(o, 'inChannels'),
-        size(o, 'outChannels'),
-        kernel(o),
-        o,
-      ),
-    ),
   Dropout: (o) => layer(new nn.Dropout(size(o, 'p'), o)),
 };
 
