@@ -9,10 +9,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => interrupt.abort());
 }
 
-// Who reads only the first lines of what is said must not make the work fail.
-process.stderr.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
+// Ignore EPIPE: `crab … | head` must not crash.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
 
 try {
   await buildProgram(interrupt.signal).parseAsync();
