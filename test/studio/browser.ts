@@ -114,3 +114,16 @@ export const largestDifference = (a: ArrayLike<number>, b: ArrayLike<number>): n
 /** Polls for long enough on a busy machine. */
 export const eventually: typeof expect.poll = (read, options) =>
   expect.poll(read, { timeout: PATIENCE, interval: 60, ...options });
+
+/** Where an element is once nothing moves it any more: fonts and pictures may still arrive. */
+export async function steadyBox(element: Locator) {
+  const box = async () => JSON.stringify(await element.boundingBox());
+  let last = await box();
+  await eventually(async () => {
+    await element.page().waitForTimeout(100);
+    const before = last;
+    last = await box();
+    return last !== 'null' && last === before;
+  }).toBe(true);
+  return JSON.parse(last) as { x: number; y: number; width: number; height: number };
+}

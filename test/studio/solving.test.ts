@@ -17,6 +17,7 @@ import {
   largestDifference,
   moveTo,
   opacityOf,
+  steadyBox,
 } from './browser.js';
 import { sharedPage, visitedSite } from './visited-site.js';
 
@@ -161,8 +162,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     await moveTo(page, 'tab=rules&config=center&seed=4&concept=1');
     const plane = page.locator('[data-testid=plane]');
     await plane.locator('.mark').waitFor();
-    const box = await plane.boundingBox();
-    if (box === null) throw new Error('the plane is not to be seen');
+    const box = await steadyBox(plane);
     const map = shared.solver.ruleMap;
     const points = map?.snapshots.at(-1)?.rules.map((rules) => rules[0]) ?? [];
     // The span of the plane as the engine works it out: of points and means, with a margin.
