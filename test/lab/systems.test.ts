@@ -212,7 +212,7 @@ describe('crab systems', () => {
     });
     expect(own.measured[0].sa.raven).toBeGreaterThan(0.98);
     const text = await crab('systems');
-    expect(text).toMatch(/^cnn: .*\n {2}presets {4}paper, endless\n/m);
+    expect(text).toMatch(/^cnn: .*\n {2}presets {4}paper, endless, joint\n/m);
     expect(text).toContain('candidates of RAVEN, pictures of 80x80');
     expect(text).toContain('chooses for panel 9');
     expect(text).toContain('CRAB: RAVEN 94.7%, I-RAVEN 95.9%');

@@ -4,7 +4,7 @@
  * again from its XML description instead. A set becomes a RAVEN folder by reading its panels back. Problems pass through one at a time, so that size does not
  * matter.
  */
-import { stat } from 'node:fs/promises';
+import { rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { describeRule, describeRules } from '../describe.js';
 import { ArgumentError, FormatError, naming } from '../../base/index.js';
@@ -238,6 +238,12 @@ async function openSetSink(output: string): Promise<Sink> {
   };
 }
 
+/** Ends writing; a folder that was made for it and is still empty goes. */
+async function abandoned(files: FileBatch, folder: string): Promise<void> {
+  await files.settle();
+  await rmdir(folder).catch(() => {});
+}
+
 /** `folder` is what must not be there yet; problems go under `out` by their configuration. */
 async function openRavenSink(options: ConvertOptions, folder: string): Promise<Sink> {
   if (!(await makeNewFolder(folder))) throw existsAlready(folder);
@@ -269,7 +275,7 @@ async function openRavenSink(options: ConvertOptions, folder: string): Promise<S
       for (const [i, problem] of problems.entries()) await write(first + i, problem, {});
     },
     finish: () => files.finish(),
-    abandon: () => files.settle(),
+    abandon: () => abandoned(files, folder),
   };
 }
 
@@ -299,7 +305,7 @@ async function openSheetSink(options: ConvertOptions, output: string): Promise<S
       }
     },
     finish: () => files.finish(),
-    abandon: () => files.settle(),
+    abandon: () => abandoned(files, output),
   };
 }
 
