@@ -146,8 +146,10 @@ describe.skipIf(!isTorchAvailable())('trouble while training', () => {
     const steps = (await (await openRun(run)).metrics()).map(({ step }) => step);
     expect(steps).toEqual([10, 15, 20, 30, 30, 40, 40]);
     expect(names).toContain('rules-12.json');
-    expect(notes.map(({ level }) => level)).toEqual(['warning']);
-    expect(notes[0].text).toMatch(/had vanished and is made again; earlier checkpoints/);
+    // A write that was under way when the folder went may fail first, and is told too.
+    expect(notes.map(({ text }) => text)).toContainEqual(
+      expect.stringMatching(/had vanished and is made again; earlier checkpoints/),
+    );
     await expectBestThere(run);
   });
 
