@@ -41,9 +41,9 @@ const layersOf = (file: string): string[] =>
   [...new Set(loadedBy(file).files.map((name) => name.split('/')[1]))].sort();
 
 describe('before it knows the command', () => {
-  test('crab loads three files of its own and commander', () => {
+  test('crab loads four files of its own and commander', () => {
     expect(loadedBy('src/cli/main.ts')).toEqual({
-      files: ['src/cli/errors.ts', 'src/cli/main.ts', 'src/cli/program.ts'],
+      files: ['arguments', 'errors', 'main', 'program'].map((name) => `src/cli/${name}.ts`),
       packages: ['commander'],
     });
   });
@@ -51,9 +51,9 @@ describe('before it knows the command', () => {
 
 describe('a command loads no layer it has no use for', () => {
   test.each([
-    ['generate', ['cli', 'matrix']],
-    ['convert', ['cli', 'matrix']],
-    ['solve', ['cli', 'matrix', 'solver']],
+    ['generate', ['base', 'cli', 'matrix']],
+    ['convert', ['base', 'cli', 'matrix']],
+    ['solve', ['base', 'cli', 'matrix', 'solver']],
   ])('%s', (command, layers) => {
     expect(layersOf(`src/cli/${command}.ts`)).toEqual(layers);
   });
