@@ -135,7 +135,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
       answer,
       problem.candidates.map(({ panel }) => renderPanel64(layout, panel)),
     );
-    expect(await page.locator('[data-testid=reading]').innerText()).toContain(
+    await eventually(() => page.locator('[data-testid=reading]').innerText()).toContain(
       `chooses ${choice.index + 1}`,
     );
   });
