@@ -38,12 +38,13 @@ export const FRESH_COUNTS = { model: 2000, zoo: 5000 } as const;
 export const freshData = (
   { configuration, noisy, imageSize }: SubjectFacts,
   count: number,
+  seed: number = FRESH_SEED,
 ): EvaluationData[] =>
   VARIANTS.map((variant) => ({
-    source: generatedSource({ configuration, noisy, variant, seed: FRESH_SEED }, count, imageSize),
-    name: `fresh problems of our generator, seed ${FRESH_SEED}`,
+    source: generatedSource({ configuration, noisy, variant, seed }, count, imageSize),
+    name: `fresh problems of our generator, seed ${seed}`,
     variant,
-    seed: FRESH_SEED,
+    seed,
   }));
 
 export async function closeData(data: readonly EvaluationData[]): Promise<void> {
