@@ -233,7 +233,7 @@ export interface RulesNamedResult {
   /** Problems that a rule on Number leaves open; null if there are none. */
   readonly several: {
     readonly problems: number;
-    /** Different answers asked for in each. */
+    /** Different answers asked for in each: as many as are right, but no more than this. */
     readonly asked: number;
     /** The share of them that obey the rules. */
     readonly right: number;

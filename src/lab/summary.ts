@@ -232,7 +232,7 @@ function namedRuleLines(evaluation: ModelEvaluation): string[] {
     ...(several === null
       ? []
       : [
-          `  ${problemsOf(several.problems)} with several right answers: of the first ${several.asked} offered ${percent(several.right, 2)} are right`,
+          `  ${problemsOf(several.problems)} with several right answers: of the likeliest ones, as many as are right but ${several.asked} at most, ${percent(several.right, 2)} are`,
         ]),
   ];
 }

@@ -58,7 +58,7 @@ export { ProblemReader } from './problem-reader.js';
 export { PanelReader, type ReadComponent, type ReadPanel } from './panel-reader.js';
 export { panelsOf, type ProblemPanels } from './problem-panels.js';
 export * from './symbolic.js';
-export { maskSlots, slotMask } from './slots.js';
+export { arrangements, maskSlots, slotMask } from './slots.js';
 export * from './json.js';
 export * from './validation.js';
 export * from './describe.js';

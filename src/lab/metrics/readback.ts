@@ -45,7 +45,7 @@ const LAST = 9;
 /** Pictures that are drawn alike give several readings of a matrix; more are not tried. */
 const MOST_READINGS = 64;
 /** Matrices with two and more panels missing are measured on fewer problems: they are all painted. */
-const FEWER = 4;
+const FEWER = 10;
 
 /** Entities in the order of the answer's, which tells the solver which one moved where. */
 function ordered(read: ComponentPanel, answer: ComponentPanel): ComponentPanel {

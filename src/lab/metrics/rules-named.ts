@@ -2,14 +2,17 @@
  * Are the rules that a model names the true ones? On fresh problems whose rules are known, the last panel
  * missing. A naming is right if it is exactly the set of rules that hold for the nine true panels: naming
  * everything does not count. Its confidence should mean something: among namings that are 80% sure, 80%
- * should be right. If a rule on Number leaves positions open, there are many right answers: the first ten
- * that the model offers are painted, read back and checked.
+ * should be right. If a rule on Number leaves positions open, there are many right answers: as many as
+ * there are, ten at most, are asked for, painted, read back and checked.
  */
 import {
+  answerOf,
+  arrangements,
   layoutOf,
   matrixPanels,
   rulesOnValues,
   sampleProblem,
+  type ConfigurationLayout,
   type Problem,
   type Rule,
 } from '../../matrix/index.js';
@@ -43,6 +46,16 @@ const keyOf = (rules: readonly Rule[]): string =>
 /** Whether a rule on Number leaves the positions of a component open. */
 const isOpen = ({ rules }: Problem): boolean =>
   rules.some(([first]) => first.attribute === 'Number');
+
+/** How many arrangements of the answer's figures there are: all of them are right. */
+function rightOnes({ components }: ConfigurationLayout, problem: Problem): number {
+  const answer = answerOf(problem);
+  return problem.rules.reduce((product, [first], component) => {
+    if (first.attribute !== 'Number') return product;
+    const { length } = answer.components[component].entities;
+    return product * arrangements(components[component].slots.length, length);
+  }, 1);
+}
 
 interface Naming {
   readonly confidence: number;
@@ -87,7 +100,7 @@ export async function rulesNamed(
     const size = manifest.sizes.conceptSize;
     const offered = likeliest(
       (answer.imagined ?? []).map(({ foretold }) => foretold),
-      ASKED,
+      Math.min(ASKED, rightOnes(layout, problem)),
     );
     const means = offered.map(({ symbols }): ConceptMeans => {
       const row = vocabulary.write(symbols[0], predicted);

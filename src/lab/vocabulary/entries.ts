@@ -1,8 +1,9 @@
 /**
  * The distinct values among many: clusters of a given radius. A first pass takes every row that is too far
- * from all clusters so far as a new one; two more move the clusters to the mean of their rows. Which row
- * comes first does not matter as long as clusters lie further apart than two radii, and those of trained
- * models do: about one sigma_z wide, at least six apart.
+ * from all clusters so far as a new one; three more move the clusters to the mean of their rows and merge
+ * those that come within a radius of a larger one. Which row comes first does not matter as long as
+ * clusters lie further apart than two radii, and those of trained models do: about one sigma_z wide, at
+ * least six apart.
  */
 
 /** Rows of equal length in one array. */
@@ -73,22 +74,36 @@ function meansOf({ count, size, values }: Rows, labels: Int32Array, clusters: nu
   return { counts, means: Float32Array.from(sums, (sum, i) => sum / counts[Math.floor(i / size)]) };
 }
 
-const PASSES = 2;
+/** Centres without those that lie within `radius` of a larger cluster's. */
+function merged(centres: Float32Array, counts: Float32Array, size: number, radius: number) {
+  const order = [...counts.keys()].sort((a, b) => counts[b] - counts[a]);
+  const kept = order.reduce<number[]>((found, k) => {
+    const isNear = found.some(
+      (other) => squaredDistance(centres, k, centres, other, size) <= radius * radius,
+    );
+    return isNear ? found : [...found, k];
+  }, []);
+  return Float32Array.from(
+    kept.sort((a, b) => a - b).flatMap((k) => [...centres.subarray(k * size, (k + 1) * size)]),
+  );
+}
+
+const PASSES = 3;
 
 /** Clusters of rows; null if there are more than `most`. */
 export function clustersOf(rows: Rows, radius: number, most: number): Clusters | null {
   let centres = leaders(rows, radius, most);
   if (centres === null) return null;
-  for (let pass = 0; ; pass++) {
-    const labels = assign(rows, centres);
-    const { counts, means } = meansOf(rows, labels, centres.length / rows.size);
-    const empty = counts.indexOf(0);
-    if (empty >= 0) {
-      // Its rows all went to others: take it away and look again.
-      centres = centres.filter((_, i) => Math.floor(i / rows.size) !== empty);
-      continue;
-    }
-    if (pass >= PASSES) return { centres, labels, counts };
-    centres = means;
+  for (let pass = 0; pass < PASSES; pass++) {
+    const { counts, means } = meansOf(rows, assign(rows, centres), centres.length / rows.size);
+    const met = means.filter((_, i) => counts[Math.floor(i / rows.size)] > 0);
+    centres = merged(
+      met,
+      counts.filter((count) => count > 0),
+      rows.size,
+      radius,
+    );
   }
+  const labels = assign(rows, centres);
+  return { centres, labels, counts: meansOf(rows, labels, centres.length / rows.size).counts };
 }

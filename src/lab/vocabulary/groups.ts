@@ -150,7 +150,11 @@ export function findGroups(rows: Rows, conceptSize: number): FoundGroups {
         part.filter((each) => each !== m),
         isLinked,
       );
-    const bridge = part.reduce((best, m) => (without(m).length > without(best).length ? m : best));
+    // Of several that split it equally the one that says least itself.
+    const values = (m: number): number => own[m]?.counts.length ?? Infinity;
+    const [bridge] = [...part].sort(
+      (a, b) => without(b).length - without(a).length || values(a) - values(b),
+    );
     const bridged = own[bridge];
     if (without(bridge).length > 1 && bridged !== null) {
       shared.push({ concept: bridge, clusters: bridged });
