@@ -147,7 +147,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
 
   test.each(['-1', '1000000000', '1.5', ''])('number “%s” is refused in words', async (number) => {
     const { page } = await openPage(await site.fresh());
-    await page.goto(`${site.url}#tab=play&config=center&seed=3`);
+    await page.goto(`${site.url}#tab=play&config=up-down&seed=3`);
     const field = page.getByLabel('Number of the matrix (its seed)');
     await field.fill(number);
     // Whoever leaves the field is told as well as who presses Enter.
@@ -184,7 +184,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     'the first click on the button for colours changes them, from %s',
     async (colorScheme) => {
       const { page } = await openPage(await site.fresh({ viewport: LAPTOP, colorScheme }));
-      await page.goto(`${site.url}#tab=play&config=center&seed=3`);
+      await page.goto(`${site.url}#tab=play&config=up-down&seed=3`);
       const paper = (): Promise<string> =>
         page.evaluate(
           'getComputedStyle(document.documentElement).colorScheme + getComputedStyle(document.body).backgroundColor',
@@ -198,7 +198,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
 
   test('a file dropped beside the place for pictures does not leave the page', async () => {
     const { page } = await openPage(await site.fresh());
-    await page.goto(`${site.url}#tab=make&config=center&seed=3`);
+    await page.goto(`${site.url}#tab=make&config=up-down&seed=3`);
     await page.locator('.drop-zone').waitFor();
     const isTaken = (kind: string): Promise<boolean> =>
       page.evaluate(`(() => {
