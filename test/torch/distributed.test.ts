@@ -354,8 +354,11 @@ sys.stdin.read()`;
     });
     running.push(rank);
     const { failure } = await rank.line(() => true);
-    expect(failure).toBe(
-      `ProcessGroupError: join: 127.0.0.1:${port} does not answer as rank 0 would`,
+    // Which step of joining is the one that is not answered depends on how fast the others were.
+    expect(failure).toMatch(
+      new RegExp(
+        `^ProcessGroupError: join: (the store at |rank 1 of 2: .*)?127\\.0\\.0\\.1:${port} (does not answer as rank 0 would|did not open|within)`,
+      ),
     );
     // A request that is never answered is still under way.
     expect((await rank.end).code).toBe(1);
