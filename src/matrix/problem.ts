@@ -16,9 +16,15 @@ export const CONFIGURATIONS = [
 ] as const;
 export type Configuration = (typeof CONFIGURATIONS)[number];
 
-/** How the seven wrong candidates are made. */
-export const VARIANTS = ['raven', 'i-raven'] as const;
+/**
+ * How the seven wrong candidates are made. `raven-unique` is RAVEN without wrong candidates that look
+ * the same; the others are described in `candidates.ts`.
+ */
+export const VARIANTS = ['raven', 'i-raven', 'raven-fair', 'raven-unique'] as const;
 export type Variant = (typeof VARIANTS)[number];
+
+/** The two that the paper reports, and that are measured unless others are asked for. */
+export const PAPER_VARIANTS = ['raven', 'i-raven'] as const satisfies readonly Variant[];
 
 /** One drawn figure. Angle has no rule: it is noise, except where a configuration fixes it. */
 export interface Entity {

@@ -140,7 +140,7 @@ function strings(array: NpyArray): readonly string[] {
 
 /**
  * The .npz of a problem whose images are drawn, u8 [16, 160, 160]. `predict` is what a rule solver
- * answers: by default the first candidate that obeys the rules.
+ * answers: by default the first candidate that obeys the rules. RAVEN-FAIR's program writes it as a list.
  */
 export function encodeRavenNpz(
   problem: Problem,
@@ -157,6 +157,7 @@ export function encodeRavenNpz(
     shape: [],
     data: BigInt64Array.of(BigInt(value)),
   });
+  const fair = problem.variant === 'raven-fair' || problem.variant === 'raven-unique';
   const bits = (data: Uint8Array, shape: readonly number[]): NpyArray => ({
     dtype: '|u1',
     shape,
@@ -165,7 +166,7 @@ export function encodeRavenNpz(
   return writeNpz([
     ['image', bits(images, [PROBLEM_IMAGES, IMAGE_SIZE, IMAGE_SIZE])],
     ['target', index(problem.target)],
-    ['predict', index(predict)],
+    ['predict', fair ? { ...index(predict), shape: [1] } : index(predict)],
     ['meta_matrix', bits(matrix, META_MATRIX_SHAPE)],
     ['meta_target', bits(metaTarget(matrix), [META_TARGET_LENGTH])],
     ['structure', byteStringArray(structureNames(layout))],

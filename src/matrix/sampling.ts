@@ -2,7 +2,7 @@
  * Sampling of problems, as the data sets do it: rules, then the nine panels, then the candidates.
  *
  * Every problem has its own random numbers, keyed by seed and index, so it does not depend on how many
- * are made or by whom. Context and answer have a stream of their own: the two variants of one seed and
+ * are made or by whom. Context and answer have a stream of their own: the variants of one seed and
  * index share them, and the place of the answer, and differ in the wrong candidates only.
  */
 import { UNIFORMITIES } from './attributes.js';
@@ -55,10 +55,22 @@ export type PossibleRules = readonly [PossibleRule, PossibleRule, PossibleRule, 
 /** The look of an entity, without its place. */
 type Look = Omit<Entity, 'slot'>;
 
-/** The streams of random numbers of one problem. */
-const STREAMS = { panels: 0, raven: 1, 'i-raven': 2, order: 3 } as const;
-type StreamName = keyof typeof STREAMS;
+/**
+ * The streams of random numbers of one problem. `raven-unique` has RAVEN's: it differs from it only if
+ * that has two candidates that look alike. Streams added later have blocks of their own, so that the
+ * problems of a seed stay what they are.
+ */
 const STREAM_COUNT = 4;
+const BLOCK = 1 << 20;
+const STREAMS = {
+  panels: 0,
+  raven: 1,
+  'raven-unique': 1,
+  'i-raven': 2,
+  order: 3,
+  'raven-fair': BLOCK,
+} as const;
+type StreamName = keyof typeof STREAMS;
 
 /** With distractors fixed, some draws leave too few wrong candidates; so often another is tried. */
 const MOST_TRIES = 256;
@@ -239,7 +251,7 @@ export function sampleProblem(request: ProblemRequest): Problem {
   for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
     const stream = (name: StreamName): Random => streamOf(request, layout, attempt, name);
     const { panels, rules, possible } = sampleMatrix(stream('panels'), plan);
-    const made = makeCandidates(stream(variant), variant, plan, possible, panels[8]);
+    const made = makeCandidates(stream(variant), variant, plan, possible, panels);
     if (typeof made === 'string') {
       shortage = made;
       continue;

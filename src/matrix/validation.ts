@@ -136,7 +136,7 @@ function checkedLayout(problem: Problem): ConfigurationLayout {
 export function validateProblem(problem: Problem): void {
   const layout = checkedLayout(problem);
   if (!VARIANTS.includes(problem.variant)) {
-    fail('variant', `expected ${VARIANTS.join(' or ')}, found ${String(problem.variant)}`);
+    fail('variant', `expected one of ${VARIANTS.join(', ')}, found ${String(problem.variant)}`);
   }
   checkCount('context', problem.context, 8);
   problem.context.forEach((panel, index) => {
