@@ -17,6 +17,7 @@ export * from './problem.js';
 export { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 export * from './random.js';
 export * from './rules.js';
+export * from './rule-parameters.js';
 export {
   answerOf,
   samplePanels,

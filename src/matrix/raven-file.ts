@@ -20,6 +20,12 @@ import {
   type NamedRule,
 } from './raven-structure.js';
 import { IMAGE_PIXELS } from './render.js';
+import {
+  PARAMETER_ARRAYS,
+  PARAMETER_SHAPE,
+  parameterArray,
+  problemRuleParameters,
+} from './rule-parameters.js';
 import { IMAGE_SIZE } from './render-entity.js';
 import { PROBLEM_IMAGES } from './render-panel.js';
 import { candidatesConsistentWith } from './symbolic.js';
@@ -138,14 +144,24 @@ function strings(array: NpyArray): readonly string[] {
   return data;
 }
 
+export interface RavenNpzOptions {
+  /** What a rule solver answers: the first candidate that obeys the rules unless told. */
+  readonly predict?: number;
+  /** Also the arrays of `rule-parameters.ts`, which the published files do not have. */
+  readonly ruleParameters?: boolean;
+}
+
 /**
- * The .npz of a problem whose images are drawn, u8 [16, 160, 160]. `predict` is what a rule solver
- * answers: by default the first candidate that obeys the rules. RAVEN-FAIR's program writes it as a list.
+ * The .npz of a problem whose images are drawn, u8 [16, 160, 160]. RAVEN-FAIR's program
+ * writes `predict` as a list.
  */
 export function encodeRavenNpz(
   problem: Problem,
   images: Uint8Array,
-  predict = candidatesConsistentWith(problem).at(0) ?? problem.target,
+  {
+    predict = candidatesConsistentWith(problem).at(0) ?? problem.target,
+    ruleParameters = false,
+  }: RavenNpzOptions = {},
 ): Uint8Array {
   if (images.length !== PROBLEM_IMAGES * IMAGE_PIXELS) {
     throw new FormatError(`a problem has 16 images of 160x160, not ${images.length} pixels`);
@@ -171,5 +187,14 @@ export function encodeRavenNpz(
     ['meta_target', bits(metaTarget(matrix), [META_TARGET_LENGTH])],
     ['structure', byteStringArray(structureNames(layout))],
     ['meta_structure', bits(metaStructure(layout), [META_STRUCTURE_LENGTH])],
+    ...(ruleParameters ? parameterArrays(problem) : []),
   ]);
 }
+
+const parameterArrays = (problem: Problem): (readonly [string, NpyArray])[] => {
+  const parameters = [problemRuleParameters(problem)];
+  return PARAMETER_ARRAYS.map((name) => [
+    name,
+    { dtype: '<i4', shape: PARAMETER_SHAPE, data: parameterArray(name, parameters) },
+  ]);
+};

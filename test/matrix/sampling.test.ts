@@ -29,6 +29,12 @@ const GOLDEN = JSON.parse(
   readFileSync(join(import.meta.dirname, 'golden-problems.json'), 'utf8'),
 ) as { seed: number; count: number; sha256: Record<string, string> };
 
+/** The JSON that the hashes are of, which had neither directions nor table numbers of rules. */
+const goldenText = (problem: Problem): string =>
+  JSON.stringify(problemToJson(problem), (key, value: unknown) =>
+    key === 'direction' || key === 'index' ? undefined : value,
+  );
+
 /** How many problems of each kind are solved from their context. */
 const SOLVED = process.env.CRAB_TEST_LONG ? 500 : 200;
 
@@ -48,7 +54,7 @@ describe.each(KINDS)('%s', (name, layout, variant) => {
     const hash = createHash('sha256');
     for (let index = 0; index < GOLDEN.count; index++) {
       const problem = sampleProblem({ configuration, noisy, variant, seed: GOLDEN.seed, index });
-      hash.update(JSON.stringify(problemToJson(problem)));
+      hash.update(goldenText(problem));
     }
     expect(hash.digest('hex')).toBe(GOLDEN.sha256[name]);
   });

@@ -8,6 +8,7 @@ import { layoutOf } from '../layouts.js';
 import type { Plan } from '../plan.js';
 import { encodePng, isWholePng } from '../png.js';
 import type { Configuration, Problem, Variant } from '../problem.js';
+import { problemRuleParameters } from '../rule-parameters.js';
 import { contactSheet, type RgbImage } from '../render-sheet.js';
 import { sampleProblem } from '../sampling.js';
 import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS, type SetBatch } from '../set.js';
@@ -29,6 +30,7 @@ export interface WorkerSetting {
   readonly folder: string;
   readonly resume: boolean;
   readonly withoutAnswers: boolean;
+  readonly ruleParameters: boolean;
   /** Whether lines of an answer file are needed. */
   readonly answers: boolean;
 }
@@ -66,7 +68,8 @@ function fileForm(setting: WorkerSetting): FileForm | undefined {
     path.join(setting.folder, `${itemName(layout, index)}.${ending}`);
   switch (setting.format) {
     case 'raven':
-      return (problem, index) => ravenFiles(setting.root, index, problem);
+      return (problem, index) =>
+        ravenFiles(setting.root, index, problem, { ruleParameters: setting.ruleParameters });
     case 'png':
       return (problem, index) => [
         {
@@ -173,6 +176,7 @@ function makeBatch(
       selection,
       answer: problems.map(({ target }) => target),
       label: problems.map(({ rules }) => rules),
+      parameters: problems.map(problemRuleParameters),
     },
   };
 }

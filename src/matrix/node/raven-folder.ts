@@ -127,6 +127,8 @@ export interface WriteOptions {
   readonly images?: Uint8Array;
   /** By default as the data sets split: 6 : 2 : 2 by the last digit of the number. */
   readonly part?: Part;
+  /** Rules with their parameters, as further arrays of the .npz. */
+  readonly ruleParameters?: boolean;
 }
 
 /** A file of a problem, made when it is needed. */
@@ -151,7 +153,7 @@ export function ravenFiles(
     { file: `${base}.xml`, bytes: () => Buffer.from(formatRavenXml(problem)) },
     {
       file: `${base}.npz`,
-      bytes: () => encodeRavenNpz(problem, images()),
+      bytes: () => encodeRavenNpz(problem, images(), { ruleParameters: options.ruleParameters }),
       isWhole: isWholeZip,
     },
   ];
