@@ -62,7 +62,8 @@ export * from './symbolic.js';
 export * from './json.js';
 export * from './validation.js';
 export * from './describe.js';
-export { parseConstraints } from './constraints.js';
+export { parseConstraints, splitOf } from './constraints.js';
+export { REGIME_NAMES, REGIMES, type Regime, type RegimeName, type Split } from './regimes.js';
 export {
   decodeNpy,
   encodeNpy,

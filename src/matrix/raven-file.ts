@@ -19,6 +19,7 @@ import {
   structureNames,
   type NamedRule,
 } from './raven-structure.js';
+import { SPLITS, type Split } from './regimes.js';
 import { IMAGE_PIXELS } from './render.js';
 import {
   PARAMETER_ARRAYS,
@@ -31,8 +32,8 @@ import { PROBLEM_IMAGES } from './render-panel.js';
 import { candidatesConsistentWith } from './symbolic.js';
 import { memorySource, naming } from '../base/index.js';
 
-export const PARTS = ['train', 'val', 'test'] as const;
-export type Part = (typeof PARTS)[number];
+export const PARTS = SPLITS;
+export type Part = Split;
 
 /** The part of the data set that problem number `index` belongs to: 6 : 2 : 2. */
 export function partOf(index: number): Part {

@@ -33,13 +33,13 @@ export interface PanelRequest {
   readonly seed: number;
   /** Which problem of the seed, from 0. */
   readonly index: number;
+  /** Fixed rules, values or distractors, from `parseConstraints`. */
+  readonly constraints?: Plan;
 }
 
 export interface ProblemRequest extends PanelRequest {
   /** How the wrong candidates are made; `raven` where absent. */
   readonly variant?: Variant;
-  /** Fixed rules, values or distractors, from `parseConstraints`. */
-  readonly constraints?: Plan;
 }
 
 /** A complete matrix without candidates, as training uses it. */
@@ -62,6 +62,8 @@ type Look = Omit<Entity, 'slot'>;
  */
 const STREAM_COUNT = 4;
 const BLOCK = 1 << 20;
+/** Above all blocks: streams of plans with a salt. */
+const SALTED = 1 << 24;
 const STREAMS = {
   panels: 0,
   raven: 1,
@@ -84,9 +86,11 @@ function streamOf(
   layout: ConfigurationLayout,
   attempt: number,
   name: StreamName,
+  salt = 0,
 ): Random {
   const place = ALL_LAYOUTS.indexOf(layout);
-  return new Random(seed, index, (place * MOST_TRIES + attempt) * STREAM_COUNT + STREAMS[name]);
+  const own = (place * MOST_TRIES + attempt) * STREAM_COUNT + STREAMS[name];
+  return new Random(seed, index, salt * SALTED + own);
 }
 
 function drawRules(random: Random, plan: ComponentPlan): PossibleRules {
@@ -224,11 +228,22 @@ function checkIndex(index: number): void {
 
 /** The nine panels and the rules of a problem, without its candidates: cheap, for training. */
 export function samplePanels(request: PanelRequest): CompleteMatrix {
-  const { configuration, noisy = false, index } = request;
-  checkIndex(index);
-  const layout = layoutOf(configuration, noisy);
-  const { panels, rules } = sampleMatrix(streamOf(request, layout, 0, 'panels'), freePlan(layout));
+  checkIndex(request.index);
+  const plan = planOf(request);
+  const { panels, rules } = sampleMatrix(
+    streamOf(request, plan.layout, 0, 'panels', plan.salt),
+    plan,
+  );
   return { panels, rules };
+}
+
+function planOf({ configuration, noisy = false, constraints }: PanelRequest): Plan {
+  const layout = layoutOf(configuration, noisy);
+  const plan = constraints ?? freePlan(layout);
+  if (plan.layout === layout) return plan;
+  throw new ArgumentError(
+    `the constraints are for ${plan.layout.folder}, the problem for ${layout.folder}`,
+  );
 }
 
 /** Problem `index` of seed `seed`. */
@@ -240,16 +255,11 @@ export function sampleProblem(request: ProblemRequest): Problem {
       `unknown variant "${String(variant)}": expected one of ${VARIANTS.join(', ')}`,
     );
   }
-  const layout = layoutOf(configuration, noisy);
-  const plan = request.constraints ?? freePlan(layout);
-  if (plan.layout !== layout) {
-    throw new ArgumentError(
-      `the constraints are for ${plan.layout.folder}, the problem for ${layout.folder}`,
-    );
-  }
+  const plan = planOf(request);
   let shortage = '';
   for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
-    const stream = (name: StreamName): Random => streamOf(request, layout, attempt, name);
+    const stream = (name: StreamName): Random =>
+      streamOf(request, plan.layout, attempt, name, plan.salt);
     const { panels, rules, possible } = sampleMatrix(stream('panels'), plan);
     const made = makeCandidates(stream(variant), variant, plan, possible, panels);
     if (typeof made === 'string') {

@@ -1,21 +1,20 @@
 /** The worker of `generate.ts`: samples a run of problems, draws them, and writes or returns them. */
 import path from 'node:path';
 import { workerData } from 'node:worker_threads';
-import { parseConstraints } from '../constraints.js';
+import { splitOf } from '../constraints.js';
 import { describeRules } from '../describe.js';
 import { answerRow, csvLine, itemName } from '../item.js';
 import { layoutOf } from '../layouts.js';
-import type { Plan } from '../plan.js';
 import { encodePng, isWholePng } from '../png.js';
 import type { Configuration, Problem, Variant } from '../problem.js';
 import { problemRuleParameters } from '../rule-parameters.js';
 import { contactSheet, type RgbImage } from '../render-sheet.js';
-import { sampleProblem } from '../sampling.js';
 import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS, type SetBatch } from '../set.js';
 import { problemToSvg } from '../svg.js';
 import { readSmallFile, serveTasks } from '../../base/node.js';
 import { FileBatch } from './file-batch.js';
 import type { GenerateFormat } from './generate.js';
+import { problemMaker } from './problem-maker.js';
 import { ravenFiles, type ProblemFile } from './raven-folder.js';
 
 export interface WorkerSetting {
@@ -51,15 +50,6 @@ export interface GenerateResult {
   readonly batch?: SetBatch;
 }
 
-/** Makes problem after problem of one setting. */
-export function problemMaker(setting: WorkerSetting): (index: number) => Problem {
-  const { configuration, noisy, variant, seed } = setting;
-  const layout = layoutOf(configuration, noisy);
-  const constraints: Plan | undefined =
-    setting.rules === undefined ? undefined : parseConstraints(setting.rules, layout);
-  return (index) => sampleProblem({ configuration, noisy, variant, seed, index, constraints });
-}
-
 type FileForm = (problem: Problem, index: number) => readonly ProblemFile[];
 
 function fileForm(setting: WorkerSetting): FileForm | undefined {
@@ -69,7 +59,10 @@ function fileForm(setting: WorkerSetting): FileForm | undefined {
   switch (setting.format) {
     case 'raven':
       return (problem, index) =>
-        ravenFiles(setting.root, index, problem, { ruleParameters: setting.ruleParameters });
+        ravenFiles(setting.root, index, problem, {
+          part: splitOf(setting.rules),
+          ruleParameters: setting.ruleParameters,
+        });
     case 'png':
       return (problem, index) => [
         {

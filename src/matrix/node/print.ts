@@ -9,8 +9,6 @@ import { answerRow, csvLine, itemName } from '../item.js';
 import { layoutOf, type ConfigurationLayout } from '../layouts.js';
 import type { Panel, Problem } from '../problem.js';
 import { IMAGE_SIZE } from '../render-entity.js';
-import { parseConstraints } from '../constraints.js';
-import { sampleProblem } from '../sampling.js';
 import { layOutItem, type PlacedPanel, type PlacedText } from '../svg-item.js';
 import {
   OUTLINE_WIDTH,
@@ -22,6 +20,7 @@ import { PendingFile } from '../../base/node.js';
 import { makeFolderOf } from '../../base/node.js';
 import type { GenerateOptions } from './generate.js';
 import type { GenerateResult } from './generate-worker.js';
+import { problemMaker } from './problem-maker.js';
 import type { OutputPlace } from '../../base/node.js';
 
 type Pdf = InstanceType<typeof PDFDocument>;
@@ -72,13 +71,12 @@ async function addPages(
   onProblem: (result: GenerateResult) => void,
 ): Promise<void> {
   const { configuration, noisy } = layout;
-  const { variant, seed } = options;
-  const constraints =
-    options.rules === undefined ? undefined : parseConstraints(options.rules, layout);
+  const { variant, seed, rules } = options;
+  const make = problemMaker({ configuration, noisy, variant, seed, rules });
   for (let index = 0; index < options.count; index++) {
     options.signal?.throwIfAborted();
     if (stream.errored) throw stream.errored;
-    const problem = sampleProblem({ configuration, noisy, variant, seed, index, constraints });
+    const problem = make(index);
     addPage(document, problem, itemName(layout, index));
     onProblem({ count: 1, kept: 0, repaired: 0, rows: [csvLine(answerRow(problem, seed, index))] });
     // Lets the file be written and Ctrl-C be noticed between pages.

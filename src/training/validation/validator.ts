@@ -77,7 +77,9 @@ export class Validator {
       return right.length / count;
     });
     return {
-      selectionAccuracy: Object.fromEntries(PAPER_VARIANTS.map((variant, v) => [variant, accuracies[v]])),
+      selectionAccuracy: Object.fromEntries(
+        PAPER_VARIANTS.map((variant, v) => [variant, accuracies[v]]),
+      ),
       globalSelectionAccuracy: accuracies.at(PAPER_VARIANTS.length) ?? null,
     };
   }

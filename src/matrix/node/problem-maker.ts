@@ -1,0 +1,27 @@
+/** Problems of one setting of `crab generate`, by their number. */
+import { parseConstraints } from '../constraints.js';
+import { layoutOf } from '../layouts.js';
+import type { Plan } from '../plan.js';
+import type { Problem } from '../problem.js';
+import { partOf, PARTS, type Part } from '../raven-file.js';
+import { sampleProblem } from '../sampling.js';
+import type { WorkerSetting } from './generate-worker.js';
+
+/** Makes problem after problem of one setting. */
+export function problemMaker(
+  setting: Pick<WorkerSetting, 'configuration' | 'noisy' | 'variant' | 'seed' | 'rules'>,
+): (index: number) => Problem {
+  const { configuration, noisy, variant, seed, rules } = setting;
+  if (rules === undefined) {
+    return (index) => sampleProblem({ configuration, noisy, variant, seed, index });
+  }
+  const layout = layoutOf(configuration, noisy);
+  // A regime without a split goes by the number of the problem, as the published sets do.
+  const plans = Object.fromEntries(
+    PARTS.map((part) => [part, parseConstraints(rules, layout, part)]),
+  ) as Record<Part, Plan>;
+  return (index) => {
+    const constraints = plans[partOf(index)];
+    return sampleProblem({ configuration, noisy, variant, seed, index, constraints });
+  };
+}
