@@ -24,6 +24,7 @@ interface Options extends RuleOptions {
   seed: number;
   out: string;
   noisy?: boolean;
+  mesh?: boolean;
   format: GenerateFormat;
   answers?: string;
   noAnswers?: boolean;
@@ -64,6 +65,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--seed <n>', 'problem i of a seed is always the same', wholeNumber(0), 0)
     .option('--format <name>', GENERATE_FORMATS.join(', '), oneOf(GENERATE_FORMATS), 'raven')
     .option('--noisy', "RAVEN's original noise, for the configurations with grids")
+    .option('--mesh', 'one more component of twelve lines, as in I-RAVEN-Mesh: docs/data-sets.md')
     .option('--answers <file.csv>', "also write each item's rules, changes and answer")
     .addOption(noAnswers('png: sheets without the rules and the marked answer'))
     .option(
@@ -78,14 +80,20 @@ export function define(command: Command, signal: AbortSignal): void {
     .action((options: Options) => run(options, signal));
 }
 
-function layoutsFor(name: string, noisy: boolean | undefined): ConfigurationLayout[] {
+function layoutsFor({ config, noisy, mesh }: Options): ConfigurationLayout[] {
+  return figureLayouts(config, noisy).map((layout) =>
+    mesh ? layoutOf(layout.configuration, layout.noisy, true) : layout,
+  );
+}
+
+function figureLayouts(name: string, noisy: boolean | undefined): ConfigurationLayout[] {
   if (name !== 'all') return [findLayout(name, noisy)];
   if (!noisy) return ALL_LAYOUTS.filter((layout) => !layout.noisy);
   return CONFIGURATIONS.map((c: Configuration) => layoutOf(c, hasGrid(c)));
 }
 
 async function run(options: Options, signal: AbortSignal): Promise<void> {
-  const layouts = layoutsFor(options.config, options.noisy);
+  const layouts = layoutsFor(options);
   const rules = await rulesOf(options);
   const progress = startProgress(options.count * layouts.length, 'problems', options.quiet);
   const start = performance.now();

@@ -194,14 +194,29 @@ function bisectOne(situation: Situation, change: Modifiable): Candidate[] | stri
   return candidates;
 }
 
+const someOf = <T>(random: Random, items: readonly T[], count: number): T[] =>
+  random.subset(items.length, count).map((index) => items[index]);
+
+/** Three attributes, or as many as there are. With a mesh, one or more of them are of the mesh. */
+function pickThree(
+  { random, plan }: Situation,
+  modifiable: readonly Modifiable[],
+): readonly Modifiable[] {
+  if (!plan.layout.mesh) return someOf(random, modifiable, Math.min(3, modifiable.length));
+  if (modifiable.length <= 3) return modifiable;
+  const last = plan.components.length - 1;
+  const lines = modifiable.filter(({ component }) => component === last);
+  const figures = modifiable.filter(({ component }) => component !== last);
+  const count = random.between(1, lines.length);
+  return [...someOf(random, lines, count), ...someOf(random, figures, 3 - count)];
+}
+
 /** I-RAVEN: attribute bisection over three attributes, or over as many as there are. */
 function bisectionCandidates(
   situation: Situation,
   modifiable: readonly Modifiable[],
 ): Candidate[] | string {
-  const { random } = situation;
-  const indices = random.subset(modifiable.length, Math.min(3, modifiable.length));
-  const drawn = indices.map((index) => modifiable[index]);
+  const drawn = pickThree(situation, modifiable);
   const picked = [
     ...drawn.filter(({ attribute }) => attribute !== 'Number'),
     ...drawn.filter(({ attribute }) => attribute === 'Number'),

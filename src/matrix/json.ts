@@ -53,8 +53,8 @@ export interface ProblemJson extends Omit<Problem, 'rules'> {
 }
 
 /** The most components and slots that any layout has: bounds on what is read before it is checked. */
-const MOST_COMPONENTS = 2;
-const MOST_SLOTS = 9;
+const MOST_COMPONENTS = 3;
+const MOST_SLOTS = 12;
 
 const copyEntity = ({ slot, type, size, color, angle }: Entity): Entity => ({
   slot,
@@ -77,6 +77,7 @@ export function problemToJson(problem: Problem): ProblemJson {
     version: VERSION,
     configuration: problem.configuration,
     noisy: problem.noisy,
+    ...(problem.mesh && { mesh: true }),
     variant: problem.variant,
     context: problem.context.map(copyPanel),
     candidates: problem.candidates.map(({ panel, changes }) => ({
@@ -119,6 +120,7 @@ const ruleFields = object({
   value: integer({ min: -2, max: 2 }),
   direction: optional(nullable(oneOf(['left', 'right']))),
   index: optional(integer({ min: 0 })),
+  mesh: optional(boolean),
 });
 
 const rule: Reader<Rule> = (given) => {
@@ -135,6 +137,7 @@ const problemFields = object({
   version: oneOf([VERSION]),
   configuration: oneOf(CONFIGURATIONS),
   noisy: boolean,
+  mesh: optional(boolean),
   variant: oneOf(VARIANTS),
   context: list(panel, { min: 8, max: 8 }),
   candidates: list(candidate, { min: 8, max: 8 }),

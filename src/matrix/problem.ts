@@ -30,7 +30,7 @@ export const PAPER_VARIANTS = ['raven', 'i-raven'] as const satisfies readonly V
 export interface Entity {
   /** Index into the layout's slots. */
   readonly slot: number;
-  /** Level 1..5: triangle, square, pentagon, hexagon, circle. */
+  /** Level 1..5: triangle, square, pentagon, hexagon, circle; 6, line, in a mesh. */
   readonly type: number;
   /** Level 0..5. */
   readonly size: number;
@@ -98,6 +98,8 @@ export interface Problem {
   readonly configuration: Configuration;
   /** RAVEN's original noise on attributes and rotation; only the three configurations with grids have a noise-free form. */
   readonly noisy: boolean;
+  /** With a mesh of lines as its last component, as in I-RAVEN-Mesh; absent: without. */
+  readonly mesh?: boolean;
   readonly variant: Variant;
   /** Panels 1..8, row by row. */
   readonly context: readonly Panel[];

@@ -8,7 +8,8 @@
  *     Number/Position  Constant; Position: Progression +1, -1 (more than four slots: +2, -2),
  *                      Arithmetic +, -, Distribute_Three left, right; Number: the same       13, or 17
  */
-import { layoutOf, type ComponentLayout } from './layouts.js';
+import { layoutOfProblem, type ComponentLayout } from './layouts.js';
+import { MESH } from './mesh.js';
 import type { ComponentPanel, Panel, Problem, Rule } from './problem.js';
 import { VALUE_KEYS } from './rules.js';
 import { slotMask } from './slots.js';
@@ -24,10 +25,12 @@ export interface RuleParameters extends Rule {
   readonly direction: Direction;
   /** Its number in the table of its group, from 0. */
   readonly index: number;
+  /** Whether it is a rule of a mesh; absent: of figures. */
+  readonly mesh?: boolean;
 }
 
 /** A matrix, its answer filled in, with its rules. */
-export interface RuledMatrix extends Pick<Problem, 'configuration' | 'noisy' | 'rules'> {
+export interface RuledMatrix extends Pick<Problem, 'configuration' | 'noisy' | 'mesh' | 'rules'> {
   /** Panels 1..9. */
   readonly panels: readonly Panel[];
 }
@@ -81,14 +84,15 @@ export function ruleIndex(layout: ComponentLayout, rule: Rule, direction: Direct
 
 /** The rules of a matrix, by component, with all their parameters. */
 export function ruleParameters(matrix: RuledMatrix): RuleParameters[][] {
-  const layout = layoutOf(matrix.configuration, matrix.noisy);
+  const layout = layoutOfProblem(matrix);
   return matrix.rules.map((rules, component) => {
     const panels = matrix.panels.map(({ components }) => components[component]);
     return rules.map(({ name, attribute, value }) => {
       const rule = { name, attribute, value };
       const direction = directionOf(rule, panels);
       const index = ruleIndex(layout.components[component], rule, direction);
-      return { ...rule, direction, index };
+      const mesh = layout.components[component] === MESH;
+      return { ...rule, direction, index, ...(mesh && { mesh }) };
     });
   });
 }
@@ -126,7 +130,8 @@ export function parameterArray(
   problems.forEach((components, problem) =>
     components.forEach((rules, component) =>
       rules.forEach((rule, group) => {
-        cells[(problem * COMPONENTS + component) * GROUPS + group] = CELL[name](rule);
+        const place = rule.mesh ? COMPONENTS - 1 : component;
+        cells[(problem * COMPONENTS + place) * GROUPS + group] = CELL[name](rule);
       }),
     ),
   );

@@ -9,6 +9,7 @@ import { UNIFORMITIES } from './attributes.js';
 import { makeCandidates, shuffleCandidates } from './candidates.js';
 import { ArgumentError } from '../base/index.js';
 import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from './layouts.js';
+import { MESH } from './mesh.js';
 import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 import {
   VARIANTS,
@@ -29,6 +30,8 @@ export interface PanelRequest {
   readonly configuration: Configuration;
   /** RAVEN's original noise; only for the configurations with grids. */
   readonly noisy?: boolean;
+  /** With a mesh of lines, as in I-RAVEN-Mesh. */
+  readonly mesh?: boolean;
   /** Any safe integer. */
   readonly seed: number;
   /** Which problem of the seed, from 0. */
@@ -71,6 +74,7 @@ const STREAMS = {
   'i-raven': 2,
   order: 3,
   'raven-fair': BLOCK,
+  mesh: 2 * BLOCK,
 } as const;
 type StreamName = keyof typeof STREAMS;
 
@@ -88,7 +92,7 @@ function streamOf(
   name: StreamName,
   salt = 0,
 ): Random {
-  const place = ALL_LAYOUTS.indexOf(layout);
+  const place = ALL_LAYOUTS.indexOf(layoutOf(layout.configuration, layout.noisy));
   const own = (place * MOST_TRIES + attempt) * STREAM_COUNT + STREAMS[name];
   return new Random(seed, index, salt * SALTED + own);
 }
@@ -202,10 +206,13 @@ interface SampledMatrix extends CompleteMatrix {
   readonly possible: readonly PossibleRules[];
 }
 
-function sampleMatrix(random: Random, plan: Plan): SampledMatrix {
-  const possible = plan.components.map((component) => drawRules(random, component));
+/** A mesh has a stream of its own: the figures of a seed and index are the same with it and without. */
+function sampleMatrix(stream: (name: StreamName) => Random, plan: Plan): SampledMatrix {
+  const figures = stream('panels');
+  const streams = plan.components.map(({ layout }) => (layout === MESH ? stream('mesh') : figures));
+  const possible = plan.components.map((component, index) => drawRules(streams[index], component));
   const components = plan.components.map((component, index) =>
-    sampleComponent(random, component, possible[index]),
+    sampleComponent(streams[index], component, possible[index]),
   );
   const panels: Panel[] = [];
   for (let panel = 0; panel < 9; panel++) {
@@ -231,14 +238,14 @@ export function samplePanels(request: PanelRequest): CompleteMatrix {
   checkIndex(request.index);
   const plan = planOf(request);
   const { panels, rules } = sampleMatrix(
-    streamOf(request, plan.layout, 0, 'panels', plan.salt),
+    (name) => streamOf(request, plan.layout, 0, name, plan.salt),
     plan,
   );
   return { panels, rules };
 }
 
-function planOf({ configuration, noisy = false, constraints }: PanelRequest): Plan {
-  const layout = layoutOf(configuration, noisy);
+function planOf({ configuration, noisy = false, mesh, constraints }: PanelRequest): Plan {
+  const layout = layoutOf(configuration, noisy, mesh);
   const plan = constraints ?? freePlan(layout);
   if (plan.layout === layout) return plan;
   throw new ArgumentError(
@@ -260,7 +267,7 @@ export function sampleProblem(request: ProblemRequest): Problem {
   for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
     const stream = (name: StreamName): Random =>
       streamOf(request, plan.layout, attempt, name, plan.salt);
-    const { panels, rules, possible } = sampleMatrix(stream('panels'), plan);
+    const { panels, rules, possible } = sampleMatrix(stream, plan);
     const made = makeCandidates(stream(variant), variant, plan, possible, panels);
     if (typeof made === 'string') {
       shortage = made;
@@ -270,6 +277,7 @@ export function sampleProblem(request: ProblemRequest): Problem {
     return {
       configuration,
       noisy,
+      ...(request.mesh && { mesh: true }),
       variant,
       context: panels.slice(0, 8),
       candidates,

@@ -6,7 +6,7 @@
  * batches, so that the size of a set does not matter.
  */
 import { FormatError } from '../base/index.js';
-import { layoutOf } from './layouts.js';
+import { layoutOfProblem } from './layouts.js';
 import { unicodeArray, type NpyArray } from './npy.js';
 import { NpzFile, writeNpz, type NpzArray } from './npz.js';
 import type { Problem } from './problem.js';
@@ -144,7 +144,7 @@ export function problemIntoBatch(
   { panel, selection }: Pick<SetBatch, 'panel' | 'selection'>,
   place: number,
 ): void {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   renderMatrix64Into(problem, panel, place * MATRIX_PIXELS);
   problem.candidates.forEach((candidate, i) =>
     render64Into(layout, candidate.panel, selection, (place * CANDIDATES + i) * SMALL_PIXELS),

@@ -150,7 +150,11 @@ test('distractors change only the attributes that are allowed', () => {
 describe('what is unknown or impossible is refused in one sentence', () => {
   test.each<[string, unknown, string]>([
     ['center', null, 'constraints: expected an object, found null'],
-    ['center', { rule: [] }, 'unknown key "rule": expected rules, start, uniform, distractors'],
+    [
+      'center',
+      { rule: [] },
+      'unknown key "rule": expected rules, start, uniform, distractors, regime, split',
+    ],
     ['center', { rules: [{}, {}] }, 'rules: expected 0 to 1 items, found 2'],
     ['left-right', { rules: { Up: {} } }, 'rules: unknown key "Up": expected Left, Right'],
     [

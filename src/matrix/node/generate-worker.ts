@@ -20,6 +20,7 @@ import { ravenFiles, type ProblemFile } from './raven-folder.js';
 export interface WorkerSetting {
   readonly configuration: Configuration;
   readonly noisy: boolean;
+  readonly mesh: boolean;
   readonly variant: Variant;
   readonly seed: number;
   readonly rules?: unknown;
@@ -53,7 +54,7 @@ export interface GenerateResult {
 type FileForm = (problem: Problem, index: number) => readonly ProblemFile[];
 
 function fileForm(setting: WorkerSetting): FileForm | undefined {
-  const layout = layoutOf(setting.configuration, setting.noisy);
+  const layout = layoutOf(setting.configuration, setting.noisy, setting.mesh);
   const named = (index: number, ending: string): string =>
     path.join(setting.folder, `${itemName(layout, index)}.${ending}`);
   switch (setting.format) {

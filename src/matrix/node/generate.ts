@@ -296,6 +296,7 @@ async function makeOne(
 const settingOf = (options: GenerateOptions, layout: ConfigurationLayout): WorkerSetting => ({
   configuration: layout.configuration,
   noisy: layout.noisy,
+  mesh: layout.mesh,
   variant: options.variant,
   seed: options.seed,
   rules: options.rules,

@@ -6,16 +6,11 @@ import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import PDFDocument from 'pdfkit';
 import { answerRow, csvLine, itemName } from '../item.js';
-import { layoutOf, type ConfigurationLayout } from '../layouts.js';
+import { layoutOfProblem, type ConfigurationLayout } from '../layouts.js';
 import type { Panel, Problem } from '../problem.js';
 import { IMAGE_SIZE } from '../render-entity.js';
 import { layOutItem, type PlacedPanel, type PlacedText } from '../svg-item.js';
-import {
-  OUTLINE_WIDTH,
-  panelShapes,
-  STRUCTURE_LINE_WIDTH,
-  type PanelShape,
-} from '../svg-shapes.js';
+import { OUTLINE_WIDTH, panelShapes, type PanelShape } from '../svg-shapes.js';
 import { PendingFile } from '../../base/node.js';
 import { makeFolderOf } from '../../base/node.js';
 import type { GenerateOptions } from './generate.js';
@@ -70,9 +65,9 @@ async function addPages(
   stream: NodeJS.WritableStream & { errored: Error | null },
   onProblem: (result: GenerateResult) => void,
 ): Promise<void> {
-  const { configuration, noisy } = layout;
+  const { configuration, noisy, mesh } = layout;
   const { variant, seed, rules } = options;
-  const make = problemMaker({ configuration, noisy, variant, seed, rules });
+  const make = problemMaker({ configuration, noisy, mesh, variant, seed, rules });
   for (let index = 0; index < options.count; index++) {
     options.signal?.throwIfAborted();
     if (stream.errored) throw stream.errored;
@@ -86,7 +81,7 @@ async function addPages(
 
 /** One item, as large as the margins allow, in the middle of its page. */
 function addPage(document: Pdf, problem: Problem, title: string): void {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const item = layOutItem(problem, { title });
   const scale = Math.min(
     (PAGE.width - 2 * MARGIN) / item.width,
@@ -138,7 +133,7 @@ function drawPanel(
 function drawShape(document: Pdf, shape: PanelShape): void {
   if (shape.kind === 'line') {
     document.moveTo(...shape.from).lineTo(...shape.to);
-    document.lineWidth(STRUCTURE_LINE_WIDTH).stroke('black');
+    document.lineWidth(shape.width).stroke('black');
     return;
   }
   if (shape.kind === 'circle') document.circle(...shape.centre, shape.radius);

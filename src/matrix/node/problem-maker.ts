@@ -9,19 +9,20 @@ import type { WorkerSetting } from './generate-worker.js';
 
 /** Makes problem after problem of one setting. */
 export function problemMaker(
-  setting: Pick<WorkerSetting, 'configuration' | 'noisy' | 'variant' | 'seed' | 'rules'>,
+  setting: Pick<WorkerSetting, 'configuration' | 'noisy' | 'mesh' | 'variant' | 'seed' | 'rules'>,
 ): (index: number) => Problem {
-  const { configuration, noisy, variant, seed, rules } = setting;
+  const { configuration, noisy, mesh, variant, seed, rules } = setting;
+  const request = { configuration, noisy, mesh, variant, seed };
   if (rules === undefined) {
-    return (index) => sampleProblem({ configuration, noisy, variant, seed, index });
+    return (index) => sampleProblem({ ...request, index });
   }
-  const layout = layoutOf(configuration, noisy);
+  const layout = layoutOf(configuration, noisy, mesh);
   // A regime without a split goes by the number of the problem, as the published sets do.
   const plans = Object.fromEntries(
     PARTS.map((part) => [part, parseConstraints(rules, layout, part)]),
   ) as Record<Part, Plan>;
   return (index) => {
     const constraints = plans[partOf(index)];
-    return sampleProblem({ configuration, noisy, variant, seed, index, constraints });
+    return sampleProblem({ ...request, index, constraints });
   };
 }
