@@ -21,6 +21,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     about: 'make problems',
     load: () => import('./generate.js'),
   },
+  text: {
+    about: 'problems as text for language models: I-RAVEN and I-RAVEN-X',
+    load: () => import('./language.js'),
+  },
   convert: {
     about: 'convert problems between formats',
     takes: ['<path>', 'what to read'],
