@@ -25,6 +25,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     about: 'problems as text for language models: I-RAVEN and I-RAVEN-X',
     load: () => import('./language.js'),
   },
+  arrays: {
+    about: 'problems as arrays for other programs: any size, other tasks',
+    takes: ['<path>', 'a RAVEN folder, a set or an HDF5 cache'],
+    load: () => import('./arrays.js'),
+  },
   convert: {
     about: 'convert problems between formats',
     takes: ['<path>', 'what to read'],

@@ -48,6 +48,7 @@ import {
   CANDIDATE_ATTRIBUTES,
   RULE_NAMES,
   type CandidateAttribute,
+  type Rule,
   type RuleName,
 } from './problem.js';
 import {
@@ -289,4 +290,21 @@ function readPlan(root: Given, layout: ConfigurationLayout, given: Split): Plan 
   });
   // Without it, problem i of the test would be problem i of training with one rule exchanged.
   return regime ? { layout, components, salt: 1 + SPLITS.indexOf(split) } : { layout, components };
+}
+
+/** The JSON value that fixes exactly these rules, by component: what makes more matrices of them. */
+export function constraintsOfRules(rules: readonly (readonly Rule[])[]): {
+  readonly rules: Record<string, { name: string; value: number }>[];
+} {
+  return {
+    rules: rules.map((own) =>
+      Object.fromEntries(
+        own.map(({ attribute, name, value }) => [
+          // Constant is a rule of number and position together; either name means it.
+          attribute === 'Number/Position' ? 'position' : attribute.toLowerCase(),
+          { name: name.toLowerCase().replace('_', ' '), value },
+        ]),
+      ),
+    ),
+  };
 }

@@ -58,6 +58,8 @@ export {
 } from './render-panel.js';
 export { ProblemReader } from './problem-reader.js';
 export { PanelReader, type ReadComponent, type ReadPanel } from './panel-reader.js';
+export * from './resize.js';
+export * from './task-views.js';
 export { panelsOf, type ProblemPanels } from './problem-panels.js';
 export * from './symbolic.js';
 export * from './i-raven-x.js';
@@ -65,7 +67,7 @@ export * from './json.js';
 export * from './text.js';
 export * from './validation.js';
 export * from './describe.js';
-export { parseConstraints, splitOf } from './constraints.js';
+export { constraintsOfRules, parseConstraints, splitOf } from './constraints.js';
 export { REGIME_NAMES, REGIMES, type Regime, type RegimeName, type Split } from './regimes.js';
 export {
   decodeNpy,
