@@ -15,7 +15,7 @@ import {
 import { generate, GENERATE_FORMATS, type GenerateFormat } from '../matrix/node.js';
 import { noAnswers, oneOf, wholeNumber } from './arguments.js';
 import { formatRate, startProgress } from './progress.js';
-import { rulesOf, withRules, withSplit, type RuleOptions } from './rules.js';
+import { regimeOption, rulesOf, rulesOption, splitOption, type RuleOptions } from './rules.js';
 
 interface Options extends RuleOptions {
   config: string;
@@ -52,7 +52,7 @@ Examples:
   crab generate --config center --count 20 --format png --no-answers --out sheets --answers key.csv`;
 
 export function define(command: Command, signal: AbortSignal): void {
-  withSplit(withRules(command))
+  command
     .requiredOption('--config <name>', 'which configuration, or all')
     .requiredOption('--count <n>', 'how many problems of each', wholeNumber(1, 100_000_000))
     .requiredOption('--out <path>', 'folder (raven, png, svg) or file (npz, pdf) to write')
@@ -65,6 +65,9 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--seed <n>', 'problem i of a seed is always the same', wholeNumber(0), 0)
     .option('--format <name>', GENERATE_FORMATS.join(', '), oneOf(GENERATE_FORMATS), 'raven')
     .option('--noisy', "RAVEN's original noise, for the configurations with grids")
+    .addOption(rulesOption())
+    .addOption(regimeOption())
+    .addOption(splitOption())
     .option('--mesh', 'one more component of twelve lines, as in I-RAVEN-Mesh: docs/data-sets.md')
     .option('--answers <file.csv>', "also write each item's rules, changes and answer")
     .addOption(noAnswers('png: sheets without the rules and the marked answer'))

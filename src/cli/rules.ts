@@ -1,5 +1,5 @@
 /** `--rules`, `--regime` and `--split`: what fixes or limits the rules of generated problems, as one JSON value. */
-import type { Command } from 'commander';
+import { Option } from 'commander';
 import { ArgumentError, isRecord } from '../base/index.js';
 import { PARTS, REGIME_NAMES, type RegimeName, type Split } from '../matrix/index.js';
 import { oneOf } from './arguments.js';
@@ -12,23 +12,20 @@ export interface RuleOptions {
   readonly split?: Split;
 }
 
-/** Adds `--rules` and `--regime` to a command. */
-export const withRules = (command: Command): Command =>
-  command
-    .option('--rules <file.json>', 'fix rules, values or distractor attributes: docs/rules.md')
-    .option(
-      '--regime <name>',
-      `hold rules back from training, A-I-RAVEN: ${REGIME_NAMES.join(', ')}`,
-      oneOf(REGIME_NAMES),
-    );
+export const rulesOption = (): Option =>
+  new Option('--rules <file.json>', 'fix rules, values or distractor attributes: docs/rules.md');
 
-/** Adds `--split` to a command. */
-export const withSplit = (command: Command): Command =>
-  command.option(
+export const regimeOption = (): Option =>
+  new Option(
+    '--regime <name>',
+    `hold rules back from training, A-I-RAVEN: ${REGIME_NAMES.join(', ')}`,
+  ).argParser(oneOf(REGIME_NAMES));
+
+export const splitOption = (): Option =>
+  new Option(
     '--split <part>',
     `of a regime: ${PARTS.join(', ')} (default: by the number of the problem, 6 : 2 : 2)`,
-    oneOf(PARTS),
-  );
+  ).argParser(oneOf(PARTS));
 
 async function readRules(file: string): Promise<unknown> {
   const text = await readTextInput('--rules', file);

@@ -30,7 +30,7 @@ import { Interrupted, UsageError } from './errors.js';
 import { isRun } from '../lab/index.js';
 import { readTextInput } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
-import { rulesOf, withRules, type RuleOptions } from './rules.js';
+import { regimeOption, rulesOf, rulesOption, type RuleOptions } from './rules.js';
 import { Display } from './train-display.js';
 
 interface Options extends RuleOptions {
@@ -88,13 +88,15 @@ PyTorchJob the same command is one of them (see examples/cluster).`;
 const MOST_RANK_TIMEOUT = 7 * 24 * 3600;
 
 export function define(command: Command, signal: AbortSignal): void {
-  withRules(command)
+  command
     .option('--config <name>', 'which configuration')
     .option('--noisy', "RAVEN's original noise, for the configurations with grids")
     .option(
       '--data <path>',
       'a set (.npz) or RAVEN folder to train on (default: generated problems)',
     )
+    .addOption(rulesOption())
+    .addOption(regimeOption())
     .option(
       '--system <name>',
       `what to train: ${SYSTEM_NAMES.join(', ')} (default: ${DEFAULT_SYSTEM}; see crab systems)`,
