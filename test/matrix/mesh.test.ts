@@ -16,6 +16,7 @@ import {
   NpzFile,
   parseProblem,
   parseRavenXml,
+  readNpz,
   problemToJson,
   renderPanel,
   renderPanel64,
@@ -25,7 +26,9 @@ import {
   rulesHold,
   samplePanels,
   sampleProblem,
+  unicodeArray,
   validateProblem,
+  writeNpz,
   type Entity,
   type Panel,
 } from '../../src/matrix/index.js';
@@ -303,4 +306,27 @@ test('words and shapes know lines', () => {
     { from: [12.5, 12.5], to: [12.5, 80.5] },
     { from: [80.5, 12.5], to: [147.5, 12.5] },
   ]);
+});
+
+test('files of A-I-RAVEN, which have room for a mesh and none, are read', async () => {
+  const problem = sampleProblem({
+    configuration: 'left-right',
+    variant: 'i-raven',
+    seed: 1,
+    index: 0,
+  });
+  const own = await readNpz(encodeRavenNpz(problem, renderProblem(problem).images));
+  const matrix = new Uint8Array(12 * 9);
+  matrix.set(own.get('meta_matrix')!.data as Uint8Array);
+  const bytes = writeNpz([
+    ...[...own].filter(([name]) => name !== 'meta_matrix' && name !== 'structure'),
+    ['meta_matrix', { dtype: '|u1', shape: [12, 9], data: matrix }],
+    ['structure', unicodeArray(own.get('structure')!.data as string[])],
+    ['meta_answer_mods', { dtype: '|u1', shape: [16, 5], data: new Uint8Array(80) }],
+  ]);
+  const { rules, layouts } = await decodeRavenNpz(bytes);
+  expect(layouts.map(({ configuration }) => configuration)).toEqual(['left-right']);
+  expect(rules?.map((each) => each.map(({ name }) => name))).toEqual(
+    problem.rules.map((each) => each.map(({ name }) => name)),
+  );
 });
