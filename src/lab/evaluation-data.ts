@@ -91,7 +91,9 @@ export async function dataIn(
   const bases = [layout.folder, layoutName(layout)];
   const sets = (await readdir(folder))
     .filter((name) => name.endsWith('.npz'))
-    .filter((name) => bases.includes(name.slice(0, -4).replace(/^i?-?raven(-fair|-unique)?[_-]/i, '')))
+    .filter((name) =>
+      bases.includes(name.slice(0, -4).replace(/^i?-?raven(-fair|-unique)?[_-]/i, '')),
+    )
     .sort();
   if (sets.length === 0) return [{ location: folder, name: folder }];
   const shown = path.basename(path.resolve(folder));

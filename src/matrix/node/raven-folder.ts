@@ -84,7 +84,11 @@ export async function readRavenProblem(folder: string, place: RavenPlace): Promi
   const file = `${base}.npz`;
   const arrays = await decodeRavenNpz(await readSmallFile(file, MAX_NPZ_LENGTH), file);
   const layout = layoutOfFolder(folder);
-  if (layout && arrays.layouts.length > 0 && !arrays.layouts.some(({ folder: name }) => name === layout.folder)) {
+  if (
+    layout &&
+    arrays.layouts.length > 0 &&
+    !arrays.layouts.some(({ folder: name }) => name === layout.folder)
+  ) {
     throw new FormatError(`${file}: its structure is not that of ${layout.folder}`);
   }
   const problem = await readDescription(`${base}.xml`, arrays.target, layout);
