@@ -1,25 +1,26 @@
 /** The worker of `generate.ts`: samples a run of problems, draws them, and writes or returns them. */
 import path from 'node:path';
 import { workerData } from 'node:worker_threads';
-import { parseConstraints } from '../constraints.js';
+import { splitOf } from '../constraints.js';
 import { describeRules } from '../describe.js';
 import { answerRow, csvLine, itemName } from '../item.js';
 import { layoutOf } from '../layouts.js';
-import type { Plan } from '../plan.js';
 import { encodePng, isWholePng } from '../png.js';
 import type { Configuration, Problem, Variant } from '../problem.js';
+import { problemRuleParameters } from '../rule-parameters.js';
 import { contactSheet, type RgbImage } from '../render-sheet.js';
-import { sampleProblem } from '../sampling.js';
 import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS, type SetBatch } from '../set.js';
 import { problemToSvg } from '../svg.js';
 import { readSmallFile, serveTasks } from '../../base/node.js';
 import { FileBatch } from './file-batch.js';
 import type { GenerateFormat } from './generate.js';
+import { problemMaker } from './problem-maker.js';
 import { ravenFiles, type ProblemFile } from './raven-folder.js';
 
 export interface WorkerSetting {
   readonly configuration: Configuration;
   readonly noisy: boolean;
+  readonly mesh: boolean;
   readonly variant: Variant;
   readonly seed: number;
   readonly rules?: unknown;
@@ -29,6 +30,7 @@ export interface WorkerSetting {
   readonly folder: string;
   readonly resume: boolean;
   readonly withoutAnswers: boolean;
+  readonly ruleParameters: boolean;
   /** Whether lines of an answer file are needed. */
   readonly answers: boolean;
 }
@@ -49,24 +51,19 @@ export interface GenerateResult {
   readonly batch?: SetBatch;
 }
 
-/** Makes problem after problem of one setting. */
-export function problemMaker(setting: WorkerSetting): (index: number) => Problem {
-  const { configuration, noisy, variant, seed } = setting;
-  const layout = layoutOf(configuration, noisy);
-  const constraints: Plan | undefined =
-    setting.rules === undefined ? undefined : parseConstraints(setting.rules, layout);
-  return (index) => sampleProblem({ configuration, noisy, variant, seed, index, constraints });
-}
-
 type FileForm = (problem: Problem, index: number) => readonly ProblemFile[];
 
 function fileForm(setting: WorkerSetting): FileForm | undefined {
-  const layout = layoutOf(setting.configuration, setting.noisy);
+  const layout = layoutOf(setting.configuration, setting.noisy, setting.mesh);
   const named = (index: number, ending: string): string =>
     path.join(setting.folder, `${itemName(layout, index)}.${ending}`);
   switch (setting.format) {
     case 'raven':
-      return (problem, index) => ravenFiles(setting.root, index, problem);
+      return (problem, index) =>
+        ravenFiles(setting.root, index, problem, {
+          part: splitOf(setting.rules),
+          ruleParameters: setting.ruleParameters,
+        });
     case 'png':
       return (problem, index) => [
         {
@@ -173,6 +170,7 @@ function makeBatch(
       selection,
       answer: problems.map(({ target }) => target),
       label: problems.map(({ rules }) => rules),
+      parameters: problems.map(problemRuleParameters),
     },
   };
 }

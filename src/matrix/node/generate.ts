@@ -47,6 +47,8 @@ export interface GenerateOptions {
   readonly answers?: string;
   /** Contact sheets that tell neither the answer nor the rules. */
   readonly withoutAnswers?: boolean;
+  /** RAVEN folders: rules with their parameters as further arrays of each .npz. */
+  readonly ruleParameters?: boolean;
   readonly workers: number;
   readonly resume?: boolean;
   readonly signal?: AbortSignal;
@@ -143,7 +145,8 @@ function checkAnswers(answers: string, outputs: readonly string[]): OutputPlace 
 }
 
 /** Refuses what a format cannot be or have. */
-function checkFormat({ format, out, layouts, resume, withoutAnswers }: GenerateOptions): void {
+function checkFormat(options: GenerateOptions): void {
+  const { format, out, layouts, resume, withoutAnswers, ruleParameters } = options;
   if (resume && !isFolderFormat(format)) {
     throw new ArgumentError(
       `--resume continues folders (raven, png, svg); a ${format} file is made in one go`,
@@ -152,6 +155,11 @@ function checkFormat({ format, out, layouts, resume, withoutAnswers }: GenerateO
   if (withoutAnswers && (format === 'raven' || format === 'npz')) {
     throw new ArgumentError(
       `--no-answers is for png, svg and pdf: ${format} files hold the answers`,
+    );
+  }
+  if (ruleParameters && format !== 'raven') {
+    throw new ArgumentError(
+      `--rule-parameters is for --format raven: ${format} has them anyway, or has no place for them`,
     );
   }
   if (isFolderFormat(format)) requireFolderName('--out', out, `--format ${format}`);
@@ -182,7 +190,17 @@ function formatManifest(options: GenerateOptions, layout: ConfigurationLayout): 
   const { variant, seed, format, rules } = options;
   const withoutAnswers = format === 'png' && options.withoutAnswers ? true : undefined;
   const configuration = layoutName(layout);
-  const made = { generator: 1, configuration, variant, seed, format, rules, withoutAnswers };
+  const { ruleParameters } = options;
+  const made = {
+    generator: 1,
+    configuration,
+    variant,
+    seed,
+    format,
+    rules,
+    withoutAnswers,
+    ruleParameters,
+  };
   return JSON.stringify(made, null, 2) + '\n';
 }
 
@@ -278,6 +296,7 @@ async function makeOne(
 const settingOf = (options: GenerateOptions, layout: ConfigurationLayout): WorkerSetting => ({
   configuration: layout.configuration,
   noisy: layout.noisy,
+  mesh: layout.mesh,
   variant: options.variant,
   seed: options.seed,
   rules: options.rules,
@@ -286,6 +305,7 @@ const settingOf = (options: GenerateOptions, layout: ConfigurationLayout): Worke
   folder: outputOf(options, layout),
   resume: options.resume ?? false,
   withoutAnswers: options.withoutAnswers ?? false,
+  ruleParameters: options.ruleParameters ?? false,
   answers: options.answers !== undefined,
 });
 

@@ -8,7 +8,7 @@ import { ArgumentError } from '../../base/index.js';
 import { encodeNpy, encodeNpyHeader, unicodeArray } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
 import { MATRIX_PANELS } from '../render-panel.js';
-import { CANDIDATES, MATRIX_PIXELS, SELECTION_PIXELS, type SetBatch } from '../set.js';
+import { CANDIDATES, MATRIX_PIXELS, ruleArrays, SELECTION_PIXELS, type SetBatch } from '../set.js';
 import { formatLabel } from '../set-label.js';
 import { combineCrc32, crc32 } from '../zip-checksum.js';
 import {
@@ -40,6 +40,8 @@ export class SetWriter {
   readonly #selections: Stream;
   readonly #answers: number[] = [];
   readonly #labels: string[] = [];
+  /** Rules of the problems with their parameters; undefined if one of them does not tell. */
+  #parameters: NonNullable<SetBatch['parameters']>[number][] | undefined = [];
   #closed = false;
 
   private constructor(file: PendingFile, waiting: PendingFile) {
@@ -67,7 +69,7 @@ export class SetWriter {
 
   /** Adds problems after those already written. */
   async add(problems: SetBatch): Promise<void> {
-    const { count, panel, selection, answer, label } = problems;
+    const { count, panel, selection, answer, label, parameters } = problems;
     if (
       panel.length !== count * MATRIX_PIXELS ||
       selection.length !== count * SELECTION_PIXELS ||
@@ -81,6 +83,8 @@ export class SetWriter {
     await append(this.#selections, selection);
     for (const index of answer) this.#answers.push(index);
     for (const rules of label) this.#labels.push(formatLabel(rules));
+    if (parameters) this.#parameters?.push(...parameters);
+    else this.#parameters = undefined;
   }
 
   /** Completes the file and gives it its name. */
@@ -123,6 +127,9 @@ export class SetWriter {
     for (const [name, bytes] of [
       ['answer.npy', this.#encodedAnswers()],
       ['label.npy', undefined],
+      ...(this.#parameters ? ruleArrays(this.#parameters) : []).map(
+        ([array, content]) => [`${array}.npy`, encodeNpy(content)] as const,
+      ),
     ] as const) {
       const entry = bytes
         ? { name, crc: crc32(bytes), size: bytes.length, offset: at }
