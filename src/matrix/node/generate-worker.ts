@@ -1,4 +1,5 @@
 /** The worker of `generate.ts`: samples a run of problems, draws them, and writes or returns them. */
+import { openSync } from 'node:fs';
 import path from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { parseConstraints } from '../constraints.js';
@@ -10,12 +11,13 @@ import { encodePng, isWholePng } from '../png.js';
 import type { Configuration, Problem, Variant } from '../problem.js';
 import { contactSheet, type RgbImage } from '../render-sheet.js';
 import { sampleProblem } from '../sampling.js';
-import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS, type SetBatch } from '../set.js';
+import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS } from '../set.js';
 import { problemToSvg } from '../svg.js';
 import { readSmallFile, serveTasks } from '../../base/node.js';
 import { FileBatch } from './file-batch.js';
 import type { GenerateFormat } from './generate.js';
 import { ravenFiles, type ProblemFile } from './raven-folder.js';
+import { writePictures, type WrittenProblems } from './set-writer.js';
 
 export interface WorkerSetting {
   readonly configuration: Configuration;
@@ -31,6 +33,8 @@ export interface WorkerSetting {
   readonly withoutAnswers: boolean;
   /** Whether lines of an answer file are needed. */
   readonly answers: boolean;
+  /** For npz: the file that the pictures of this set go to. */
+  readonly set?: { readonly file: string; readonly count: number };
 }
 
 export interface GenerateTask {
@@ -45,8 +49,8 @@ export interface GenerateResult {
   readonly repaired: number;
   /** Lines of the answer file, if one is asked for. */
   readonly rows: readonly string[];
-  /** The drawn problems, for a set. */
-  readonly batch?: SetBatch;
+  /** For a set: what is known of the problems whose pictures are in its file. */
+  readonly written?: WrittenProblems;
 }
 
 /** Makes problem after problem of one setting. */
@@ -151,38 +155,42 @@ async function makeFiles(
   return { count, kept: counts.kept, repaired: counts.repaired, rows };
 }
 
-function makeBatch(
+/** Makes problems of a set and writes their pictures to its file. The memory serves one task after the other. */
+function setMaker(
   setting: WorkerSetting,
-  make: (index: number) => Problem,
-  { first, count }: GenerateTask,
-): GenerateResult {
-  const panel = new Uint8Array(count * MATRIX_PIXELS);
-  const selection = new Uint8Array(count * SELECTION_PIXELS);
-  const problems = Array.from({ length: count }, (_, i) => make(first + i));
-  problems.forEach((problem, i) => problemIntoBatch(problem, { panel, selection }, i));
-  return {
-    count,
-    kept: 0,
-    repaired: 0,
-    rows: setting.answers
-      ? problems.map((problem, i) => csvLine(answerRow(problem, setting.seed, first + i)))
-      : [],
-    batch: {
+  { file, count: total }: NonNullable<WorkerSetting['set']>,
+): (task: GenerateTask) => GenerateResult {
+  const descriptor = openSync(file, 'r+');
+  const memory = { panel: new Uint8Array(0), selection: new Uint8Array(0) };
+  return ({ first, count }) => {
+    if (memory.panel.length < count * MATRIX_PIXELS) {
+      memory.panel = new Uint8Array(count * MATRIX_PIXELS);
+      memory.selection = new Uint8Array(count * SELECTION_PIXELS);
+    }
+    const panel = memory.panel.subarray(0, count * MATRIX_PIXELS);
+    const selection = memory.selection.subarray(0, count * SELECTION_PIXELS);
+    const problems = Array.from({ length: count }, (_, i) => make(first + i));
+    problems.forEach((problem, i) => problemIntoBatch(problem, { panel, selection }, i));
+    const written = writePictures(descriptor, total, first, {
       count,
       panel,
       selection,
       answer: problems.map(({ target }) => target),
       label: problems.map(({ rules }) => rules),
-    },
+    });
+    const rows = setting.answers
+      ? problems.map((problem, i) => csvLine(answerRow(problem, setting.seed, first + i)))
+      : [];
+    return { count, kept: 0, repaired: 0, rows, written };
   };
 }
 
 const setting = workerData as WorkerSetting;
 const make = problemMaker(setting);
 const form = fileForm(setting);
+const makeSet = setting.set && setMaker(setting, setting.set);
 serveTasks<GenerateTask, GenerateResult>(async (task) => {
+  if (makeSet) return { result: makeSet(task) };
   if (form) return { result: await makeFiles(setting, form, make, task) };
-  const result = makeBatch(setting, make, task);
-  const { panel, selection } = result.batch as SetBatch;
-  return { result, transfer: [panel.buffer as ArrayBuffer, selection.buffer as ArrayBuffer] };
+  throw new Error(`no worker makes ${setting.format}`);
 });

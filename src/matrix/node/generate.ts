@@ -254,16 +254,16 @@ async function makeOne(
   const { layout, output, place } = target;
   const folder = isFolderFormat(options.format);
   await (folder ? beginFolder(options, target) : makeFolderOf(place.path));
-  const set = options.format === 'npz' ? await SetWriter.create(place) : undefined;
+  const set = options.format === 'npz' ? await SetWriter.create(place, options.count) : undefined;
   try {
     await runPool<GenerateTask, GenerateResult>({
       module: new URL('./generate-worker.js', import.meta.url),
-      workerData: settingOf(options, layout),
+      workerData: settingOf(options, layout, set && { file: set.temporary, count: set.count }),
       workers: options.workers,
       tasks: chunks(options.count),
       signal: options.signal,
-      onResult: async (result) => {
-        if (set && result.batch) await set.add(result.batch);
+      onResult: (result) => {
+        if (set && result.written) set.addWritten(result.written);
         onChunk(result);
       },
     });
@@ -275,7 +275,11 @@ async function makeOne(
   }
 }
 
-const settingOf = (options: GenerateOptions, layout: ConfigurationLayout): WorkerSetting => ({
+const settingOf = (
+  options: GenerateOptions,
+  layout: ConfigurationLayout,
+  set: WorkerSetting['set'],
+): WorkerSetting => ({
   configuration: layout.configuration,
   noisy: layout.noisy,
   variant: options.variant,
@@ -287,6 +291,7 @@ const settingOf = (options: GenerateOptions, layout: ConfigurationLayout): Worke
   resume: options.resume ?? false,
   withoutAnswers: options.withoutAnswers ?? false,
   answers: options.answers !== undefined,
+  set,
 });
 
 function chunks(count: number): GenerateTask[] {
