@@ -179,14 +179,10 @@ export function encodeNpyHeader(dtype: string, shape: readonly number[]): Uint8A
   const total = Math.ceil(needed / ALIGNMENT) * ALIGNMENT;
   const length = total - MAGIC.length - 4;
   const text = `${dictionary.padEnd(length - 1)}\n`;
-  return Uint8Array.from([
-    ...MAGIC,
-    1,
-    0,
-    length & 255,
-    length >> 8,
-    ...Array.from(text, (character) => character.charCodeAt(0)),
-  ]);
+  const bytes = new Uint8Array(total);
+  bytes.set([...MAGIC, 1, 0, length & 255, length >> 8]);
+  for (let i = 0; i < text.length; i++) bytes[MAGIC.length + 4 + i] = text.charCodeAt(i);
+  return bytes;
 }
 
 /** A complete .npy file. */

@@ -138,14 +138,21 @@ function strings(array: NpyArray): readonly string[] {
   return data;
 }
 
-/**
- * The .npz of a problem whose images are drawn, u8 [16, 160, 160]. `predict` is what a rule solver
- * answers: by default the first candidate that obeys the rules.
- */
+export interface RavenNpzOptions {
+  /** What a rule solver answers: the first candidate that obeys the rules unless told. */
+  readonly predict?: number;
+  /** Deflate the arrays; the published files store them. */
+  readonly compress?: boolean;
+}
+
+/** The .npz of a problem whose images are drawn, u8 [16, 160, 160]. */
 export function encodeRavenNpz(
   problem: Problem,
   images: Uint8Array,
-  predict = candidatesConsistentWith(problem).at(0) ?? problem.target,
+  {
+    predict = candidatesConsistentWith(problem).at(0) ?? problem.target,
+    compress = false,
+  }: RavenNpzOptions = {},
 ): Uint8Array {
   if (images.length !== PROBLEM_IMAGES * IMAGE_PIXELS) {
     throw new FormatError(`a problem has 16 images of 160x160, not ${images.length} pixels`);
@@ -162,7 +169,7 @@ export function encodeRavenNpz(
     shape,
     data,
   });
-  return writeNpz([
+  const arrays: (readonly [string, NpyArray])[] = [
     ['image', bits(images, [PROBLEM_IMAGES, IMAGE_SIZE, IMAGE_SIZE])],
     ['target', index(problem.target)],
     ['predict', index(predict)],
@@ -170,5 +177,6 @@ export function encodeRavenNpz(
     ['meta_target', bits(metaTarget(matrix), [META_TARGET_LENGTH])],
     ['structure', byteStringArray(structureNames(layout))],
     ['meta_structure', bits(metaStructure(layout), [META_STRUCTURE_LENGTH])],
-  ]);
+  ];
+  return writeNpz(arrays, { compress });
 }

@@ -31,6 +31,7 @@ export interface WorkerSetting {
   readonly folder: string;
   readonly resume: boolean;
   readonly withoutAnswers: boolean;
+  readonly compress: boolean;
   /** Whether lines of an answer file are needed. */
   readonly answers: boolean;
   /** For npz: the file that the pictures of this set go to. */
@@ -70,7 +71,8 @@ function fileForm(setting: WorkerSetting): FileForm | undefined {
     path.join(setting.folder, `${itemName(layout, index)}.${ending}`);
   switch (setting.format) {
     case 'raven':
-      return (problem, index) => ravenFiles(setting.root, index, problem);
+      return (problem, index) =>
+        ravenFiles(setting.root, index, problem, { compress: setting.compress });
     case 'png':
       return (problem, index) => [
         {

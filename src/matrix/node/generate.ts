@@ -47,6 +47,8 @@ export interface GenerateOptions {
   readonly answers?: string;
   /** Contact sheets that tell neither the answer nor the rules. */
   readonly withoutAnswers?: boolean;
+  /** RAVEN folders: deflate the arrays of each .npz. */
+  readonly compress?: boolean;
   readonly workers: number;
   readonly resume?: boolean;
   readonly signal?: AbortSignal;
@@ -143,7 +145,8 @@ function checkAnswers(answers: string, outputs: readonly string[]): OutputPlace 
 }
 
 /** Refuses what a format cannot be or have. */
-function checkFormat({ format, out, layouts, resume, withoutAnswers }: GenerateOptions): void {
+function checkFormat(options: GenerateOptions): void {
+  const { format, out, layouts, resume, withoutAnswers, compress } = options;
   if (resume && !isFolderFormat(format)) {
     throw new ArgumentError(
       `--resume continues folders (raven, png, svg); a ${format} file is made in one go`,
@@ -153,6 +156,9 @@ function checkFormat({ format, out, layouts, resume, withoutAnswers }: GenerateO
     throw new ArgumentError(
       `--no-answers is for png, svg and pdf: ${format} files hold the answers`,
     );
+  }
+  if (compress && format !== 'raven') {
+    throw new ArgumentError(`--compress is for --format raven, not ${format}`);
   }
   if (isFolderFormat(format)) requireFolderName('--out', out, `--format ${format}`);
   else if (format === 'npz' && layouts.length > 1) {
@@ -182,7 +188,17 @@ function formatManifest(options: GenerateOptions, layout: ConfigurationLayout): 
   const { variant, seed, format, rules } = options;
   const withoutAnswers = format === 'png' && options.withoutAnswers ? true : undefined;
   const configuration = layoutName(layout);
-  const made = { generator: 1, configuration, variant, seed, format, rules, withoutAnswers };
+  const { compress } = options;
+  const made = {
+    generator: 1,
+    configuration,
+    variant,
+    seed,
+    format,
+    rules,
+    withoutAnswers,
+    compress,
+  };
   return JSON.stringify(made, null, 2) + '\n';
 }
 
@@ -290,6 +306,7 @@ const settingOf = (
   folder: outputOf(options, layout),
   resume: options.resume ?? false,
   withoutAnswers: options.withoutAnswers ?? false,
+  compress: options.compress ?? false,
   answers: options.answers !== undefined,
   set,
 });

@@ -127,6 +127,8 @@ export interface WriteOptions {
   readonly images?: Uint8Array;
   /** By default as the data sets split: 6 : 2 : 2 by the last digit of the number. */
   readonly part?: Part;
+  /** Deflate the arrays of the .npz. */
+  readonly compress?: boolean;
 }
 
 /** A file of a problem, made when it is needed. */
@@ -151,7 +153,7 @@ export function ravenFiles(
     { file: `${base}.xml`, bytes: () => Buffer.from(formatRavenXml(problem)) },
     {
       file: `${base}.npz`,
-      bytes: () => encodeRavenNpz(problem, images()),
+      bytes: () => encodeRavenNpz(problem, images(), { compress: options.compress }),
       isWhole: isWholeZip,
     },
   ];

@@ -15,7 +15,7 @@ import {
   centralDirectory,
   localHeader,
   localHeaderLength,
-  type StoredEntry,
+  type WrittenEntry,
 } from '../zip-write.js';
 import { PendingFile, type OutputPlace } from '../../base/node.js';
 
@@ -187,7 +187,7 @@ export class SetWriter {
   async #completePictures(
     { name, header, offset, start, end }: PictureArray,
     dataCrc: number,
-  ): Promise<StoredEntry> {
+  ): Promise<WrittenEntry> {
     const crc = combineCrc32(crc32(header), dataCrc, end - start);
     const entry = { name, crc, size: header.length + end - start, offset };
     await this.#file.write(localHeader(entry), offset);
@@ -200,7 +200,7 @@ export class SetWriter {
     name: string,
     pieces: Iterable<Uint8Array>,
     offset: number,
-  ): Promise<StoredEntry> {
+  ): Promise<WrittenEntry> {
     const start = offset + localHeaderLength(name);
     let [crc, size] = [0, 0];
     for (const piece of pieces) {
