@@ -1,4 +1,4 @@
-/** `crab generate`: makes problems as RAVEN folders, sets, contact sheets, or items to print. */
+/** `crab generate`: makes problems as RAVEN folders, sets, contact sheets, or items for people and models. */
 import type { Command } from 'commander';
 import { availableParallelism } from 'node:os';
 import { ArgumentError } from '../base/index.js';
@@ -15,10 +15,11 @@ import {
 } from '../matrix/index.js';
 import { generate, GENERATE_FORMATS, type GenerateFormat } from '../matrix/node.js';
 import { noAnswers, oneOf, wholeNumber } from './arguments.js';
+import { defineItemOptions, vlmSetting, type ItemOptions } from './generate-items.js';
 import { readTextInput } from './paths.js';
 import { formatRate, startProgress } from './progress.js';
 
-interface Options {
+interface Options extends ItemOptions {
   config: string;
   variant: Variant;
   count: number;
@@ -48,13 +49,14 @@ Examples:
   crab generate --config center --count 10000 --out data                  RAVEN's folder layout
   crab generate --config grid-2x2 --variant i-raven --count 2000 --format npz --out set.npz
   crab generate --config all --count 5 --format pdf --out items.pdf --answers key.csv
-  crab generate --config center --count 20 --format png --no-answers --out sheets --answers key.csv`;
+  crab generate --config center --count 20 --format png --no-answers --out sheets --answers key.csv
+  crab generate --config all --variant i-raven --count 20 --format vlm --out items`;
 
 export function define(command: Command, signal: AbortSignal): void {
   command
     .requiredOption('--config <name>', 'which configuration, or all')
     .requiredOption('--count <n>', 'how many problems of each', wholeNumber(1, 100_000_000))
-    .requiredOption('--out <path>', 'folder (raven, png, svg) or file (npz, pdf) to write')
+    .requiredOption('--out <path>', 'folder (raven, png, svg, vlm) or file (npz, pdf) to write')
     .option(
       '--variant <name>',
       `how wrong candidates are made: ${VARIANTS.join(', ')}`,
@@ -77,6 +79,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--quiet', 'no progress')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => run(options, signal));
+  defineItemOptions(command);
 }
 
 function layoutsFor(name: string, noisy: boolean | undefined): ConfigurationLayout[] {
@@ -97,6 +100,7 @@ async function readRules(file: string): Promise<unknown> {
 
 async function run(options: Options, signal: AbortSignal): Promise<void> {
   const layouts = layoutsFor(options.config, options.noisy);
+  const vlm = vlmSetting(options.format, options);
   const rules = options.rules === undefined ? undefined : await readRules(options.rules);
   const progress = startProgress(options.count * layouts.length, 'problems', options.quiet);
   const start = performance.now();
@@ -106,6 +110,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
       withoutAnswers: options.noAnswers,
       layouts,
       rules,
+      vlm,
       signal,
       onProgress: (done) => progress.update(done),
     });

@@ -17,6 +17,7 @@ import { readSmallFile, serveTasks } from '../../base/node.js';
 import { FileBatch } from './file-batch.js';
 import type { GenerateFormat } from './generate.js';
 import { ravenFiles, type ProblemFile } from './raven-folder.js';
+import type { VlmSetting } from './vlm-files.js';
 import { writePictures, type WrittenProblems } from './set-writer.js';
 
 export interface WorkerSetting {
@@ -32,6 +33,7 @@ export interface WorkerSetting {
   readonly resume: boolean;
   readonly withoutAnswers: boolean;
   readonly compress: boolean;
+  readonly vlm: VlmSetting;
   /** Whether lines of an answer file are needed. */
   readonly answers: boolean;
   /** For npz: the file that the pictures of this set go to. */
@@ -52,6 +54,8 @@ export interface GenerateResult {
   readonly rows: readonly string[];
   /** For a set: what is known of the problems whose pictures are in its file. */
   readonly written?: WrittenProblems;
+  /** Text to add to tables, by their names. */
+  readonly tables?: Readonly<Record<string, string>>;
 }
 
 /** Makes problem after problem of one setting. */
@@ -63,31 +67,45 @@ export function problemMaker(setting: WorkerSetting): (index: number) => Problem
   return (index) => sampleProblem({ configuration, noisy, variant, seed, index, constraints });
 }
 
-type FileForm = (problem: Problem, index: number) => readonly ProblemFile[];
+/** The files of a problem, and what it adds to tables beside them. */
+interface FormedProblem {
+  readonly files: readonly ProblemFile[];
+  readonly tables?: Readonly<Record<string, string>>;
+}
+type FileForm = (problem: Problem, index: number) => FormedProblem;
 
-function fileForm(setting: WorkerSetting): FileForm | undefined {
+async function fileForm(setting: WorkerSetting): Promise<FileForm | undefined> {
   const layout = layoutOf(setting.configuration, setting.noisy);
   const named = (index: number, ending: string): string =>
     path.join(setting.folder, `${itemName(layout, index)}.${ending}`);
   switch (setting.format) {
     case 'raven':
-      return (problem, index) =>
-        ravenFiles(setting.root, index, problem, { compress: setting.compress });
+      return (problem, index) => ({
+        files: ravenFiles(setting.root, index, problem, { compress: setting.compress }),
+      });
     case 'png':
-      return (problem, index) => [
-        {
-          file: named(index, 'png'),
-          bytes: () => encodePng(sheetOf(problem, itemName(layout, index), setting)),
-          isWhole: isWholePng,
-        },
-      ];
+      return (problem, index) => ({
+        files: [
+          {
+            file: named(index, 'png'),
+            bytes: () => encodePng(sheetOf(problem, itemName(layout, index), setting)),
+            isWhole: isWholePng,
+          },
+        ],
+      });
     case 'svg':
-      return (problem, index) => [
-        {
-          file: named(index, 'svg'),
-          bytes: () => Buffer.from(problemToSvg(problem, { title: itemName(layout, index) })),
-        },
-      ];
+      return (problem, index) => ({
+        files: [
+          {
+            file: named(index, 'svg'),
+            bytes: () => Buffer.from(problemToSvg(problem, { title: itemName(layout, index) })),
+          },
+        ],
+      });
+    case 'vlm': {
+      const { vlmForm } = await import('./vlm-files.js');
+      return vlmForm(setting.folder, setting.vlm, setting.seed);
+    }
     case 'npz':
     case 'pdf':
       return undefined;
@@ -144,17 +162,22 @@ async function makeFiles(
   const rows: string[] = [];
   const counts = { kept: 0, repaired: 0, made: 0 };
   const batch = new FileBatch();
+  const tables: Record<string, string> = {};
   try {
     for (let index = first; index < first + count; index++) {
       const problem = make(index);
       if (setting.answers) rows.push(csvLine(answerRow(problem, setting.seed, index)));
-      counts[await writeMissing(form(problem, index), setting.resume, batch)] += 1;
+      const formed = form(problem, index);
+      counts[await writeMissing(formed.files, setting.resume, batch)] += 1;
+      for (const [name, text] of Object.entries(formed.tables ?? {})) {
+        tables[name] = (tables[name] ?? '') + text;
+      }
     }
     await batch.finish();
   } finally {
     await batch.settle();
   }
-  return { count, kept: counts.kept, repaired: counts.repaired, rows };
+  return { count, kept: counts.kept, repaired: counts.repaired, rows, tables };
 }
 
 /** Makes problems of a set and writes their pictures to its file. The memory serves one task after the other. */
@@ -189,7 +212,7 @@ function setMaker(
 
 const setting = workerData as WorkerSetting;
 const make = problemMaker(setting);
-const form = fileForm(setting);
+const form = await fileForm(setting);
 const makeSet = setting.set && setMaker(setting, setting.set);
 serveTasks<GenerateTask, GenerateResult>(async (task) => {
   if (makeSet) return { result: makeSet(task) };

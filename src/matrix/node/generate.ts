@@ -29,8 +29,10 @@ import {
 } from '../../base/node.js';
 import type { GenerateResult, GenerateTask, WorkerSetting } from './generate-worker.js';
 import { SetWriter } from './set-writer.js';
+import { TableFiles } from './table-files.js';
+import { vlmTables, type VlmSetting } from './vlm-files.js';
 
-export const GENERATE_FORMATS = ['raven', 'npz', 'png', 'svg', 'pdf'] as const;
+export const GENERATE_FORMATS = ['raven', 'npz', 'png', 'svg', 'pdf', 'vlm'] as const;
 export type GenerateFormat = (typeof GENERATE_FORMATS)[number];
 
 export interface GenerateOptions {
@@ -39,7 +41,7 @@ export interface GenerateOptions {
   readonly count: number;
   readonly seed: number;
   readonly format: GenerateFormat;
-  /** A folder for `raven`, `png` and `svg`; a file for `npz` and `pdf`. */
+  /** A folder for `raven`, `png`, `svg` and `vlm`; a file for `npz` and `pdf`. */
   readonly out: string;
   /** Parsed JSON of fixed rules and values, see `constraints.ts`. */
   readonly rules?: unknown;
@@ -49,6 +51,8 @@ export interface GenerateOptions {
   readonly withoutAnswers?: boolean;
   /** RAVEN folders: deflate the arrays of each .npz. */
   readonly compress?: boolean;
+  /** How items for vision-language models look; `DEFAULT_VLM` unless told. */
+  readonly vlm?: VlmSetting;
   readonly workers: number;
   readonly resume?: boolean;
   readonly signal?: AbortSignal;
@@ -65,6 +69,13 @@ export interface GenerateReport {
 }
 
 const CHUNK = 32;
+export const DEFAULT_VLM: VlmSetting = {
+  layout: 'clean',
+  options: 8,
+  size: 200,
+  tiles: false,
+  blind: false,
+};
 const MANIFEST = 'generate.json';
 const LARGEST_MANIFEST = 64 << 20;
 
@@ -76,8 +87,8 @@ interface Target {
   /** The file as it was before the work; of a folder its `generate.json`. */
   readonly place: OutputPlace;
 }
-const isFolderFormat = (format: GenerateFormat): boolean =>
-  format === 'raven' || format === 'png' || format === 'svg';
+const FOLDER_FORMATS: readonly GenerateFormat[] = ['raven', 'png', 'svg', 'vlm'];
+const isFolderFormat = (format: GenerateFormat): boolean => FOLDER_FORMATS.includes(format);
 
 /** Makes the problems; throws before writing anything if the request cannot be met. */
 export async function generate(options: GenerateOptions): Promise<GenerateReport> {
@@ -149,10 +160,10 @@ function checkFormat(options: GenerateOptions): void {
   const { format, out, layouts, resume, withoutAnswers, compress } = options;
   if (resume && !isFolderFormat(format)) {
     throw new ArgumentError(
-      `--resume continues folders (raven, png, svg); a ${format} file is made in one go`,
+      `--resume continues folders (${FOLDER_FORMATS.join(', ')}); a ${format} file is made in one go`,
     );
   }
-  if (withoutAnswers && (format === 'raven' || format === 'npz')) {
+  if (withoutAnswers && !['png', 'svg', 'pdf'].includes(format)) {
     throw new ArgumentError(
       `--no-answers is for png, svg and pdf: ${format} files hold the answers`,
     );
@@ -173,6 +184,7 @@ function outputOf(options: GenerateOptions, layout: ConfigurationLayout): string
       return path.join(options.out, layout.folder);
     case 'png':
     case 'svg':
+    case 'vlm':
       return path.join(options.out, layoutName(layout));
     case 'npz':
       return options.layouts.length === 1
@@ -198,6 +210,7 @@ function formatManifest(options: GenerateOptions, layout: ConfigurationLayout): 
     rules,
     withoutAnswers,
     compress,
+    vlm: format === 'vlm' ? (options.vlm ?? DEFAULT_VLM) : undefined,
   };
   return JSON.stringify(made, null, 2) + '\n';
 }
@@ -270,6 +283,7 @@ async function makeOne(
   const { layout, output, place } = target;
   const folder = isFolderFormat(options.format);
   await (folder ? beginFolder(options, target) : makeFolderOf(place.path));
+  const tables = options.format === 'vlm' ? await openTables(options, output) : undefined;
   const set = options.format === 'npz' ? await SetWriter.create(place, options.count) : undefined;
   try {
     await runPool<GenerateTask, GenerateResult>({
@@ -278,17 +292,29 @@ async function makeOne(
       workers: options.workers,
       tasks: chunks(options.count),
       signal: options.signal,
-      onResult: (result) => {
+      onResult: async (result) => {
         if (set && result.written) set.addWritten(result.written);
+        if (result.tables) await tables?.add(result.tables);
         onChunk(result);
       },
     });
     await set?.finish();
+    await tables?.finish();
     if (folder) await syncFolder(output);
   } catch (error) {
     await set?.abandon();
+    await tables?.abandon();
     throw error;
   }
+}
+
+/** The folders of the pictures, and the tables beside them. */
+async function openTables(options: GenerateOptions, folder: string): Promise<TableFiles> {
+  const { options: count, blind } = options.vlm ?? DEFAULT_VLM;
+  for (const name of blind ? ['pictures', 'blind'] : ['pictures']) {
+    await makeFolder(path.join(folder, name));
+  }
+  return TableFiles.create(folder, vlmTables(count));
 }
 
 const settingOf = (
@@ -307,6 +333,7 @@ const settingOf = (
   resume: options.resume ?? false,
   withoutAnswers: options.withoutAnswers ?? false,
   compress: options.compress ?? false,
+  vlm: options.vlm ?? DEFAULT_VLM,
   answers: options.answers !== undefined,
   set,
 });
