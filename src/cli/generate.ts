@@ -50,13 +50,17 @@ Examples:
   crab generate --config grid-2x2 --variant i-raven --count 2000 --format npz --out set.npz
   crab generate --config all --count 5 --format pdf --out items.pdf --answers key.csv
   crab generate --config center --count 20 --format png --no-answers --out sheets --answers key.csv
-  crab generate --config all --variant i-raven --count 20 --format vlm --out items`;
+  crab generate --config all --variant i-raven --count 20 --format vlm --out items
+  crab generate --config all --variant i-raven --count 10000 --format parquet --out data`;
 
 export function define(command: Command, signal: AbortSignal): void {
   command
     .requiredOption('--config <name>', 'which configuration, or all')
     .requiredOption('--count <n>', 'how many problems of each', wholeNumber(1, 100_000_000))
-    .requiredOption('--out <path>', 'folder (raven, png, svg, vlm) or file (npz, pdf) to write')
+    .requiredOption(
+      '--out <path>',
+      'folder (raven, png, svg, vlm, parquet) or file (npz, jsonl, pdf) to write',
+    )
     .option(
       '--variant <name>',
       `how wrong candidates are made: ${VARIANTS.join(', ')}`,

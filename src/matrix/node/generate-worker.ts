@@ -5,6 +5,7 @@ import { workerData } from 'node:worker_threads';
 import { parseConstraints } from '../constraints.js';
 import { describeRules } from '../describe.js';
 import { answerRow, csvLine, itemName } from '../item.js';
+import { problemToJson } from '../json.js';
 import { layoutOf } from '../layouts.js';
 import type { Plan } from '../plan.js';
 import { encodePng, isWholePng } from '../png.js';
@@ -13,9 +14,11 @@ import { contactSheet, type RgbImage } from '../render-sheet.js';
 import { sampleProblem } from '../sampling.js';
 import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS } from '../set.js';
 import { problemToSvg } from '../svg.js';
+import { vlmItem } from '../vlm-item.js';
 import { readSmallFile, serveTasks } from '../../base/node.js';
 import { FileBatch } from './file-batch.js';
 import type { GenerateFormat } from './generate.js';
+import { SHARD_PROBLEMS } from './parquet-shards.js';
 import { ravenFiles, type ProblemFile } from './raven-folder.js';
 import type { VlmSetting } from './vlm-files.js';
 import { writePictures, type WrittenProblems } from './set-writer.js';
@@ -25,6 +28,8 @@ export interface WorkerSetting {
   readonly noisy: boolean;
   readonly variant: Variant;
   readonly seed: number;
+  /** How many problems are made in all. */
+  readonly count: number;
   readonly rules?: unknown;
   readonly format: GenerateFormat;
   /** The root that was asked for, and this configuration's folder or file in it. */
@@ -106,10 +111,23 @@ async function fileForm(setting: WorkerSetting): Promise<FileForm | undefined> {
       const { vlmForm } = await import('./vlm-files.js');
       return vlmForm(setting.folder, setting.vlm, setting.seed);
     }
+    case 'jsonl':
+      return (problem, index) => ({
+        files: [],
+        tables: { [path.basename(setting.folder)]: problemLine(problem, setting.seed, index) },
+      });
     case 'npz':
     case 'pdf':
+    case 'parquet':
       return undefined;
   }
+}
+
+/** A problem as a line of text: what an item says of it, and all of it as data. */
+function problemLine(problem: Problem, seed: number, index: number): string {
+  const all = problem.candidates.map((_, i) => i);
+  const { question: _, ...item } = vlmItem(problem, all, seed, index);
+  return `${JSON.stringify({ ...item, problem: problemToJson(problem) })}\n`;
 }
 
 const sheetOf = (problem: Problem, title: string, { withoutAnswers }: WorkerSetting): RgbImage =>
@@ -150,7 +168,7 @@ async function writeMissing(
     if (state !== 'whole') await batch.write(item.file, bytes());
   }
   if (states.has('damaged')) return 'repaired';
-  return states.has('missing') ? 'made' : 'kept';
+  return states.has('missing') || files.length === 0 ? 'made' : 'kept';
 }
 
 async function makeFiles(
@@ -178,6 +196,39 @@ async function makeFiles(
     await batch.settle();
   }
   return { count, kept: counts.kept, repaired: counts.repaired, rows, tables };
+}
+
+/** Makes one shard of Parquet files. */
+async function makeShard(
+  setting: WorkerSetting,
+  { first, count }: GenerateTask,
+): Promise<GenerateResult> {
+  const { parquetShard } = await import('./parquet-files.js');
+  const problems = Array.from({ length: count }, (_, i) => [make(first + i), first + i] as const);
+  const layout = layoutOf(setting.configuration, setting.noisy);
+  const shard = first / SHARD_PROBLEMS;
+  const states = new Set<string>();
+  const batch = new FileBatch();
+  try {
+    for (const { file, bytes } of parquetShard(
+      setting.folder,
+      layout,
+      problems,
+      shard,
+      setting.count,
+    )) {
+      states.add(await writeMissing([{ file, bytes: () => bytes }], setting.resume, batch));
+    }
+    await batch.finish();
+  } finally {
+    await batch.settle();
+  }
+  const rows = setting.answers
+    ? problems.map(([problem, index]) => csvLine(answerRow(problem, setting.seed, index)))
+    : [];
+  const repaired = states.has('repaired') ? count : 0;
+  const kept = states.has('repaired') || states.has('made') ? 0 : count;
+  return { count, kept, repaired, rows };
 }
 
 /** Makes problems of a set and writes their pictures to its file. The memory serves one task after the other. */
@@ -216,6 +267,7 @@ const form = await fileForm(setting);
 const makeSet = setting.set && setMaker(setting, setting.set);
 serveTasks<GenerateTask, GenerateResult>(async (task) => {
   if (makeSet) return { result: makeSet(task) };
+  if (setting.format === 'parquet') return { result: await makeShard(setting, task) };
   if (form) return { result: await makeFiles(setting, form, make, task) };
   throw new Error(`no worker makes ${setting.format}`);
 });

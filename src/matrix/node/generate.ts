@@ -28,11 +28,21 @@ import {
   type OutputPlace,
 } from '../../base/node.js';
 import type { GenerateResult, GenerateTask, WorkerSetting } from './generate-worker.js';
+import { SHARD_PROBLEMS } from './parquet-shards.js';
 import { SetWriter } from './set-writer.js';
 import { TableFiles } from './table-files.js';
 import { vlmTables, type VlmSetting } from './vlm-files.js';
 
-export const GENERATE_FORMATS = ['raven', 'npz', 'png', 'svg', 'pdf', 'vlm'] as const;
+export const GENERATE_FORMATS = [
+  'raven',
+  'npz',
+  'png',
+  'svg',
+  'pdf',
+  'vlm',
+  'parquet',
+  'jsonl',
+] as const;
 export type GenerateFormat = (typeof GENERATE_FORMATS)[number];
 
 export interface GenerateOptions {
@@ -41,7 +51,7 @@ export interface GenerateOptions {
   readonly count: number;
   readonly seed: number;
   readonly format: GenerateFormat;
-  /** A folder for `raven`, `png`, `svg` and `vlm`; a file for `npz` and `pdf`. */
+  /** A folder for `raven`, `png`, `svg`, `vlm` and `parquet`; a file for `npz`, `jsonl` and `pdf`. */
   readonly out: string;
   /** Parsed JSON of fixed rules and values, see `constraints.ts`. */
   readonly rules?: unknown;
@@ -87,7 +97,7 @@ interface Target {
   /** The file as it was before the work; of a folder its `generate.json`. */
   readonly place: OutputPlace;
 }
-const FOLDER_FORMATS: readonly GenerateFormat[] = ['raven', 'png', 'svg', 'vlm'];
+const FOLDER_FORMATS: readonly GenerateFormat[] = ['raven', 'png', 'svg', 'vlm', 'parquet'];
 const isFolderFormat = (format: GenerateFormat): boolean => FOLDER_FORMATS.includes(format);
 
 /** Makes the problems; throws before writing anything if the request cannot be met. */
@@ -172,8 +182,8 @@ function checkFormat(options: GenerateOptions): void {
     throw new ArgumentError(`--compress is for --format raven, not ${format}`);
   }
   if (isFolderFormat(format)) requireFolderName('--out', out, `--format ${format}`);
-  else if (format === 'npz' && layouts.length > 1) {
-    requireFolderName('--out', out, 'a set for each configuration');
+  else if (format !== 'pdf' && layouts.length > 1) {
+    requireFolderName('--out', out, 'a file for each configuration');
   } else requireEnding('--out', out, format);
 }
 
@@ -181,15 +191,17 @@ function checkFormat(options: GenerateOptions): void {
 function outputOf(options: GenerateOptions, layout: ConfigurationLayout): string {
   switch (options.format) {
     case 'raven':
+    case 'parquet':
       return path.join(options.out, layout.folder);
     case 'png':
     case 'svg':
     case 'vlm':
       return path.join(options.out, layoutName(layout));
     case 'npz':
+    case 'jsonl':
       return options.layouts.length === 1
         ? options.out
-        : path.join(options.out, `${layoutName(layout)}.npz`);
+        : path.join(options.out, `${layoutName(layout)}.${options.format}`);
     case 'pdf':
       return options.out;
   }
@@ -210,6 +222,8 @@ function formatManifest(options: GenerateOptions, layout: ConfigurationLayout): 
     rules,
     withoutAnswers,
     compress,
+    // A file of Parquet tells in its name how many there are.
+    count: format === 'parquet' ? options.count : undefined,
     vlm: format === 'vlm' ? (options.vlm ?? DEFAULT_VLM) : undefined,
   };
   return JSON.stringify(made, null, 2) + '\n';
@@ -283,14 +297,14 @@ async function makeOne(
   const { layout, output, place } = target;
   const folder = isFolderFormat(options.format);
   await (folder ? beginFolder(options, target) : makeFolderOf(place.path));
-  const tables = options.format === 'vlm' ? await openTables(options, output) : undefined;
+  const tables = await openTables(options, target);
   const set = options.format === 'npz' ? await SetWriter.create(place, options.count) : undefined;
   try {
     await runPool<GenerateTask, GenerateResult>({
       module: new URL('./generate-worker.js', import.meta.url),
       workerData: settingOf(options, layout, set && { file: set.temporary, count: set.count }),
       workers: options.workers,
-      tasks: chunks(options.count),
+      tasks: chunks(options.count, options.format === 'parquet' ? SHARD_PROBLEMS : CHUNK),
       signal: options.signal,
       onResult: async (result) => {
         if (set && result.written) set.addWritten(result.written);
@@ -308,13 +322,20 @@ async function makeOne(
   }
 }
 
-/** The folders of the pictures, and the tables beside them. */
-async function openTables(options: GenerateOptions, folder: string): Promise<TableFiles> {
+/** The tables that grow with the problems, and the folders of pictures beside them. */
+async function openTables(
+  options: GenerateOptions,
+  { output, place }: Target,
+): Promise<TableFiles | undefined> {
+  if (options.format === 'jsonl') return TableFiles.create([[path.basename(output), place, '']]);
+  if (options.format !== 'vlm') return undefined;
   const { options: count, blind } = options.vlm ?? DEFAULT_VLM;
   for (const name of blind ? ['pictures', 'blind'] : ['pictures']) {
-    await makeFolder(path.join(folder, name));
+    await makeFolder(path.join(output, name));
   }
-  return TableFiles.create(folder, vlmTables(count));
+  return TableFiles.create(
+    Object.entries(vlmTables(count)).map(([name, first]) => [name, path.join(output, name), first]),
+  );
 }
 
 const settingOf = (
@@ -326,6 +347,7 @@ const settingOf = (
   noisy: layout.noisy,
   variant: options.variant,
   seed: options.seed,
+  count: options.count,
   rules: options.rules,
   format: options.format,
   root: options.out,
@@ -338,10 +360,10 @@ const settingOf = (
   set,
 });
 
-function chunks(count: number): GenerateTask[] {
+function chunks(count: number, size: number): GenerateTask[] {
   const tasks: GenerateTask[] = [];
-  for (let first = 0; first < count; first += CHUNK) {
-    tasks.push({ first, count: Math.min(CHUNK, count - first) });
+  for (let first = 0; first < count; first += size) {
+    tasks.push({ first, count: Math.min(size, count - first) });
   }
   return tasks;
 }

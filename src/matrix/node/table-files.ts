@@ -1,6 +1,5 @@
 /** Text files that grow line by line while problems arrive, and get their names when all are complete. */
-import path from 'node:path';
-import { PendingFile } from '../../base/node.js';
+import { PendingFile, type OutputPlace } from '../../base/node.js';
 
 export class TableFiles {
   readonly #files: ReadonlyMap<string, { readonly file: PendingFile; length: number }>;
@@ -9,18 +8,17 @@ export class TableFiles {
     this.#files = files;
   }
 
-  /** Opens files of a folder by name, each with its first line. */
+  /** Opens files, each with the name of its table and its first line. */
   static async create(
-    folder: string,
-    firstLines: Readonly<Record<string, string>>,
+    opened: Iterable<readonly [name: string, place: string | OutputPlace, firstLine: string]>,
   ): Promise<TableFiles> {
     const files = new Map<string, { readonly file: PendingFile; length: number }>();
     const tables = new TableFiles(files);
     try {
-      for (const name of Object.keys(firstLines)) {
-        files.set(name, { file: await PendingFile.create(path.join(folder, name)), length: 0 });
+      for (const [name, place, firstLine] of opened) {
+        files.set(name, { file: await PendingFile.create(place), length: 0 });
+        await tables.add({ [name]: firstLine });
       }
-      await tables.add(firstLines);
       return tables;
     } catch (error) {
       await tables.abandon();
