@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { decodePng, type VlmItem } from '../../src/matrix/index.js';
@@ -77,4 +77,25 @@ test('options of items are refused for other formats', async () => {
   const args = ['--config', 'center', '--count', '1', '--format', 'png', '--out', fresh()];
   const { stderr, code } = await crab(['generate', ...args, '--size', '200']);
   expect([code, stderr]).toEqual([2, expect.stringMatching('--size is for --format vlm, not png')]);
+});
+
+test('replies to items are graded', async () => {
+  const out = fresh();
+  const made = ['--config', 'center', '--count', '6', '--size', '32', '--variant', 'i-raven'];
+  expect((await generate(...made, '--out', out)).code).toBe(0);
+  const items = records<Written>(path.join(out, 'center', 'items.jsonl'));
+  const answers = path.join(root, 'answers.jsonl');
+  const replies = items.map(({ id, answer }, i) =>
+    JSON.stringify({ id, reply: i === 0 ? 'I do not know' : `Answer: ${answer}` }),
+  );
+  writeFileSync(answers, replies.join('\n'));
+  const { stdout, stderr } = await crab(['grade', answers, '--items', out]);
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^model: 83\.3% \(.*\) of 6 items right/);
+  expect(stdout).toMatch(/chance 12\.5%, people on RAVEN's 95\.5%, CRAB -/);
+  expect(stdout).toMatch(/1 replies without a letter/);
+  const json = await crab(['grade', answers, '--items', out, '--json']);
+  expect(JSON.parse(json.stdout)).toMatchObject({ models: [{ items: 6, unparsable: 1 }] });
+  const page = await crab(['grade', answers, '--items', out, '--out', `${out}.html`]);
+  expect([page.code, page.stderr]).toEqual([2, expect.stringMatching(/--out makes a page/)]);
 });
