@@ -25,12 +25,12 @@ const PARTS: Readonly<Record<string, string>> = {
   Down: 'in the lower half of ',
   Out: 'on the outside of ',
   In: 'on the inside of ',
+  Grid: 'in ',
 };
 
 /** "in the left half of the panel in row 1, column 2" */
 function placeOf(layout: ConfigurationLayout, component: number, cell: number): string {
-  const part = PARTS[layout.components[component].name] ?? 'in ';
-  return `${part}the panel in row ${Math.floor(cell / 3) + 1}, column ${(cell % 3) + 1}`;
+  return `${PARTS[layout.components[component].name]}the panel in row ${Math.floor(cell / 3) + 1}, column ${(cell % 3) + 1}`;
 }
 
 const lettered = (texts: readonly string[]): Record<string, string> =>
@@ -90,7 +90,8 @@ export function perceptionQuestions(
   const layout = layoutOf(problem.configuration, problem.noisy);
   const random = new Random(seed, index, PERCEPTION_STREAM);
   const questions: PerceptionQuestion[] = [];
-  const component = random.below(layout.components.length);
+  const figures = layout.components.flatMap(({ name }, i) => (name in PARTS ? [i] : []));
+  const component = random.pick(figures);
   const cell = random.below(problem.context.length);
   const panel = problem.context[cell].components[component];
   const place = placeOf(layout, component, cell);
