@@ -243,6 +243,19 @@ export async function readNpz(
   return arrays;
 }
 
+let joining = new Uint8Array(0);
+
+/** Parts one after the other, in memory that the next call uses again: new memory would cost more. */
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  if (joining.length < length) joining = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    joining.set(part, at);
+    at += part.length;
+  }
+  return joining.subarray(0, length);
+}
+
 /** A .npz of the arrays, in their order, stored or deflated. */
 export function writeNpz(
   arrays: Iterable<readonly [string, NpyArray]>,
@@ -256,7 +269,7 @@ export function writeNpz(
     const crc = crc32(npy[1], crc32(npy[0]));
     const size = npy[0].length + npy[1].length;
     const deflated = options.compress === true && size >= LEAST_TO_DEFLATE;
-    const body = deflated ? [deflateRaw(concatenate(npy), { level: FAST_LEVEL })] : npy;
+    const body = deflated ? [deflateRaw(joined(npy, size), { level: FAST_LEVEL })] : npy;
     const deflatedSize = deflated ? body[0].length : undefined;
     const entry = { name: `${key}.npy`, crc, size, deflatedSize, offset };
     const header = localHeader(entry);

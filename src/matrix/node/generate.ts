@@ -183,7 +183,8 @@ function checkFormat(options: GenerateOptions): void {
   }
   if (isFolderFormat(format)) requireFolderName('--out', out, `--format ${format}`);
   else if (format !== 'pdf' && layouts.length > 1) {
-    requireFolderName('--out', out, 'a file for each configuration');
+    const what = format === 'npz' ? 'set' : 'file';
+    requireFolderName('--out', out, `a ${what} for each configuration`);
   } else requireEnding('--out', out, format);
 }
 

@@ -179,6 +179,9 @@ export function* parquetShard(
   const shards = digits(Math.ceil(count / SHARD_PROBLEMS));
   for (const [part, rows] of parts) {
     const name = `${SPLITS[part]}-${digits(shard)}-of-${shards}.parquet`;
-    yield { file: path.join(folder, name), bytes: encodeRows(rows, layout) };
+    const bytes = encodeRows(rows, layout);
+    // The rows are as large as the file that is now to be written.
+    rows.length = 0;
+    yield { file: path.join(folder, name), bytes };
   }
 }
