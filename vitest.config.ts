@@ -12,8 +12,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: 'forks',
-    // Vitest would leave one core to itself; its own work is little.
-    maxWorkers: availableParallelism(),
+    // One more than there are cores: tests wait for processes, pages and time-outs half of their time.
+    maxWorkers: availableParallelism() + 1,
     reporters: process.env.CI ? ['default', 'json'] : ['default'],
     outputFile: { json: 'build/test-results.json' },
   },

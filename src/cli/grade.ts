@@ -137,13 +137,15 @@ function describe(result: GradeResult): string {
   const attributes =
     result.attributes.length === 0
       ? ''
-      : `\nOf ${result.wrongChoices} wrong choices:\n${table([
-          ['gets wrong', 'share', 'at random'],
-          ...result.attributes.map(({ attribute, share, expected }) => [
-            attribute,
-            percent(share),
-            percent(expected),
-          ]),
-        ])}`;
+      : `\nOf ${result.wrongChoices} wrong ${result.wrongChoices === 1 ? 'choice' : 'choices'}:\n${table(
+          [
+            ['gets wrong', 'share', 'at random'],
+            ...result.attributes.map(({ attribute, share, expected }) => [
+              attribute,
+              percent(share),
+              percent(expected),
+            ]),
+          ],
+        )}`;
   return `${summaryOf(result)}\n${respondents}\n${items}${attributes}`;
 }

@@ -1,10 +1,10 @@
 /** Problems of our generator to show in a report, with what the model chose. */
 import { VARIANTS } from '../matrix/index.js';
-import { softmax } from '../solver/index.js';
+import { nearest, softmax } from '../solver/index.js';
 import type { ExampleProblem } from './evaluation.js';
 import { generatedSource } from './metrics/generated-source.js';
 import { answerDistances } from './metrics/selection-accuracy.js';
-import { nearest, type Subject } from './subject.js';
+import type { Subject } from './subject.js';
 
 export const EXAMPLE_SEED = 7_800_000_023;
 const EXAMPLES = 6;

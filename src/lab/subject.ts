@@ -113,9 +113,5 @@ export interface MetricOptions {
 /** A subject that draws. */
 export type Painter = Subject & Required<Pick<Subject, 'imagine'>>;
 
-/** The chosen candidate, from 0: of those equally near the first. */
-export const nearest = (distances: readonly number[]): number =>
-  distances.indexOf(Math.min(...distances));
-
 /** Rules of problems: [n][M][d_r]. */
 export type Rules = number[][][];

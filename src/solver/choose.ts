@@ -90,6 +90,10 @@ function addedShares(
 const smallest = (values: readonly number[]): number =>
   values.reduce((least, value) => Math.min(least, value), Infinity);
 
+/** The chosen candidate, from 0: of those equally near the first. */
+export const nearest = (distances: readonly number[]): number =>
+  distances.indexOf(smallest(distances));
+
 /** Probabilities proportional to exp(-distance / scale). */
 export function softmax(distances: readonly number[], scale: number): number[] {
   const least = smallest(distances);
@@ -128,6 +132,6 @@ export function chooseCandidate(
     ...report,
     probability: probabilities[i],
   }));
-  const index = distances.indexOf(smallest(distances));
+  const index = nearest(distances);
   return { index, confidence: probabilities[index], distance, candidates };
 }

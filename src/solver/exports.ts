@@ -18,7 +18,7 @@ export {
   type ConceptName,
   type ExpectedFile,
 } from './bundle.js';
-export { chooseCandidate, softmax } from './choose.js';
+export { chooseCandidate, nearest, softmax } from './choose.js';
 export { completedPicture, type CompletedOptions } from './completed-picture.js';
 export * from './errors.js';
 export {

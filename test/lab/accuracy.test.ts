@@ -6,7 +6,6 @@ import {
   generatedSource,
   globalSelectionAccuracy,
   GSA_CANDIDATES,
-  nearest,
   selectionAccuracy,
   studyProblems,
   subjectFrom,
@@ -15,6 +14,7 @@ import {
 import { batches, MATRIX_PIXELS, Random, SMALL_PIXELS } from '../../src/matrix/index.js';
 import {
   memoryBundle,
+  nearest,
   type ConceptMeans,
   type SelectionStatistics,
 } from '../../src/solver/node.js';

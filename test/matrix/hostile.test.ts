@@ -77,7 +77,7 @@ beforeAll(async () => {
 
 test(
   'damaged files end in a FormatError or a valid value, in little memory',
-  { timeout: long ? 900_000 : 120_000 },
+  { timeout: long ? 900_000 : 300_000 },
   async () => {
     const counts = Object.fromEntries(
       Object.entries(COUNTS).map(([name, count]) => [name, count * scale]),
@@ -95,7 +95,7 @@ test(
 
 test(
   'damaged HDF5 files too, and the library prints nothing',
-  { timeout: long ? 900_000 : 120_000 },
+  { timeout: long ? 900_000 : 300_000 },
   async () => {
     const report = await attack({ hdf5: HDF5 });
     expect(report.failures).toEqual([]);

@@ -124,7 +124,8 @@ describe.skipIf(!isTorchAvailable())('regression with a Gaussian process', () =>
       };
       const [x, z] = [features, values].map((each) => each.clone().requiresGrad_());
       measured(x, z).backward();
-      const step = 1e-6;
+      // Larger, and curvature counts; smaller, and the rounding of a processor does.
+      const step = 3e-5;
       for (const [given, leaf] of [
         [features, x],
         [values, z],
@@ -138,7 +139,8 @@ describe.skipIf(!isTorchAvailable())('regression with a Gaussian process', () =>
             ).item();
           });
           const slope = leaf.grad?.reshape([-1]).select(0, at).item() ?? NaN;
-          expect(slope).toBeCloseTo((up - down) / (2 * step), 4);
+          const scale = Math.max(1, Math.abs(slope));
+          expect(slope / scale).toBeCloseTo((up - down) / (2 * step) / scale, 4);
         }
       }
     });

@@ -48,54 +48,50 @@ const network = {
 };
 
 describe.skipIf(!isTorchAvailable())('learning', () => {
-  test(
-    '64 problems are overfitted: the target regulariser falls to almost nothing',
-    { timeout: 240_000 },
-    () => {
-      const config = crabConfig('small', 'center', { overrides: { network } });
-      const { sigmaX, sigmaZ } = config.objective;
-      const model = new CrabModel(config.network, { generator: new Generator('cpu', 1) });
-      const optimizer = new optim.Adam(model.parameters(), { learningRate: RATE });
-      const generator = new Generator('cpu', 2);
-      const panels = problems();
-      const targets = targetTensors(
-        hostTargets([Array.from({ length: PROBLEMS }, (_, i) => [i % 9])]),
-      );
-      const history: { target: number; reconstruction: number }[] = [];
-      for (let step = 0; step < STEPS; step++) {
-        scope(() => {
-          optimizer.learningRate = RATE * Math.min(1, (2 * (STEPS - step)) / STEPS);
-          const drawn = drawNoise(config.network, PROBLEMS, generator);
-          // Concepts without noise: what is asked is whether the networks can fit at all.
-          const noise = { concepts: drawn.concepts.mul(0), rules: drawn.rules };
-          const inputs = { noise, sigmaX, sigmaZ, prior: null };
-          const { terms } = evaluateObjective(model, { panels, targets }, inputs);
-          optimizer.zeroGrad();
-          weightedLoss(terms, { rule: 20, target: 20, prior: 0 }).backward();
-          optimizer.step();
-          history.push({
-            target: terms.targetRegularizer.item(),
-            reconstruction: terms.reconstruction.item(),
-          });
+  test('64 problems are overfitted: the target regulariser falls to almost nothing', () => {
+    const config = crabConfig('small', 'center', { overrides: { network } });
+    const { sigmaX, sigmaZ } = config.objective;
+    const model = new CrabModel(config.network, { generator: new Generator('cpu', 1) });
+    const optimizer = new optim.Adam(model.parameters(), { learningRate: RATE });
+    const generator = new Generator('cpu', 2);
+    const panels = problems();
+    const targets = targetTensors(
+      hostTargets([Array.from({ length: PROBLEMS }, (_, i) => [i % 9])]),
+    );
+    const history: { target: number; reconstruction: number }[] = [];
+    for (let step = 0; step < STEPS; step++) {
+      scope(() => {
+        optimizer.learningRate = RATE * Math.min(1, (2 * (STEPS - step)) / STEPS);
+        const drawn = drawNoise(config.network, PROBLEMS, generator);
+        // Concepts without noise: what is asked is whether the networks can fit at all.
+        const noise = { concepts: drawn.concepts.mul(0), rules: drawn.rules };
+        const inputs = { noise, sigmaX, sigmaZ, prior: null };
+        const { terms } = evaluateObjective(model, { panels, targets }, inputs);
+        optimizer.zeroGrad();
+        weightedLoss(terms, { rule: 20, target: 20, prior: 0 }).backward();
+        optimizer.step();
+        history.push({
+          target: terms.targetRegularizer.item(),
+          reconstruction: terms.reconstruction.item(),
         });
-      }
-      const last = history[STEPS - 1];
-      expect(history[0].target).toBeGreaterThan(10);
-      expect(last.target).toBeLessThan(0.1);
-      expect(last.reconstruction).toBeGreaterThan(1500);
+      });
+    }
+    const last = history[STEPS - 1];
+    expect(history[0].target).toBeGreaterThan(10);
+    expect(last.target).toBeLessThan(0.1);
+    expect(last.reconstruction).toBeGreaterThan(1500);
 
-      // The concepts did not collapse: the predictions of other problems are far off.
-      noGrad(() =>
-        scope(() => {
-          const means = model.encode(panels);
-          const context = contextOf(targets);
-          const predicted = predictConcepts(model, means, context).predicted.squeeze(1); // [M, N, 9, d_z]
-          const shifted = predicted.roll(9, 1); // nine problems on: the same position is the target
-          const wrong = shifted.sub(means).square().sum([0, 3]).mul(context.squeeze(0).rsub(1));
-          const away = wrong.sum().item() / (2 * sigmaZ * sigmaZ * PROBLEMS);
-          expect(away).toBeGreaterThan(50 * last.target);
-        }),
-      );
-    },
-  );
+    // The concepts did not collapse: the predictions of other problems are far off.
+    noGrad(() =>
+      scope(() => {
+        const means = model.encode(panels);
+        const context = contextOf(targets);
+        const predicted = predictConcepts(model, means, context).predicted.squeeze(1); // [M, N, 9, d_z]
+        const shifted = predicted.roll(9, 1); // nine problems on: the same position is the target
+        const wrong = shifted.sub(means).square().sum([0, 3]).mul(context.squeeze(0).rsub(1));
+        const away = wrong.sum().item() / (2 * sigmaZ * sigmaZ * PROBLEMS);
+        expect(away).toBeGreaterThan(50 * last.target);
+      }),
+    );
+  });
 });

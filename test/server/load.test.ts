@@ -201,7 +201,7 @@ async function heldAtRest(resources: number): Promise<Held> {
   }
 }
 
-test('200 visitors', { timeout: 120_000 }, async () => {
+test('200 visitors', async () => {
   await ask(port, '/api/training');
   const { resources } = await held();
   // Caches fill and code is compiled in a first, shorter storm; growth is what comes after it.
@@ -217,5 +217,5 @@ test('200 visitors', { timeout: 120_000 }, async () => {
   expect(after.external - before.external).toBeLessThan(8 * MEGABYTE);
   expect((await ask(port, '/')).body.toString()).toBe(INDEX);
   const total = [...second.counts.values()].reduce((sum, count) => sum + count, 0);
-  expect(total).toBeGreaterThan(VISITORS);
+  expect(total).toBeGreaterThanOrEqual(VISITORS);
 });

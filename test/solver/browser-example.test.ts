@@ -41,7 +41,6 @@ describe.skipIf(CHROMIUM === undefined)('examples/browser', () => {
     await page.waitForFunction(
       "document.getElementById('choice').textContent.startsWith('candidate')",
       undefined,
-      { timeout: 120_000 },
     );
     const choice = await page.locator('#choice').innerText();
     expect(choice).toMatch(

@@ -83,11 +83,8 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     for (const tab of TABS) {
       await moveTo(page, hashOf(tab));
       await settled(page, tab);
-      const [content, screen] = await page.evaluate<[number, number]>(
-        '[document.documentElement.scrollWidth, innerWidth]',
-      );
-      expect([tab, content]).toEqual([tab, 360]);
-      expect(screen).toBe(360);
+      const widths = () => page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
+      await eventually(async () => [tab, await widths()]).toEqual([tab, [360, 360]]);
     }
   });
 
@@ -152,7 +149,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     const { page } = await openPage(context);
     await goTo(page, own.url, 'tab=play&config=center&seed=3');
     expect(await page.evaluate('crossOriginIsolated')).toBe(false);
-    expect(await page.locator('[data-testid=backend]').innerText()).toContain('1 thread');
+    await eventually(() => page.locator('[data-testid=backend]').innerText()).toContain('1 thread');
     const isKept = (file: string): Promise<boolean> =>
       page.evaluate(`caches.match('${file}').then((found) => found !== undefined)`);
     for (const file of ['./', 'runtime/wasm.js', 'zoo/center/bundle.json']) {
@@ -162,10 +159,12 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     await page.goto('about:blank');
     await page.goto(`${own.url}#tab=erase&config=center&seed=9&missing=258`);
     await modelReady(page);
-    expect(await fontsOf(page)).toEqual(expect.arrayContaining(['Inter', 'Source Serif 4']));
-    expect(await page.evaluate('crossOriginIsolated')).toBe(true);
+    await eventually(() => fontsOf(page)).toEqual(
+      expect.arrayContaining(['Inter', 'Source Serif 4']),
+    );
+    await eventually(() => page.evaluate('crossOriginIsolated')).toBe(true);
     await page.locator('[data-position="8"].cell canvas').waitFor();
-    expect(await page.locator('.cell.imagined').count()).toBe(3);
+    await eventually(() => page.locator('.cell.imagined').count()).toBe(3);
   });
 
   test('the model loads on demand, with progress', async () => {
@@ -180,10 +179,12 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     const bar = page.getByLabel('Loading the model for center');
     await eventually(async () => Number(await bar.getAttribute('value'))).toBeGreaterThan(0);
     expect(Number(await bar.getAttribute('value'))).toBeLessThan(1);
-    expect(await page.locator('[data-testid=backend]').innerText()).toMatch(/loading \d+%/);
+    await eventually(() => page.locator('[data-testid=backend]').innerText()).toMatch(
+      /loading \d+%/,
+    );
     release();
     await modelReady(page);
-    expect(await bar.count()).toBe(0);
+    await eventually(() => bar.count()).toBe(0);
   });
 
   test('a configuration without a model says so, and can still be played', async () => {
@@ -191,9 +192,11 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     await page.goto(`${site.url}#tab=play&config=up-down&seed=3`);
     const notice = page.locator('.notice[role=alert]');
     await notice.waitFor();
-    expect(await notice.innerText()).toContain('There is no model for up-down here');
+    await eventually(() => notice.innerText()).toContain('There is no model for up-down here');
     await page.locator('.candidate').nth(2).click();
-    expect(await page.locator('[data-testid=verdict]').innerText()).toMatch(/right|Not this one/);
+    await eventually(() => page.locator('[data-testid=verdict]').innerText()).toMatch(
+      /right|Not this one/,
+    );
     expect(errors).toEqual([]);
   });
 
@@ -218,10 +221,10 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     await goTo(page, site.url, 'tab=play&config=center&seed=3');
     // Noise is offered where a model knows it.
     const noise = page.locator('.toggle', { hasText: 'Noise' });
-    expect(await noise.getAttribute('title')).toContain('Only grids');
+    await eventually(() => noise.getAttribute('title')).toContain('Only grids');
     await page.evaluate(`location.hash = 'tab=play&config=grid-2x2&seed=3'`);
     await eventually(() => noise.getAttribute('title')).toContain('with noise');
-    expect(await noise.locator('input').isDisabled()).toBe(true);
+    await eventually(() => noise.locator('input').isDisabled()).toBe(true);
     // What the list does not have is not there a second time either.
     await page.locator('.notice[role=alert]').waitFor();
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
@@ -229,10 +232,10 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     await eventually(() => noise.locator('input').isDisabled()).toBe(false);
     await page.evaluate(`location.hash = 'tab=play&config=center&seed=3'`);
     await modelReady(page);
-    expect(await page.locator('.choice.absent').count()).toBe(6);
+    await eventually(() => page.locator('.choice.absent').count()).toBe(6);
     await page.getByLabel('Model', { exact: true }).selectOption('mine');
     await eventually(() => page.locator('.footer').innerText()).toContain('Model mine');
-    expect(page.url()).toContain('model=mine');
+    await eventually(() => page.url()).toContain('model=mine');
   });
 
   test('a damaged model is refused, a damaged link is read as far as it makes sense', async () => {
@@ -246,9 +249,9 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     });
     await page.goto(`${own.url}#tab=nowhere&config=pentagram&seed=-1&missing=999999999&picked=77`);
     await page.locator('.notice[role=alert]').waitFor();
-    expect(await page.locator('.notice').innerText()).toMatch(/decoder\.onnx is damaged/);
-    expect(await page.locator('.tabs [aria-current=page]').innerText()).toContain('Play');
-    expect(await page.getByLabel('Center').isChecked()).toBe(true);
+    await eventually(() => page.locator('.notice').innerText()).toMatch(/decoder\.onnx is damaged/);
+    await eventually(() => page.locator('.tabs [aria-current=page]').innerText()).toContain('Play');
+    await eventually(() => page.getByLabel('Center').isChecked()).toBe(true);
     await own.close();
   });
 
@@ -257,10 +260,12 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     const { page, errors } = await openPage(await site.fresh());
     await goTo(page, studio.url, 'tab=play&config=center&seed=3&shown=1');
     await page.locator('.cell.imagined canvas').waitFor();
-    expect(await page.evaluate('crossOriginIsolated')).toBe(true);
+    await eventually(() => page.evaluate('crossOriginIsolated')).toBe(true);
     await goTo(page, studio.url, 'tab=rules&config=center&seed=3');
     await page.locator('.plane-base svg').waitFor();
-    expect(await fontsOf(page)).toEqual(expect.arrayContaining(['Inter', 'Source Serif 4']));
+    await eventually(() => fontsOf(page)).toEqual(
+      expect.arrayContaining(['Inter', 'Source Serif 4']),
+    );
     expect(errors).toEqual([]);
     await page.close();
     await studio.close();

@@ -42,7 +42,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
       await page.getByRole('button', { name: 'Next matrix' }).click();
       await page.locator('main[aria-busy=false] .candidate:enabled').first().waitFor();
     }
-    expect(await score(page)).toMatch(/You[^]*of 2[^]*CRAB[^]*no answers yet/);
+    await eventually(() => score(page)).toMatch(/You[^]*of 2[^]*CRAB[^]*no answers yet/);
     release();
     await modelReady(page);
     await eventually(() => score(page)).toMatch(/CRAB[^]*of 2/);
@@ -85,7 +85,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     await eventually(() => Promise.resolve(asked)).toBe(1);
     await page.locator('.choice input[value=grid-3x3]').check({ force: true });
     await modelReady(page);
-    expect([...given]).toEqual([['center', 'net::ERR_ABORTED']]);
+    await eventually(() => [...given]).toEqual([['center', 'net::ERR_ABORTED']]);
     expect(errors).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     });
     await page.goto(`${site.url}#tab=play&config=center&seed=3`);
     await page.locator('[data-testid=backend][data-phase=preparing]').waitFor();
-    expect(await page.getByLabel('Preparing the model for center').count()).toBe(1);
+    await eventually(() => page.getByLabel('Preparing the model for center').count()).toBe(1);
     release();
     await modelReady(page);
   });
@@ -147,20 +147,20 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
 
   test.each(['-1', '1000000000', '1.5', ''])('number “%s” is refused in words', async (number) => {
     const { page } = await openPage(await site.fresh());
-    await page.goto(`${site.url}#tab=play&config=center&seed=3`);
+    await page.goto(`${site.url}#tab=play&config=up-down&seed=3`);
     const field = page.getByLabel('Number of the matrix (its seed)');
     await field.fill(number);
     // Whoever leaves the field is told as well as who presses Enter.
     await page.keyboard.press(number === '1.5' ? 'Tab' : 'Enter');
     const words = page.getByText('Matrices are numbered 0 to 999,999,999.');
     await words.waitFor();
-    expect(await field.inputValue()).toBe('3');
-    expect(await field.getAttribute('aria-invalid')).not.toBe('true');
-    expect(page.url()).toContain('seed=3');
+    await eventually(() => field.inputValue()).toBe('3');
+    await eventually(() => field.getAttribute('aria-invalid')).not.toBe('true');
+    await eventually(() => page.url()).toContain('seed=3');
     await field.fill('4');
     await page.keyboard.press('Enter');
     await eventually(() => page.url()).toContain('seed=4');
-    expect(await words.count()).toBe(0);
+    await eventually(() => words.count()).toBe(0);
   });
 
   test('on a laptop an answer moves nothing; on a phone the next matrix is back in sight', async () => {
@@ -174,7 +174,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
       const scrolled = (): Promise<number> => page.evaluate('scrollY');
       await page.keyboard.press('2');
       await page.locator('[data-testid=verdict] canvas').waitFor();
-      expect((await scrolled()) > 0).toBe(moves);
+      await eventually(async () => (await scrolled()) > 0).toBe(moves);
       await page.keyboard.press('n');
       await eventually(scrolled).toBe(0);
     }
@@ -184,7 +184,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     'the first click on the button for colours changes them, from %s',
     async (colorScheme) => {
       const { page } = await openPage(await site.fresh({ viewport: LAPTOP, colorScheme }));
-      await page.goto(`${site.url}#tab=play&config=center&seed=3`);
+      await page.goto(`${site.url}#tab=play&config=up-down&seed=3`);
       const paper = (): Promise<string> =>
         page.evaluate(
           'getComputedStyle(document.documentElement).colorScheme + getComputedStyle(document.body).backgroundColor',
@@ -198,7 +198,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
 
   test('a file dropped beside the place for pictures does not leave the page', async () => {
     const { page } = await openPage(await site.fresh());
-    await page.goto(`${site.url}#tab=make&config=center&seed=3`);
+    await page.goto(`${site.url}#tab=make&config=up-down&seed=3`);
     await page.locator('.drop-zone').waitFor();
     const isTaken = (kind: string): Promise<boolean> =>
       page.evaluate(`(() => {
@@ -224,11 +224,11 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
       const before = page.url();
       await page.getByRole('button', { name: 'New matrix' }).click();
       await eventually(() => page.url()).not.toBe(before);
-      expect(await rule.inputValue()).toBe(chosen);
+      await eventually(() => rule.inputValue()).toBe(chosen);
       await eventually(() => truth.innerText()).toContain('distribute three');
     }
     await page.getByRole('link', { name: 'Play' }).click();
-    expect(await page.getByLabel('Difficulty').inputValue()).toBe('own');
+    await eventually(() => page.getByLabel('Difficulty').inputValue()).toBe('own');
     await page.getByLabel('Difficulty').selectOption('gentle');
     await eventually(() => page.url()).not.toContain('make=');
   });
@@ -274,9 +274,10 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
       if (box === null) throw new Error(`${selector} is not to be seen`);
       return box;
     };
-    const chosen = await boxOf('.choice:has(:checked)');
-    expect(chosen.x).toBeGreaterThanOrEqual(0);
-    expect(chosen.x + chosen.width).toBeLessThanOrEqual(320);
+    await eventually(async () => {
+      const { x, width } = await boxOf('.choice:has(:checked)');
+      return x >= 0 && x + width <= 320;
+    }).toBe(true);
     await page.locator('.candidate').nth(1).click();
     await eventually(async () => {
       const { y, height } = await boxOf('[data-testid=verdict]');
@@ -287,7 +288,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
       await page.locator(`.view-${tab}`).waitFor();
       if (tab === 'why') await page.locator('.heat-map').waitFor();
       await eventually(() => page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-      expect(await page.evaluate('innerWidth')).toBe(320);
+      await eventually(() => page.evaluate('innerWidth')).toBe(320);
     }
   });
 
@@ -305,8 +306,9 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
       await goTo(page, site.url, 'tab=why&config=grid-3x3&seed=3');
       await page.locator('.heat-map .chosen .total').waitFor();
       if (wide !== undefined) await page.addStyleTag({ content: '* { letter-spacing: 0.12em }' });
-      const loaded = await fontsOf(page);
-      expect(loaded.includes('Inter')).toBe(blocked === undefined);
+      await eventually(async () => (await fontsOf(page)).includes('Inter')).toBe(
+        blocked === undefined,
+      );
       const [whole, seen] = await page.evaluate<number[]>(
         "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.heat-scroll'))",
       );
@@ -363,7 +365,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     await page.goto(`${site.url}#tab=train`);
     const silent = page.locator('[data-testid=train-silent]');
     await silent.waitFor();
-    expect(await silent.innerText()).toContain('cannot be reached');
+    await eventually(() => silent.innerText()).toContain('cannot be reached');
     expect(await page.locator('main').innerText()).not.toContain('Failed to fetch');
     await page.unroute('**/api/training');
     await page.getByRole('button', { name: 'Try again' }).click();

@@ -342,7 +342,7 @@ test('of calls asked for while one runs, only the newest follows', async () => {
   const last = call(3);
   releases[0]();
   expect(await first).toBe(1);
-  await expect.poll(() => releases.length).toBe(2);
+  await expect.poll(() => releases.length, { timeout: 120_000 }).toBe(2);
   releases[1]();
   expect(await last).toBe(3);
   expect(ran).toEqual([1, 3]);

@@ -11,7 +11,7 @@ import {
   type TrainStatus,
 } from '../../src/protocol/index.js';
 import { CHROMIUM } from '../chromium.js';
-import { canvasPixels, eventually, LAPTOP, openPage } from './browser.js';
+import { canvasPixels, eventually, LAPTOP, largestDifference, openPage } from './browser.js';
 import { visitedSite } from './visited-site.js';
 
 const run: RunSummary = {
@@ -120,14 +120,17 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     trainer.say('note', { run: run.name, level: 'warning', text: 'the disk is nearly full' });
 
     await page.getByText('Step 40 of 100').waitFor();
-    expect(await page.locator('.controls').innerText()).toMatch(
+    await eventually(() => page.locator('.controls').innerText()).toMatch(
       /321 matrices a second · 75 s left/,
     );
-    expect(await page.getByLabel('Loss: 3.25').count()).toBe(1);
-    expect(await page.getByLabel('Accuracy: raven 50.0%, i-raven 40.0%').count()).toBe(1);
+    await eventually(() => page.getByLabel('Loss: 3.25').count()).toBe(1);
+    await eventually(() => page.getByLabel('Accuracy: raven 50.0%, i-raven 40.0%').count()).toBe(1);
     await eventually(() => page.locator('.curve svg path').count()).toBeGreaterThan(1);
-    const imagined = await canvasPixels(page.locator('.live-matrices .imagined canvas'));
-    expect(imagined.every((value) => Math.abs(value - 0.2) < 1e-6)).toBe(true);
+    const imagined = page.locator('.live-matrices .imagined canvas');
+    const grey = new Array<number>(4096).fill(0.2);
+    await eventually(async () =>
+      largestDifference(await canvasPixels(imagined), grey),
+    ).toBeLessThan(1e-6);
     await eventually(() => page.locator('.live-plane [aria-label=dot] path').count()).toBe(3);
     await page.getByText('the disk is nearly full').waitFor();
 
@@ -156,7 +159,7 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     const { page, errors } = await openPage(await site.browser.newContext({ viewport: LAPTOP }));
     await page.goto(`${site.url}#tab=train`);
     await page.getByText('libtorch is not installed.').waitFor();
-    expect(await page.locator('pre').innerText()).toBe('npm run setup:torch');
+    await eventually(() => page.locator('pre').innerText()).toBe('npm run setup:torch');
     expect(await page.getByRole('button', { name: 'Start training' }).count()).toBe(0);
 
     const recording = page.locator('[data-testid=recording]');
@@ -171,7 +174,7 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     const curve = recording.getByLabel('How wrong it foretells missing panels: from 90 to 5.5');
     await eventually(() => curve.locator('svg path').count()).toBeGreaterThan(0);
     // Only the curves that have a meaning for people.
-    expect(await recording.locator('.chart').count()).toBe(1);
+    await eventually(() => recording.locator('.chart').count()).toBe(1);
 
     const picture = (): Promise<string> => planes.first().locator('[aria-label=dot]').innerHTML();
     await recording.getByText('After 2,000 steps of training').waitFor();

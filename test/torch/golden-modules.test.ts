@@ -128,3 +128,8 @@ describe.each(devices)('modules on $device', ({ device, present }) => {
     }
   }
 });
+
+test('the golden file holds no module that is gone', () => {
+  const kept = new Set([...goldenMap('module/').keys()].map((name) => name.split('/')[0]));
+  expect([...kept].sort()).toEqual(modules.map(({ id }) => id).sort());
+});

@@ -127,7 +127,7 @@ describe('crab train --continue', () => {
 });
 
 describe.skipIf(!isTorchAvailable())('crab train', () => {
-  test('stops on Ctrl-C, continues, and refuses other settings', { timeout: 180_000 }, async () => {
+  test('stops on Ctrl-C, continues, and refuses other settings', async () => {
     const run = path.join(folder, 'run');
     const settings = ['--config', 'center', '--preset', 'small', '--overrides', overrides];
     const sizes = ['--pool', '16', '--refresh', '2', '--threads', '1', '--workers', '1'];
@@ -155,7 +155,7 @@ describe.skipIf(!isTorchAvailable())('crab train', () => {
     expect((await (await openRun(run)).steps()).latest).toBeGreaterThanOrEqual(step);
   });
 
-  test('nobody reads what it says: it is done all the same', { timeout: 180_000 }, async () => {
+  test('nobody reads what it says: it is done all the same', async () => {
     const run = path.join(folder, 'unread');
     const ended = await crabTrain(
       [
@@ -168,38 +168,24 @@ describe.skipIf(!isTorchAvailable())('crab train', () => {
     expect((await (await openRun(run)).steps()).latest).toBe(20);
   });
 
-  test(
-    'gives up what cannot be written, and says from where to go on',
-    { timeout: 180_000 },
-    async () => {
-      const run = path.join(folder, 'unwritable');
-      const ended = await crabTrain(
-        [
-          ...[
-            '--config',
-            'center',
-            '--preset',
-            'small',
-            '--overrides',
-            overrides,
-            '--steps',
-            '200',
-          ],
-          ...['--pool', '16', '--threads', '1', '--workers', '1', '--out', run, '--retry', '1s'],
-          ...['--checkpoint-every', '190'],
-        ],
-        // A folder stands where the last checkpoint belongs.
-        () =>
-          mkdirSync(path.join(run, 'checkpoint-00000200.safetensors', 'x'), { recursive: true }),
-      );
-      expect(ended.stderr).toMatch(
-        /steps 191 to 200 could not be saved \(.*\) and are lost; make room and go on from step 190 with: crab train --resume/,
-      );
-      expect(ended.code).toBe(1);
-    },
-  );
+  test('gives up what cannot be written, and says from where to go on', async () => {
+    const run = path.join(folder, 'unwritable');
+    const ended = await crabTrain(
+      [
+        ...['--config', 'center', '--preset', 'small', '--overrides', overrides, '--steps', '200'],
+        ...['--pool', '16', '--threads', '1', '--workers', '1', '--out', run, '--retry', '1s'],
+        ...['--checkpoint-every', '190'],
+      ],
+      // A folder stands where the last checkpoint belongs.
+      () => mkdirSync(path.join(run, 'checkpoint-00000200.safetensors', 'x'), { recursive: true }),
+    );
+    expect(ended.stderr).toMatch(
+      /steps 191 to 200 could not be saved \(.*\) and are lost; make room and go on from step 190 with: crab train --resume/,
+    );
+    expect(ended.code).toBe(1);
+  });
 
-  test('a time budget becomes a number of steps that is stored', { timeout: 180_000 }, async () => {
+  test('a time budget becomes a number of steps that is stored', async () => {
     const run = path.join(folder, 'timed');
     const ended = await crabTrain([
       ...['--config', 'center', '--preset', 'small', '--overrides', overrides, '--time', '6s'],

@@ -77,13 +77,12 @@ describe.skipIf(!isTorchAvailable())('an endless stream', () => {
 
   test('unbound, a step takes what is ready and at most a batch', async () => {
     const feed = await StreamFeed.start({ ...options, refresh: null });
-    for (let step = 0; step < 40 && feed.problems < 40; step++) {
+    for (let step = 0; feed.problems < 40; step++) {
       const before = feed.problems;
       await feed.prepare(step);
       expect(feed.problems - before).toBeLessThanOrEqual(8);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    expect(feed.problems).toBeGreaterThan(10);
     expect(contentOf(feed)).toEqual(poolOf(feed.problems - 10));
     await feed.close();
   });

@@ -104,7 +104,7 @@ describe.skipIf(!distributedBackends().includes('gloo'))('when ranks are lost', 
     return loaded.step;
   }
 
-  test('a rank that hangs is given up after the time-out', { timeout: 120_000 }, async () => {
+  test('a rank that hangs is given up after the time-out', async () => {
     const ranks = await start(specOf('hung'), 2);
     await ranks[0].line((line) => stepOf(line) >= 11);
     ranks[1].child.kill('SIGSTOP');
@@ -165,7 +165,7 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
     flags.push('--rank-timeout', `${TIMEOUT_SECONDS}s`);
   });
 
-  test('a killed rank costs a restart, no more', { timeout: 240_000 }, async () => {
+  test('a killed rank costs a restart, no more', async () => {
     const out = path.join(folder, 'restarted');
     const job = crab(...flags, '--steps', '40', '--out', out, '--nproc', '2', '--restarts', '1');
     while (!existsSync(path.join(out, 'checkpoint-00000005.safetensors'))) {
@@ -185,7 +185,7 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
     expect(steps).toEqual([5, 10, 15, 20, 25, 30, 35, 40]);
   });
 
-  test('Ctrl-C stops all ranks at one step and keeps it', { timeout: 240_000 }, async () => {
+  test('Ctrl-C stops all ranks at one step and keeps it', async () => {
     const out = path.join(folder, 'interrupted');
     const job = crab(...flags, '--steps', '5000', '--out', out, '--nproc', '2');
     while (!existsSync(path.join(out, 'checkpoint-00000005.safetensors'))) {
@@ -212,68 +212,56 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
     }
   }
 
-  test(
-    'a rank killed while the ranks meet costs a restart, too',
-    { timeout: 240_000 },
-    async () => {
-      const out = path.join(folder, 'restarted-early');
-      const job = crab(...flags, '--steps', '10', '--out', out, '--nproc', '2', '--restarts', '1');
-      const [, second] = await ranksOf(job);
-      process.kill(second, 'SIGKILL');
-      expect(await job.end).toBe(0);
-      expect(job.output).toMatch(/crab: rank 1 was ended by SIGKILL; starting all ranks again/);
-      expect(await (await openRun(out)).steps()).toMatchObject({ latest: 10 });
-    },
-  );
+  test('a rank killed while the ranks meet costs a restart, too', async () => {
+    const out = path.join(folder, 'restarted-early');
+    const job = crab(...flags, '--steps', '10', '--out', out, '--nproc', '2', '--restarts', '1');
+    const [, second] = await ranksOf(job);
+    process.kill(second, 'SIGKILL');
+    expect(await job.end).toBe(0);
+    expect(job.output).toMatch(/crab: rank 1 was ended by SIGKILL; starting all ranks again/);
+    expect(await (await openRun(out)).steps()).toMatchObject({ latest: 10 });
+  });
 
-  test(
-    'what cannot be done is not tried again, and no other run is touched',
-    { timeout: 240_000 },
-    async () => {
-      const out = path.join(folder, 'refused');
-      const old = crab(...flags, '--steps', '5', '--out', out);
-      expect(await old.end).toBe(0);
-      const many = ['--nproc', '2', '--restarts', '2'];
-      const again = crab(...flags, '--steps', '10', '--out', out, ...many);
-      expect(await again.end).toBe(2);
-      expect(again.output).toMatch(/exists already; continue it with --continue or name another/);
-      expect(await (await openRun(out)).steps()).toMatchObject({ latest: 5 });
+  test('what cannot be done is not tried again, and no other run is touched', async () => {
+    const out = path.join(folder, 'refused');
+    const old = crab(...flags, '--steps', '5', '--out', out);
+    expect(await old.end).toBe(0);
+    const many = ['--nproc', '2', '--restarts', '2'];
+    const again = crab(...flags, '--steps', '10', '--out', out, ...many);
+    expect(await again.end).toBe(2);
+    expect(again.output).toMatch(/exists already; continue it with --continue or name another/);
+    expect(await (await openRun(out)).steps()).toMatchObject({ latest: 5 });
 
-      // Known to rank 0 alone, which tells the other.
-      const uneven = crab(
-        ...flags,
-        '--steps',
-        '5',
-        '--out',
-        `${out}-3`,
-        '--nproc',
-        '3',
-        '--restarts',
-        '2',
-      );
-      expect(await uneven.end).toBe(2);
-      expect(uneven.output).toMatch(/cannot be shared equally by 3 ranks/);
-      expect(uneven.output).not.toMatch(/again/);
+    // Known to rank 0 alone, which tells the other.
+    const uneven = crab(
+      ...flags,
+      '--steps',
+      '5',
+      '--out',
+      `${out}-3`,
+      '--nproc',
+      '3',
+      '--restarts',
+      '2',
+    );
+    expect(await uneven.end).toBe(2);
+    expect(uneven.output).toMatch(/cannot be shared equally by 3 ranks/);
+    expect(uneven.output).not.toMatch(/again/);
 
-      const absent = crab('--resume', `${out}-none`, ...many);
-      expect(await absent.end).toBe(2);
-      expect(absent.output).not.toMatch(/again/);
-    },
-  );
+    const absent = crab('--resume', `${out}-none`, ...many);
+    expect(await absent.end).toBe(2);
+    expect(absent.output).not.toMatch(/again/);
+  });
 
-  test(
-    'ranks do not outlive a launcher killed while they start',
-    { timeout: 240_000 },
-    async () => {
-      const out = path.join(folder, 'orphaned-early');
-      const job = crab(...flags, '--steps', '50000', '--out', out, '--nproc', '2');
-      const ranks = await ranksOf(job);
-      job.child.kill('SIGKILL');
-      for (const pid of ranks) while (existsSync(`/proc/${pid}`)) await sleep(50);
-    },
-  );
+  test('ranks do not outlive a launcher killed while they start', async () => {
+    const out = path.join(folder, 'orphaned-early');
+    const job = crab(...flags, '--steps', '50000', '--out', out, '--nproc', '2');
+    const ranks = await ranksOf(job);
+    job.child.kill('SIGKILL');
+    for (const pid of ranks) while (existsSync(`/proc/${pid}`)) await sleep(50);
+  });
 
-  test('ranks do not outlive a killed launcher', { timeout: 240_000 }, async () => {
+  test('ranks do not outlive a killed launcher', async () => {
     const out = path.join(folder, 'orphaned');
     const job = crab(...flags, '--steps', '5000', '--out', out, '--nproc', '2');
     while (!existsSync(path.join(out, 'checkpoint-00000005.safetensors'))) {
@@ -321,7 +309,7 @@ describe.skipIf(!distributedBackends().includes('gloo') || !canMakeNamespaces())
       return start(specOf(name), 2, options);
     };
 
-    test('train together', { timeout: 240_000 }, async () => {
+    test('train together', async () => {
       const ranks = await startHosts('hosts');
       const ends = await Promise.all(
         ranks.map((rank) => rank.line((line) => 'finished' in line || 'failure' in line)),
@@ -330,7 +318,7 @@ describe.skipIf(!distributedBackends().includes('gloo') || !canMakeNamespaces())
       expect(ends[0].weights).toBe(ends[1].weights);
     });
 
-    test('a cut link ends both, and the checkpoint opens', { timeout: 240_000 }, async () => {
+    test('a cut link ends both, and the checkpoint opens', async () => {
       const ranks = await startHosts('cut');
       await ranks[0].line((line) => stepOf(line) >= 15);
       await ip('-n', NAMESPACES[1], 'link', 'set', LINKS[1], 'down');

@@ -108,59 +108,49 @@ describe.skipIf(!distributedBackends().includes('gloo'))('several processes', ()
   const double = { precision: 'f64', budget: { kind: 'steps', steps: 50 } } as const;
   let alone: Trained;
 
-  test('one process, as the reference', { timeout: 180_000 }, async () => {
+  test('one process, as the reference', async () => {
     alone = await trained(specOf('alone', double), 1);
     expect(alone.losses).toHaveLength(50);
     // The prior's term takes part, so that its gathering is put to the test as well.
     expect(alone.losses.filter(({ rulePrior }) => rulePrior !== 0).length).toBeGreaterThan(40);
   });
 
-  test.each([2, 4])(
-    '%i ranks compute what one process does',
-    { timeout: 180_000 },
-    async (size) => {
-      const team = await trained(specOf(`team-${size}`, double), size);
-      for (const term of Object.keys(alone.losses[0])) {
-        expect(worstOf(team, alone, term)).toBeLessThan(1e-8);
-      }
-      expect(new Set(team.weights).size).toBe(1);
-      const judgements = await Promise.all(
-        ['alone', `team-${size}`].map(async (name) => {
-          const lines = await (await openRun(path.join(folder, name))).metrics();
-          return lines
-            .filter(({ kind }) => kind === 'validation')
-            .map(({ wall: _, ...rest }) => rest);
-        }),
-      );
-      expect(judgements[0].length).toBeGreaterThan(2);
-      expect(judgements[1]).toEqual(judgements[0]);
-    },
-  );
+  test.each([2, 4])('%i ranks compute what one process does', async (size) => {
+    const team = await trained(specOf(`team-${size}`, double), size);
+    for (const term of Object.keys(alone.losses[0])) {
+      expect(worstOf(team, alone, term)).toBeLessThan(1e-8);
+    }
+    expect(new Set(team.weights).size).toBe(1);
+    const judgements = await Promise.all(
+      ['alone', `team-${size}`].map(async (name) => {
+        const lines = await (await openRun(path.join(folder, name))).metrics();
+        return lines
+          .filter(({ kind }) => kind === 'validation')
+          .map(({ wall: _, ...rest }) => rest);
+      }),
+    );
+    expect(judgements[0].length).toBeGreaterThan(2);
+    expect(judgements[1]).toEqual(judgements[0]);
+  });
 
-  test(
-    'a run goes on with another number of ranks as if nothing had happened',
-    { timeout: 240_000 },
-    async () => {
-      const first = specOf('moved', { ...double, budget: { kind: 'steps', steps: 50 } });
-      // Stopped by a smaller number of steps would change the schedules; so the run is told to stop.
-      const ranks = await start(first, 2);
-      await ranks[0].line((line) => (line.step as number) >= 21);
-      ranks[1].child.kill('SIGTERM');
-      const stopped = await Promise.all(
-        ranks.map((rank) => rank.line((line) => 'finished' in line)),
-      );
-      expect(stopped.map(({ finished }) => finished)).toEqual([false, false]);
-      const at = stopped[0].step as number;
-      expect(stopped[1].step).toBe(at);
-      const resumed = await trained(first, process.env.CRAB_TEST_LONG ? 4 : 1);
-      for (const term of Object.keys(alone.losses[0])) {
-        expect(worstOf(resumed, alone, term, at)).toBeLessThan(1e-8);
-      }
-      expect(new Set(resumed.weights).size).toBe(1);
-    },
-  );
+  test('a run goes on with another number of ranks as if nothing had happened', async () => {
+    const first = specOf('moved', { ...double, budget: { kind: 'steps', steps: 50 } });
+    // Stopped by a smaller number of steps would change the schedules; so the run is told to stop.
+    const ranks = await start(first, 2);
+    await ranks[0].line((line) => (line.step as number) >= 21);
+    ranks[1].child.kill('SIGTERM');
+    const stopped = await Promise.all(ranks.map((rank) => rank.line((line) => 'finished' in line)));
+    expect(stopped.map(({ finished }) => finished)).toEqual([false, false]);
+    const at = stopped[0].step as number;
+    expect(stopped[1].step).toBe(at);
+    const resumed = await trained(first, process.env.CRAB_TEST_LONG ? 4 : 1);
+    for (const term of Object.keys(alone.losses[0])) {
+      expect(worstOf(resumed, alone, term, at)).toBeLessThan(1e-8);
+    }
+    expect(new Set(resumed.weights).size).toBe(1);
+  });
 
-  test('single precision', { timeout: 180_000 }, async () => {
+  test('single precision', async () => {
     const single = { precision: 'f32', budget: { kind: 'steps', steps: 10 } } as const;
     const one = await trained(specOf('single-alone', single), 1);
     const two = await trained(specOf('single-team', single), 2);
@@ -168,27 +158,23 @@ describe.skipIf(!distributedBackends().includes('gloo'))('several processes', ()
     expect(new Set(two.weights).size).toBe(1);
   });
 
-  test(
-    'with statistics of their own parts, ranks still hold one model',
-    { timeout: 180_000 },
-    async () => {
-      const own = {
-        precision: 'f64',
-        budget: { kind: 'steps', steps: 6 },
-        syncBatchNorm: false,
-      } as const;
-      const team = await trained(specOf('own-statistics', own), 2);
-      expect(new Set(team.weights).size).toBe(1);
-      // Another normalisation is another loss: the switch does something.
-      expect(Math.abs(team.losses[0].loss / alone.losses[0].loss - 1)).toBeGreaterThan(1e-6);
-      const config = JSON.parse(
-        await readFile(path.join(folder, 'own-statistics', 'config.json'), 'utf8'),
-      ) as { syncBatchNorm: boolean };
-      expect(config.syncBatchNorm).toBe(false);
-    },
-  );
+  test('with statistics of their own parts, ranks still hold one model', async () => {
+    const own = {
+      precision: 'f64',
+      budget: { kind: 'steps', steps: 6 },
+      syncBatchNorm: false,
+    } as const;
+    const team = await trained(specOf('own-statistics', own), 2);
+    expect(new Set(team.weights).size).toBe(1);
+    // Another normalisation is another loss: the switch does something.
+    expect(Math.abs(team.losses[0].loss / alone.losses[0].loss - 1)).toBeGreaterThan(1e-6);
+    const config = JSON.parse(
+      await readFile(path.join(folder, 'own-statistics', 'config.json'), 'utf8'),
+    ) as { syncBatchNorm: boolean };
+    expect(config.syncBatchNorm).toBe(false);
+  });
 
-  test('what the first rank cannot do, all are told', { timeout: 120_000 }, async () => {
+  test('what the first rank cannot do, all are told', async () => {
     const ranks = await start(specOf('uneven', double), 3);
     const failures = await Promise.all(ranks.map((rank) => rank.line((line) => 'failure' in line)));
     expect(failures[0].failure).toMatch(

@@ -27,8 +27,9 @@ const note = (event: NoteEvent): number => notes.push(event);
 const runtime = { workers: 1, retrySeconds: 0.05 };
 
 /** A disk that is full from one step on until another; also half-writes what it is given. */
-function fillingDisk(): RunFiles & { full: boolean } {
+function fillingDisk(refused: () => void = () => undefined): RunFiles & { full: boolean } {
   const refuse = (): never => {
+    refused();
     throw Object.assign(new Error('write'), { code: 'ENOSPC' });
   };
   const files: RunFiles & { full: boolean } = {
@@ -65,7 +66,10 @@ describe.skipIf(!isTorchAvailable())('trouble while training', () => {
   });
 
   test('a disk that stays full to the end: it keeps trying until there is room', async () => {
-    const files = fillingDisk();
+    let [isLast, refusals] = [false, 0];
+    const files = fillingDisk(() => {
+      if (isLast && ++refusals === 3) files.full = false;
+    });
     const run = path.join(folder, 'run');
     await train(
       { ...tinyRun(run, { budget: { kind: 'steps', steps: 12 } }), ...runtime, files },
@@ -73,10 +77,11 @@ describe.skipIf(!isTorchAvailable())('trouble while training', () => {
         note,
         step: ({ step }) => {
           files.full = step >= 9;
-          if (step === 12) setTimeout(() => (files.full = false), 400);
+          isLast = step === 12;
         },
       },
     );
+    expect(refusals).toBe(3);
     expect(notes.map(({ level }) => level)).toEqual(['warning', 'info']);
     expect(await (await openRun(run)).steps()).toMatchObject({ latest: 12 });
   });

@@ -1,10 +1,10 @@
 /** The model as one more respondent: it sees the same items and chooses by itself. */
 import { ArgumentError } from '../../base/index.js';
 import { layoutName, MATRIX_PIXELS, SELECTION_PIXELS, SMALL_SIZE } from '../../matrix/index.js';
-import { listZoo } from '../../solver/node.js';
+import { listZoo, nearest } from '../../solver/node.js';
 import { answerDistances } from '../metrics/selection-accuracy.js';
 import { openSubject } from '../open-subject.js';
-import { nearest, type Subject } from '../subject.js';
+import type { Subject } from '../subject.js';
 import type { ItemPictures, TestItem } from './items.js';
 
 /** Items solved together. */

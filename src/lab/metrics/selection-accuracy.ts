@@ -11,9 +11,10 @@ import {
   type SetBatch,
   type Variant,
 } from '../../matrix/index.js';
+import { nearest } from '../../solver/index.js';
 import type { SelectionResult } from '../evaluation.js';
 import { Bootstrap, sumOf } from '../statistics.js';
-import { nearest, type Distances, type Subject } from '../subject.js';
+import type { Distances, Subject } from '../subject.js';
 import { SLICE } from './generated-source.js';
 
 export interface AccuracyOptions {

@@ -11,12 +11,12 @@ import {
   samplePanels,
   sampleProblem,
 } from '../../matrix/index.js';
-import { softmax, type ConceptMeans, type Panel } from '../../solver/index.js';
+import { nearest, softmax, type ConceptMeans, type Panel } from '../../solver/index.js';
 import { flat, squaredDistance, withConcepts, type ConceptSubject } from '../concept-subject.js';
 import type { ExampleProblem, ModelEvaluation } from '../evaluation.js';
 import type { CompletedExample, SelectionExample } from '../figures/index.js';
 import { drawPanels } from '../metrics/generated-source.js';
-import { nearest, type Subject } from '../subject.js';
+import type { Subject } from '../subject.js';
 import { extremes } from './extremes.js';
 
 export interface ModelPictures {

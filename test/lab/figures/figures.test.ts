@@ -1,17 +1,30 @@
 import { SaxesParser } from 'saxes';
 import { describe, expect, test } from 'vitest';
-import { decodePng, Random, RULE_NAMES, samplePanels } from '../../../src/matrix/index.js';
+import {
+  answerOf,
+  CONFIGURATIONS,
+  decodePng,
+  layoutOf,
+  Random,
+  RULE_NAMES,
+  rulesHold,
+  samplePanels,
+  sampleProblem,
+} from '../../../src/matrix/index.js';
 import {
   accuracyFigure,
   answerSelectionFigure,
   arbitraryPositionsFigure,
   attributesFigure,
   conceptsFigure,
+  configurationsFigure,
   domainOf,
   gsaFigure,
   gsaWays,
   itemChoicesFigure,
   itemMapFigure,
+  noiseFigure,
+  otherAnswers,
   rasterize,
   ruleAgreementFigure,
   ruleMapsFigure,
@@ -81,7 +94,14 @@ const evaluation = exampleEvaluation('grid-2x2');
 const { gsa, ari, history } = evaluation;
 if (gsa === null || ari === null) throw new Error('the example has everything');
 
+const noisy = sampleProblem({ configuration: 'grid-2x2', noisy: true, seed: 1, index: 2143 });
+
 const FIGURES: Readonly<Record<string, () => Figure>> = {
+  configurations: () =>
+    configurationsFigure(
+      CONFIGURATIONS.map((configuration) => sampleProblem({ configuration, seed: 12, index: 0 })),
+    ),
+  noise: () => noiseFigure(noisy, otherAnswers(noisy, 8, 1)),
   'arbitrary positions': () =>
     arbitraryPositionsFigure([
       {
@@ -223,6 +243,21 @@ describe('what figures say', () => {
     const svg = toSvg(answerSelectionFigure(selection(2)));
     expect(svg).not.toContain('<Color>');
     expect(texts(answerSelectionFigure(selection(2))).some((t) => t.includes('Size &'))).toBe(true);
+  });
+
+  test('other answers obey every rule and differ; none if the rules decide all', () => {
+    const others = otherAnswers(noisy, 8, 1);
+    const layout = layoutOf('grid-2x2', true);
+    expect(new Set([answerOf(noisy), ...others].map((panel) => JSON.stringify(panel))).size).toBe(
+      9,
+    );
+    for (const panel of others) {
+      expect(rulesHold(layout, noisy.rules, [...noisy.context, panel])).toBe(true);
+    }
+    expect(texts(noiseFigure(noisy, others))).toContain('position, size, color, rotation');
+    const clean = sampleProblem({ configuration: 'grid-2x2', seed: 1, index: 7 });
+    expect(clean.rules[0][0].attribute).toBe('Position');
+    expect(otherAnswers(clean, 8, 1)).toEqual([]);
   });
 
   test('a wrong choice is marked as wrong, beside the answer', () => {
