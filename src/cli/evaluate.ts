@@ -16,7 +16,7 @@ import {
   writeReport,
 } from '../lab/index.js';
 import type { EvaluationData, MetricName, ModelEvaluation, SubjectFacts } from '../lab/index.js';
-import { PARTS, type Part } from '../matrix/index.js';
+import { PAPER_VARIANTS, PARTS, VARIANTS, type Part, type Variant } from '../matrix/index.js';
 import { writeOutput, type OutputPlace } from '../base/node.js';
 import type { Device } from '../torch/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
@@ -29,6 +29,7 @@ interface Options {
   model: string;
   data?: string[];
   count?: number;
+  variant?: Variant[];
   metrics?: string;
   part: Part | 'all';
   problems?: number;
@@ -44,8 +45,8 @@ const EXAMPLES = `
 The model is a bundle of the zoo by its name, the folder of a bundle, or a run of any system, which is
 evaluated as it is (that needs libtorch): its own distance is worked out first, as crab export does. The data are a RAVEN folder (its test part), a set file (.npz) or an HDF5 cache;
 several may be given: selection accuracy is measured on each, gsa, errors and ari on all of them together
-(a matrix that is in several counts once). Without data, fresh problems are made, those of RAVEN and
-I-RAVEN candidates.
+(a matrix that is in several counts once). Without data, fresh problems are made, with the candidates of
+RAVEN and I-RAVEN or of the variants that --variant names.
 
 Metrics: sa        selection accuracy on the candidates of the data
          gsa       global selection accuracy: any positions, 1 to 3 missing, 2 to 16 candidates
@@ -74,6 +75,11 @@ export function define(command: Command, signal: AbortSignal): void {
       `fresh problems of each variant, where no data are given (default: ${FRESH_COUNTS.model})`,
       wholeNumber(1, 1_000_000),
     )
+    .option(
+      '--variant <names...>',
+      `candidates of fresh problems: some of ${VARIANTS.join(', ')} (default: ${PAPER_VARIANTS.join(', ')})`,
+      (value: string, before?: Variant[]) => [...(before ?? []), oneOf(VARIANTS)(value)],
+    )
     .option('--metrics <list>', `all, or some of ${METRIC_NAMES.join(',')} (default: sa)`)
     .option('--report <file>', 'write a page with figures, HTML')
     .option('--save <file>', 'write the whole evaluation as JSON')
@@ -99,7 +105,7 @@ const usesData = (metrics: readonly MetricName[]): boolean =>
 
 /** Opens all data, or makes fresh ones. */
 async function dataFor(
-  { data, count, part }: Options,
+  { data, count, variant, part }: Options,
   metrics: readonly MetricName[],
   facts: SubjectFacts,
 ): Promise<EvaluationData[]> {
@@ -110,7 +116,7 @@ async function dataFor(
       part,
     );
   }
-  return usesData(metrics) ? freshData(facts, count ?? FRESH_COUNTS.model) : [];
+  return usesData(metrics) ? freshData(facts, count ?? FRESH_COUNTS.model, variant) : [];
 }
 
 /** Refuses metrics that were named and that the model cannot have. */
@@ -155,7 +161,10 @@ async function measure(
   }
 }
 
-function checkCount({ data, count }: Options, metrics: readonly MetricName[]): void {
+function checkCount({ data, count, variant }: Options, metrics: readonly MetricName[]): void {
+  if (variant !== undefined && data !== undefined) {
+    throw new UsageError('--variant is of fresh problems: leave it out, or --data');
+  }
   if (count === undefined) return;
   if (data !== undefined) {
     throw new UsageError('--count is of fresh problems: leave it out, or --data');

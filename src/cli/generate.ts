@@ -1,7 +1,6 @@
 /** `crab generate`: makes problems as RAVEN folders, sets, contact sheets, or items for people and models. */
 import type { Command } from 'commander';
 import { availableParallelism } from 'node:os';
-import { ArgumentError } from '../base/index.js';
 import {
   ALL_LAYOUTS,
   CONFIGURATIONS,
@@ -16,21 +15,22 @@ import {
 import { generate, GENERATE_FORMATS, type GenerateFormat } from '../matrix/node.js';
 import { noAnswers, oneOf, wholeNumber } from './arguments.js';
 import { defineItemOptions, vlmSetting, type ItemOptions } from './generate-items.js';
-import { readTextInput } from './paths.js';
 import { formatRate, startProgress } from './progress.js';
+import { regimeOption, rulesOf, rulesOption, splitOption, type RuleOptions } from './rules.js';
 
-interface Options extends ItemOptions {
+interface Options extends ItemOptions, RuleOptions {
   config: string;
   variant: Variant;
   count: number;
   seed: number;
   out: string;
   noisy?: boolean;
-  rules?: string;
+  mesh?: boolean;
   format: GenerateFormat;
   answers?: string;
   noAnswers?: boolean;
   compress?: boolean;
+  ruleParameters?: boolean;
   workers: number;
   resume?: boolean;
   json?: boolean;
@@ -43,11 +43,13 @@ The three with grids are noise-free unless --noisy is given; RAVEN's folder name
 (distribute_four, distribute_four_uniform, ...) and the paper's (O-IC, 2x2Grid, ...) work too.
 
 --rules FILE.json is explained, key by key, in docs/rules.md of this package:
-{ "rules": …, "start": …, "uniform": …, "distractors": … }.
+{ "rules": …, "start": …, "uniform": …, "distractors": …, "regime": …, "split": … }.
+The sets of the RAVEN family (variants, regimes, rule parameters) are explained in docs/data-sets.md.
 
 Examples:
   crab generate --config center --count 10000 --out data                  RAVEN's folder layout
   crab generate --config grid-2x2 --variant i-raven --count 2000 --format npz --out set.npz
+  crab generate --config center --regime a-color --variant i-raven --count 10000 --out data
   crab generate --config all --count 5 --format pdf --out items.pdf --answers key.csv
   crab generate --config center --count 20 --format png --no-answers --out sheets --answers key.csv
   crab generate --config all --variant i-raven --count 20 --format vlm --out items
@@ -70,12 +72,19 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--seed <n>', 'problem i of a seed is always the same', wholeNumber(0), 0)
     .option('--format <name>', GENERATE_FORMATS.join(', '), oneOf(GENERATE_FORMATS), 'raven')
     .option('--noisy', "RAVEN's original noise, for the configurations with grids")
-    .option('--rules <file.json>', 'fix rules, values or distractor attributes: docs/rules.md')
+    .addOption(rulesOption())
+    .addOption(regimeOption())
+    .addOption(splitOption())
+    .option('--mesh', 'one more component of twelve lines, as in I-RAVEN-Mesh: docs/data-sets.md')
     .option('--answers <file.csv>', "also write each item's rules, changes and answer")
     .addOption(noAnswers('png: sheets without the rules and the marked answer'))
     .option(
       '--compress',
       'raven: deflated npz files, a thirtieth of the size, which numpy reads as well',
+    )
+    .option(
+      '--rule-parameters',
+      'raven: step, direction and table index of each rule in the npz: docs/data-sets.md',
     )
     .option('--workers <n>', 'worker threads', wholeNumber(1, 256), availableParallelism())
     .option('--resume', 'continue an interrupted folder, and repair damaged files in it')
@@ -86,26 +95,22 @@ export function define(command: Command, signal: AbortSignal): void {
   defineItemOptions(command);
 }
 
-function layoutsFor(name: string, noisy: boolean | undefined): ConfigurationLayout[] {
+function layoutsFor({ config, noisy, mesh }: Options): ConfigurationLayout[] {
+  return figureLayouts(config, noisy).map((layout) =>
+    mesh ? layoutOf(layout.configuration, layout.noisy, true) : layout,
+  );
+}
+
+function figureLayouts(name: string, noisy: boolean | undefined): ConfigurationLayout[] {
   if (name !== 'all') return [findLayout(name, noisy)];
   if (!noisy) return ALL_LAYOUTS.filter((layout) => !layout.noisy);
   return CONFIGURATIONS.map((c: Configuration) => layoutOf(c, hasGrid(c)));
 }
 
-async function readRules(file: string): Promise<unknown> {
-  const text = await readTextInput('--rules', file);
-  try {
-    // Some editors put a byte order mark first.
-    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
-  } catch (error) {
-    throw new ArgumentError(`--rules ${file} is not JSON: ${(error as Error).message}`);
-  }
-}
-
 async function run(options: Options, signal: AbortSignal): Promise<void> {
-  const layouts = layoutsFor(options.config, options.noisy);
+  const layouts = layoutsFor(options);
   const vlm = vlmSetting(options.format, options);
-  const rules = options.rules === undefined ? undefined : await readRules(options.rules);
+  const rules = await rulesOf(options);
   const progress = startProgress(options.count * layouts.length, 'problems', options.quiet);
   const start = performance.now();
   try {

@@ -21,6 +21,15 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     about: 'make problems',
     load: () => import('./generate.js'),
   },
+  text: {
+    about: 'problems as text for language models: I-RAVEN and I-RAVEN-X',
+    load: () => import('./language.js'),
+  },
+  arrays: {
+    about: 'problems as arrays for other programs: any size, other tasks',
+    takes: ['<path>', 'a RAVEN folder, a set or an HDF5 cache'],
+    load: () => import('./arrays.js'),
+  },
   convert: {
     about: 'convert problems between formats',
     takes: ['<path>', 'what to read'],

@@ -1,6 +1,7 @@
 /** `crab report`: evaluates every model of a zoo and writes pages about them. */
 import type { Command } from 'commander';
 import {
+  answerSetReport,
   FRESH_COUNTS,
   METRIC_NAMES,
   reportZoo,
@@ -8,6 +9,7 @@ import {
   summaryText,
   writeZooCards,
 } from '../lab/index.js';
+import { ALL_LAYOUTS, findLayout, VARIANTS } from '../matrix/index.js';
 import type { Device } from '../torch/index.js';
 import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
@@ -15,8 +17,10 @@ import { sentenceOf } from './sentences.js';
 import { deviceOption, problemsOption, readMetrics, repeatsOption } from './measuring.js';
 import { requireInput, requireOutputFolder } from './paths.js';
 import { startProgress } from './progress.js';
+import { percent, table } from './text.js';
 
 interface Options {
+  answerSets?: string | true;
   zoo?: string | true;
   out: string;
   data?: string[];
@@ -47,11 +51,20 @@ Examples:
   crab report --zoo --data RAVEN-10000 --data I-RAVEN --out report
   crab report --zoo my-bundles --count 500 --metrics sa,gsa --out report
   crab report --zoo --docs docs
-  crab report --zoo my-bundles --cards`;
+  crab report --zoo my-bundles --cards
+  crab report --answer-sets center
+
+--answer-sets measures no model but the candidates: how often the answer is the one with the most common
+values, and how often a small network finds it that was trained with answers and never saw a context.
+Chance is 12.5%; --count problems of each are tested (default: 2000).`;
 
 export function define(command: Command, signal: AbortSignal): void {
   command
     .option('--zoo [folder]', 'the models: those of this package, or a folder of bundles and runs')
+    .option(
+      '--answer-sets [config]',
+      'how far candidates give the answer away, by variant: all configurations, or one',
+    )
     .option('--out <folder>', 'folder to write', 'report')
     .option('--data <folder...>', 'folders of RAVEN, or of sets (raven_center_single.npz)')
     .option(
@@ -84,9 +97,44 @@ async function writeCards(options: Options, signal: AbortSignal): Promise<void> 
   process.stdout.write(options.json ? `${JSON.stringify({ cards })}\n` : `${lines.join('\n')}\n`);
 }
 
+/** `--answer-sets`: needs no model. */
+async function reportAnswerSets(options: Options, signal: AbortSignal): Promise<void> {
+  const layouts =
+    typeof options.answerSets === 'string'
+      ? [findLayout(options.answerSets)]
+      : ALL_LAYOUTS.filter(({ noisy }) => !noisy);
+  const progress = startProgress(layouts.length * VARIANTS.length, 'answer sets', options.quiet);
+  try {
+    const results = await answerSetReport({
+      configurations: layouts,
+      tested: options.count,
+      signal,
+      onProgress: (done) => progress.update(done),
+    });
+    progress.stop();
+    const rows = results.map(({ configuration, variant, majority, network }) => [
+      configuration,
+      variant,
+      percent(majority),
+      percent(network),
+    ]);
+    const header = ['configuration', 'variant', 'majority', 'context-blind network'];
+    process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : table([header, ...rows]));
+  } finally {
+    progress.stop();
+  }
+}
+
 async function run(options: Options, signal: AbortSignal): Promise<void> {
+  if (options.answerSets !== undefined) {
+    if (options.zoo !== undefined)
+      throw new UsageError('--answer-sets and --zoo: give one of them');
+    return reportAnswerSets(options, signal);
+  }
   if (options.zoo === undefined) {
-    throw new UsageError('say what to report on: --zoo, or --zoo with a folder of models');
+    throw new UsageError(
+      'say what to report on: --zoo, --zoo with a folder of models, or --answer-sets',
+    );
   }
   const metrics = options.metrics === undefined ? undefined : readMetrics(options.metrics);
   if (typeof options.zoo === 'string') await requireInput('--zoo', options.zoo);

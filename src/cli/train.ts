@@ -30,9 +30,10 @@ import { Interrupted, UsageError } from './errors.js';
 import { isRun } from '../lab/index.js';
 import { readTextInput } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
+import { regimeOption, rulesOf, rulesOption, type RuleOptions } from './rules.js';
 import { Display } from './train-display.js';
 
-interface Options {
+interface Options extends RuleOptions {
   config?: string;
   noisy?: boolean;
   data?: string;
@@ -94,6 +95,8 @@ export function define(command: Command, signal: AbortSignal): void {
       '--data <path>',
       'a set (.npz) or RAVEN folder to train on (default: generated problems)',
     )
+    .addOption(rulesOption())
+    .addOption(regimeOption())
     .option(
       '--system <name>',
       `what to train: ${SYSTEM_NAMES.join(', ')} (default: ${DEFAULT_SYSTEM}; see crab systems)`,
@@ -190,7 +193,7 @@ async function requestOf(options: Options): Promise<{ request: TrainOptions; dev
 /** A run that is there already, with the flags it was started with. */
 async function continued(
   options: Options,
-  { out, system, model, data }: NewRunOptions,
+  { out, system, model, data, rules }: NewRunOptions,
 ): Promise<{ request: TrainOptions; device: string }> {
   const { config } = await openRun(out);
   if (config.system !== system || !isDeepStrictEqual(config.model, model)) {
@@ -199,7 +202,17 @@ async function continued(
     );
   }
   requireSameData(out, data, config.data);
-  const decided = { out: undefined, data: undefined, overrides: undefined };
+  const stored = config.data.kind === 'stream' ? config.data.rules : undefined;
+  if (!isDeepStrictEqual(stored, rules)) {
+    throw new UsageError(`--continue: ${out} was started with another --rules or --regime`);
+  }
+  const decided = {
+    out: undefined,
+    data: undefined,
+    overrides: undefined,
+    rules: undefined,
+    regime: undefined,
+  };
   return resumed({ ...options, ...decided, resume: out });
 }
 
@@ -324,6 +337,10 @@ async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions>
   if (options.data !== undefined && (options.pool ?? options.refresh) !== undefined) {
     throw new UsageError('--pool and --refresh are for generated problems, not for --data');
   }
+  const rules = await rulesOf(options);
+  if (options.data !== undefined && rules !== undefined) {
+    throw new UsageError('--rules and --regime are for generated problems, not for --data');
+  }
   if (options.out === '') throw new UsageError('--out is empty: name a folder');
   const seed = options.seed ?? 0;
   const name = layout.configuration + (layout.noisy ? '-noisy' : '');
@@ -337,6 +354,7 @@ async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions>
     data: options.data,
     pool: options.pool,
     refresh: options.refresh,
+    rules,
     device: options.device,
     precision: options.precision,
     deterministic: options.deterministic,
@@ -360,6 +378,8 @@ function disagreements(options: Options, config: RunConfig): string[] {
     data: options.data === undefined,
     preset: options.preset === undefined || options.preset === model.preset,
     overrides: options.overrides === undefined,
+    rules: options.rules === undefined,
+    regime: options.regime === undefined,
     device: options.device === undefined || options.device === config.device,
     steps: isSame(options.steps, budget.kind === 'steps' ? budget.steps : null),
     epochs: isSame(options.epochs, budget.kind === 'epochs' ? budget.epochs : null),

@@ -114,7 +114,10 @@ export async function knowledgeOf(
   { rules = true, ...options }: KnowledgeOptions,
 ): Promise<{ readonly statistics: SelectionStatistics; readonly rules: Uint8Array | null }> {
   const statistics = await calibrate(subject, options);
-  const found = { step, prior: priorOf(extra), snapshots: await run.rules() };
+  // The map is drawn again from configuration, seed and index: problems with fixed rules are not.
+  const { data } = run.config;
+  const fixed = data.kind === 'stream' && data.rules !== undefined;
+  const found = { step, prior: priorOf(extra), snapshots: fixed ? [] : await run.rules() };
   const fit = { signal: options.signal, fitted: options.problems };
   return { statistics, rules: rules ? await bundleRules(subject, found, fit) : null };
 }

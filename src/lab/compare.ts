@@ -8,6 +8,7 @@ import {
   layoutName,
   paperName,
   type Configuration,
+  PAPER_VARIANTS,
   type Variant,
 } from '../matrix/index.js';
 import type { Measured, ModelEvaluation, SelectionResult } from './evaluation.js';
@@ -29,9 +30,6 @@ export interface Compared extends Pick<
 > {
   readonly selection: readonly ComparedResult[] | null;
 }
-
-/** The two ways of making candidates that the paper's table has, RAVEN / I-RAVEN. */
-export const PAPER_VARIANTS = ['raven', 'i-raven'] as const satisfies readonly Variant[];
 
 /** Models of one system and preset. */
 export interface Group<M extends Compared = Compared> {

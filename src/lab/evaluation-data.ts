@@ -8,7 +8,7 @@ import { ArgumentError } from '../base/index.js';
 import {
   layoutName,
   layoutOf,
-  VARIANTS,
+  PAPER_VARIANTS,
   type Part,
   type ProblemSource,
   type Variant,
@@ -34,12 +34,13 @@ export const FRESH_SEED = 7_700_000_017;
 /** Problems of each variant unless told: if one model is measured, and if all of a zoo are. */
 export const FRESH_COUNTS = { model: 2000, zoo: 5000 } as const;
 
-/** Fresh problems: both variants of the same matrices. */
+/** Fresh problems: the same matrices with the candidates of each variant, RAVEN and I-RAVEN unless told. */
 export const freshData = (
   { configuration, noisy, imageSize }: SubjectFacts,
   count: number,
+  variants: readonly Variant[] = PAPER_VARIANTS,
 ): EvaluationData[] =>
-  VARIANTS.map((variant) => ({
+  variants.map((variant) => ({
     source: generatedSource({ configuration, noisy, variant, seed: FRESH_SEED }, count, imageSize),
     name: `fresh problems of our generator, seed ${FRESH_SEED}`,
     variant,
@@ -90,7 +91,9 @@ export async function dataIn(
   const bases = [layout.folder, layoutName(layout)];
   const sets = (await readdir(folder))
     .filter((name) => name.endsWith('.npz'))
-    .filter((name) => bases.includes(name.slice(0, -4).replace(/^i?-?raven[_-]/i, '')))
+    .filter((name) =>
+      bases.includes(name.slice(0, -4).replace(/^i?-?raven(-fair|-unique)?[_-]/i, '')),
+    )
     .sort();
   if (sets.length === 0) return [{ location: folder, name: folder }];
   const shown = path.basename(path.resolve(folder));

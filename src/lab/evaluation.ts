@@ -26,6 +26,8 @@ export interface Measured {
 export const VARIANT_NAMES: Readonly<Record<Variant, string>> = {
   raven: 'RAVEN',
   'i-raven': 'I-RAVEN',
+  'raven-fair': 'RAVEN-FAIR',
+  'raven-unique': 'RAVEN without twins',
 };
 
 /** A set of problems that a model was measured on. */

@@ -1,5 +1,5 @@
 /** Problems of our generator to show in a report, with what the model chose. */
-import { VARIANTS } from '../matrix/index.js';
+import { PAPER_VARIANTS } from '../matrix/index.js';
 import { nearest, softmax } from '../solver/index.js';
 import type { ExampleProblem } from './evaluation.js';
 import { generatedSource } from './metrics/generated-source.js';
@@ -17,7 +17,7 @@ export async function exampleProblems(
   const { configuration, noisy, imageSize } = subject.facts;
   const examples: ExampleProblem[] = [];
   for (let index = 0; index < EXAMPLES; index++) {
-    const variant = VARIANTS[index % VARIANTS.length];
+    const variant = PAPER_VARIANTS[index % PAPER_VARIANTS.length];
     const request = { configuration, noisy, variant, seed: EXAMPLE_SEED };
     const batch = await generatedSource(request, EXAMPLES, imageSize).read(index, 1);
     const [{ own, scale }] = await answerDistances(subject, batch, signal);

@@ -4,7 +4,7 @@
  * names of concepts, the rule map and the measured accuracy; hashes come last. Needs neither libtorch
  * nor a GPU.
  */
-import { layoutName, VARIANTS } from '../matrix/index.js';
+import { layoutName, PAPER_VARIANTS } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
 import { compactNetworks, networkFiles, parseCrabConfig, readNetworks } from '../models/index.js';
 import type { CrabConfig } from '../models/index.js';
@@ -129,11 +129,11 @@ async function measure(subject: ConceptSubject, options: ExportOptions): Promise
   const { configuration, noisy } = subject.facts;
   const sa: Record<string, number> = {};
   const saL2: Record<string, number> = {};
-  for (const [v, variant] of VARIANTS.entries()) {
+  for (const [v, variant] of PAPER_VARIANTS.entries()) {
     const source = generatedSource({ configuration, noisy, variant, seed: ACCURACY_SEED }, judged);
     const result = await selectionAccuracy(subject, source, {
       signal,
-      onProgress: (done) => onProgress?.('accuracy', (v + done / judged) / VARIANTS.length),
+      onProgress: (done) => onProgress?.('accuracy', (v + done / judged) / PAPER_VARIANTS.length),
     });
     sa[variant] = result.sa.value;
     saL2[variant] = result.saL2?.value ?? result.sa.value;

@@ -1,4 +1,9 @@
 /** Experiments on trained models: metrics, calibration, export of bundles, results. Node only. */
+export {
+  answerSetReport,
+  type AnswerSetOptions,
+  type AnswerSetResult,
+} from './answer-sets/report.js';
 export { calibrate, CALIBRATION_DEFAULTS, type CalibrationOptions } from './calibration.js';
 export * from './card/index.js';
 export { DEFAULT_COUNTS, lackFor } from './conditions.js';

@@ -88,11 +88,14 @@ export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
   };
 }
 
-/** What kind of candidates a path tells of: `iraven_center.npz`, `I-RAVEN/…`, `raven_…`; else null. */
+/** What kind of candidates a path tells of: `iraven_center.npz`, `I-RAVEN/…`, `raven-fair_…`; else null. */
 export function variantOf(location: string): Variant | null {
   const near = path.resolve(location).split(path.sep).slice(-2).reverse();
   const told = near.find((name) => /(^|[^a-z])i?-?raven([^a-z]|$)/i.test(name));
   if (told === undefined) return null;
+  // RAVEN-F is the folder that RAVEN-FAIR's own program writes.
+  if (/raven[-_](f|fair)([^a-z]|$)/i.test(told)) return 'raven-fair';
+  if (/raven[-_]unique([^a-z]|$)/i.test(told)) return 'raven-unique';
   return /(^|[^a-z])i-?raven([^a-z]|$)/i.test(told) ? 'i-raven' : 'raven';
 }
 

@@ -1,9 +1,9 @@
 /** Every system of the registry: what it needs, what it can do, and how well it was measured to do it. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Variant } from '../matrix/index.js';
+import { PAPER_VARIANTS, type Variant } from '../matrix/index.js';
 import { SYSTEMS, type Capability, type Needs, type System } from '../models/index.js';
-import { accuracyRow, groupsOf, PAPER_VARIANTS } from './compare.js';
+import { accuracyRow, groupsOf } from './compare.js';
 import { paperRows, paperShare } from './report/paper.js';
 import { readMeasured, type MeasuredModel } from './results/index.js';
 import { meanOf } from './statistics.js';

@@ -1,7 +1,15 @@
 /** The value tables of the data sets: what each level of an attribute means. */
 
-/** Names by Type level; level 0 exists in the data sets' tables but is never used. */
-export const TYPES = ['none', 'triangle', 'square', 'pentagon', 'hexagon', 'circle'] as const;
+/** Names by Type level; level 0 exists in the data sets' tables but is never used, and a line only in meshes. */
+export const TYPES = [
+  'none',
+  'triangle',
+  'square',
+  'pentagon',
+  'hexagon',
+  'circle',
+  'line',
+] as const;
 
 /** Fraction of the slot that an entity fills, by Size level. */
 export const SIZES = [0.4, 0.5, 0.6, 0.7, 0.8, 0.9] as const;

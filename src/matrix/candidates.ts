@@ -3,7 +3,9 @@
  * makes the answer the candidate most like all others. I-RAVEN (Hu et al., "Stratified Rule-Aware
  * Network for Abstract Visual Reasoning") changes three attributes in all combinations, so that every
  * value is shared by half of the candidates and the answer cannot be told without the context.
+ * RAVEN-FAIR (`candidates-fair.ts`) also changes wrong ones further.
  */
+import { fairCandidates } from './candidates-fair.js';
 import {
   coherentLevels,
   independentLevels,
@@ -16,10 +18,19 @@ import {
 } from './edits.js';
 import { modifiableAttributes, type Modifiable } from './modifiable.js';
 import type { Plan } from './plan.js';
-import type { AttributeChange, Candidate, Panel, Rule, Variant } from './problem.js';
+import type {
+  AttributeChange,
+  Candidate,
+  ComponentRules,
+  Panel,
+  Rule,
+  Variant,
+} from './problem.js';
 import type { Random } from './random.js';
+import { renderPanel } from './render-panel.js';
 import { VALUE_ATTRIBUTES } from './rules.js';
 import type { PossibleRules } from './sampling.js';
+import { rulesHold } from './symbolic.js';
 
 const CANDIDATE_COUNT = 8;
 const DISTRACTOR_COUNT = CANDIDATE_COUNT - 1;
@@ -29,6 +40,8 @@ interface Situation {
   readonly random: Random;
   readonly plan: Plan;
   readonly possible: readonly PossibleRules[];
+  /** The eight context panels. */
+  readonly context: readonly Panel[];
   readonly answer: Panel;
 }
 
@@ -66,10 +79,36 @@ function ravenSource(situation: Situation, { component, attribute }: AttributeCh
   return independentLevels(context, attribute);
 }
 
+/** Pixels four at a time, which are compared faster. */
+const wordsOf = (picture: Uint8Array): Int32Array => new Int32Array(picture.buffer);
+
+function isEqual(a: Int32Array, b: Int32Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/**
+ * What RAVEN-FAIR's program asks of a wrong candidate, of RAVEN's kind too: it breaks a rule, and it
+ * looks like none before it.
+ */
+function unlikeOthers({ plan, possible, context, answer }: Situation): (panel: Panel) => boolean {
+  const { layout } = plan;
+  const seen = [wordsOf(renderPanel(layout, answer))];
+  const rules = possible.map(rulesOf);
+  return (panel) => {
+    if (rulesHold(layout, rules, [...context, panel])) return false;
+    const picture = wordsOf(renderPanel(layout, panel));
+    if (seen.some((other) => isEqual(other, picture))) return false;
+    seen.push(picture);
+    return true;
+  };
+}
+
 /** RAVEN: seven times, one attribute of the answer is changed. */
 function ravenCandidates(
   situation: Situation,
   modifiable: readonly Modifiable[],
+  accept: (panel: Panel) => boolean,
 ): Candidate[] | string {
   const remaining = modifiable.map((change) => ({
     change,
@@ -82,7 +121,8 @@ function ravenCandidates(
     if (remaining.length === 0) return tooFew(candidates.length - 1);
     const at = situation.random.below(remaining.length);
     const { change, next } = remaining[at];
-    candidates.push(changed(answer, change, next()));
+    const candidate = changed(answer, change, next());
+    if (accept(candidate.panel)) candidates.push(candidate);
     if (--remaining[at].budget === 0) remaining.splice(at, 1);
   }
   return candidates;
@@ -154,14 +194,29 @@ function bisectOne(situation: Situation, change: Modifiable): Candidate[] | stri
   return candidates;
 }
 
+const someOf = <T>(random: Random, items: readonly T[], count: number): T[] =>
+  random.subset(items.length, count).map((index) => items[index]);
+
+/** Three attributes, or as many as there are. With a mesh, one or more of them are of the mesh. */
+function pickThree(
+  { random, plan }: Situation,
+  modifiable: readonly Modifiable[],
+): readonly Modifiable[] {
+  if (!plan.layout.mesh) return someOf(random, modifiable, Math.min(3, modifiable.length));
+  if (modifiable.length <= 3) return modifiable;
+  const last = plan.components.length - 1;
+  const lines = modifiable.filter(({ component }) => component === last);
+  const figures = modifiable.filter(({ component }) => component !== last);
+  const count = random.between(1, lines.length);
+  return [...someOf(random, lines, count), ...someOf(random, figures, 3 - count)];
+}
+
 /** I-RAVEN: attribute bisection over three attributes, or over as many as there are. */
 function bisectionCandidates(
   situation: Situation,
   modifiable: readonly Modifiable[],
 ): Candidate[] | string {
-  const { random } = situation;
-  const indices = random.subset(modifiable.length, Math.min(3, modifiable.length));
-  const drawn = indices.map((index) => modifiable[index]);
+  const drawn = pickThree(situation, modifiable);
   const picked = [
     ...drawn.filter(({ attribute }) => attribute !== 'Number'),
     ...drawn.filter(({ attribute }) => attribute === 'Number'),
@@ -170,6 +225,13 @@ function bisectionCandidates(
   if (picked.length === 2) return bisectTwo(situation, picked);
   return picked.length === 1 ? bisectOne(situation, picked[0]) : tooFew(0);
 }
+
+const rulesOf = ([position, type, size, color]: PossibleRules): ComponentRules => [
+  position.rule,
+  type.rule,
+  size.rule,
+  color.rule,
+];
 
 /**
  * The answer, first, and seven wrong candidates; all eight differ. Where the plan lets too few
@@ -180,16 +242,23 @@ export function makeCandidates(
   variant: Variant,
   plan: Plan,
   possible: readonly PossibleRules[],
-  answer: Panel,
+  panels: readonly Panel[],
 ): Candidate[] | string {
-  const situation: Situation = { random, plan, possible, answer };
-  const rules = possible.map(
-    ([position, type, size, color]) => [position.rule, type.rule, size.rule, color.rule] as const,
-  );
-  const modifiable = modifiableAttributes(plan.components, rules, answer);
-  return variant === 'raven'
-    ? ravenCandidates(situation, modifiable)
-    : bisectionCandidates(situation, modifiable);
+  const answer = panels[8];
+  const situation: Situation = { random, plan, possible, context: panels.slice(0, 8), answer };
+  const modifiable = modifiableAttributes(plan.components, possible.map(rulesOf), answer);
+  switch (variant) {
+    case 'raven':
+      return ravenCandidates(situation, modifiable, () => true);
+    case 'raven-unique':
+      return ravenCandidates(situation, modifiable, unlikeOthers(situation));
+    case 'i-raven':
+      return bisectionCandidates(situation, modifiable);
+    case 'raven-fair': {
+      const made = fairCandidates(situation, CANDIDATE_COUNT, unlikeOthers(situation));
+      return made.length === CANDIDATE_COUNT ? made : tooFew(made.length - 1);
+    }
+  }
 }
 
 /** Puts candidates, the answer first, into random order. */

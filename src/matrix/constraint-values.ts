@@ -33,7 +33,7 @@ interface RuleWords {
 
 const signed = (value: number): string => (value > 0 ? `+${value}` : String(value));
 
-function findRuleName(reading: Given, text: string): RuleName {
+export function findRuleName(reading: Given, text: string): RuleName {
   const normal = text.toLowerCase().replace(/[ -]/g, '_');
   const name = RULE_NAMES.find((known) => known.toLowerCase() === normal);
   if (!name) {

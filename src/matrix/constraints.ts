@@ -22,11 +22,15 @@
  *   or a grey value, angles in degrees, slots counted from 1; types, sizes and colors by level as well.
  *   Where no rule is fixed, only rules that such a start allows are drawn.
  * - uniform: whether all entities of a component are alike (noisy configurations only).
+ * - regime: the name of a regime of A-I-RAVEN, or an object such as { "color": { "train": "constant" },
+ *   "size": { "test": "arithmetic" } }: rules that training has and the test has not, or the other way
+ *   round; it holds for all components. split: train, val or test, which part of it is made.
  * - distractors: which attributes wrong candidates may change; here a component that is left out is not
  *   changed at all.
  */
 import { UNIFORMITIES } from './attributes.js';
 import {
+  findRuleName,
   readAngle,
   readColor,
   readNumber,
@@ -36,9 +40,17 @@ import {
   readType,
 } from './constraint-values.js';
 import { ArgumentError, boolean, isRecord, oneOf, read, shown, type Given } from '../base/index.js';
+import { otherRules, REGIME_NAMES, REGIMES, regimeTables, SPLITS } from './regimes.js';
+import type { Regime, Split } from './regimes.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
-import { CANDIDATE_ATTRIBUTES, type CandidateAttribute } from './problem.js';
+import {
+  CANDIDATE_ATTRIBUTES,
+  RULE_NAMES,
+  type CandidateAttribute,
+  type Rule,
+  type RuleName,
+} from './problem.js';
 import {
   groupOf,
   RULE_GROUPS,
@@ -192,19 +204,65 @@ function readDistractors(entry: Given | undefined, layout: ComponentLayout): Can
   });
 }
 
+const REGIME_KEYS = ['position', 'type', 'size', 'color'] as const;
+
+/** One rule's name, or a list of them. */
+function readRuleNames(given: Given): RuleName[] {
+  const items = Array.isArray(given.value) ? given.items(1, RULE_NAMES.length) : [given];
+  return items.map((item) =>
+    typeof item.value === 'string'
+      ? findRuleName(item, item.value)
+      : item.expected("a rule's name, or a list of them"),
+  );
+}
+
+/** The rules of training that an attribute's entry names, itself or by those of the test. */
+function readTrainRules(given: Given): RuleName[] {
+  const { train, test } = given.members(['train', 'test']);
+  if (train.isPresent === test.isPresent) {
+    given.fail('give the rules of "train" or those of "test"; the other part has the rest');
+  }
+  return train.isPresent ? readRuleNames(train) : otherRules(readRuleNames(test));
+}
+
+function readRegime(given: Given): Regime {
+  if (typeof given.value === 'string') return REGIMES[oneOf(REGIME_NAMES)(given)];
+  const members = given.members(REGIME_KEYS);
+  const entries = REGIME_KEYS.filter((key) => members[key].isPresent).map((key) => [
+    groupOf(ATTRIBUTE_KEYS[key]),
+    readTrainRules(members[key]),
+  ]);
+  if (entries.length === 0) given.fail(`name at least one of ${REGIME_KEYS.join(', ')}`);
+  return Object.fromEntries(entries) as Regime;
+}
+
 /**
  * Reads constraints for a layout from a JSON value, as described at the top of this file. Throws an
  * ArgumentError of one sentence that names the place where something is unknown or impossible.
+ * @param split the part of a regime if the value does not name it; train unless told
  */
-export function parseConstraints(value: unknown, layout: ConfigurationLayout): Plan {
+export function parseConstraints(
+  value: unknown,
+  layout: ConfigurationLayout,
+  split: Split = 'train',
+): Plan {
   if (!isRecord(value)) {
     throw new ArgumentError(`constraints: expected an object, found ${shown(value)}`);
   }
-  return read((root) => readPlan(root, layout), value, ArgumentError);
+  return read((root) => readPlan(root, layout, split), value, ArgumentError);
 }
 
-function readPlan(root: Given, layout: ConfigurationLayout): Plan {
-  const parts = root.members(['rules', 'start', 'uniform', 'distractors']);
+/** The split that a JSON value of constraints names, if it does. */
+export function splitOf(value: unknown): Split | undefined {
+  return isRecord(value) ? SPLITS.find((split) => split === value.split) : undefined;
+}
+
+function readPlan(root: Given, layout: ConfigurationLayout, given: Split): Plan {
+  const parts = root.members(['rules', 'start', 'uniform', 'distractors', 'regime', 'split']);
+  const regime = parts.regime.isPresent ? readRegime(parts.regime) : undefined;
+  if (parts.split.isPresent && !regime)
+    parts.split.fail('a split is of a regime, which is missing');
+  const split = parts.split.isPresent ? oneOf(SPLITS)(parts.split) : given;
   const rules = entriesOf(parts.rules, layout);
   const starts = entriesOf(parts.start, layout);
   const uniforms = entriesOf(parts.uniform, layout);
@@ -217,7 +275,8 @@ function readPlan(root: Given, layout: ConfigurationLayout): Plan {
     const rule = rules[index];
     const start = starts[index];
     const uniform = uniforms[index];
-    const tables = rule ? readRules(rule, own, free.tables) : free.tables;
+    const allowed = rule ? readRules(rule, own, free.tables) : free.tables;
+    const tables = regime ? regimeTables(allowed, regime, split) : allowed;
     const fixed = start ? readStarts(start, own) : free.starts;
     return {
       layout: own,
@@ -229,5 +288,23 @@ function readPlan(root: Given, layout: ConfigurationLayout): Plan {
         : undefined,
     };
   });
-  return { layout, components };
+  // Without it, problem i of the test would be problem i of training with one rule exchanged.
+  return regime ? { layout, components, salt: 1 + SPLITS.indexOf(split) } : { layout, components };
+}
+
+/** The JSON value that fixes exactly these rules, by component: what makes more matrices of them. */
+export function constraintsOfRules(rules: readonly (readonly Rule[])[]): {
+  readonly rules: Record<string, { name: string; value: number }>[];
+} {
+  return {
+    rules: rules.map((own) =>
+      Object.fromEntries(
+        own.map(({ attribute, name, value }) => [
+          // Constant is a rule of number and position together; either name means it.
+          attribute === 'Number/Position' ? 'position' : attribute.toLowerCase(),
+          { name: name.toLowerCase().replace('_', ' '), value },
+        ]),
+      ),
+    ),
+  };
 }

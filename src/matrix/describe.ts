@@ -3,7 +3,8 @@
  * texts; English only.
  */
 import { ANGLES, COLORS, SIZES, TYPES } from './attributes.js';
-import { layoutOf, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
+import { layoutOfProblem, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
+import { MESH, MESH_SLOT_NAMES } from './mesh.js';
 import type {
   AttributeChange,
   ComponentPanel,
@@ -83,18 +84,28 @@ export function describeRule(rule: Rule): string {
   return `${attribute}: ${words}, ${ruleMeaning(rule)}`;
 }
 
+const describeEach = (rules: readonly Rule[]): string[] => rules.map(describeRule);
+
+/** Lines have no type, size or color; their positions make quarter turns. */
+function describeMeshRules([rule]: readonly Rule[]): string[] {
+  if (rule.name !== 'Progression' || rule.attribute !== 'Position') return [describeRule(rule)];
+  const way = rule.value > 0 ? 'counter-clockwise' : 'clockwise';
+  return [`Position: progression, a quarter turn ${way} in each column`];
+}
+
 /** "Left: " where there is more than one component, else nothing. */
 const prefix = (layout: ConfigurationLayout, component: number): string =>
   layout.components.length > 1 ? `${layout.components[component].name}: ` : '';
 
 /** The rules of a problem, one line each, with the component's name where there are two. */
 export function describeRules(
-  problem: Pick<Problem, 'configuration' | 'noisy' | 'rules'>,
+  problem: Pick<Problem, 'configuration' | 'noisy' | 'mesh' | 'rules'>,
 ): string[] {
-  const layout = layoutOf(problem.configuration, problem.noisy);
-  return problem.rules.flatMap((rules, component) =>
-    rules.map((rule) => prefix(layout, component) + describeRule(rule)),
-  );
+  const layout = layoutOfProblem(problem);
+  return problem.rules.flatMap((rules, component) => {
+    const words = layout.components[component] === MESH ? describeMeshRules : describeEach;
+    return words(rules).map((line) => prefix(layout, component) + line);
+  });
 }
 
 /** Names of the Color levels that people have a word for; the others are greys by their value. */
@@ -118,9 +129,11 @@ const SLOT_NAMES: Record<number, readonly string[]> = {
     'bottom',
     'bottom right',
   ],
+  12: MESH_SLOT_NAMES,
 };
 
 function describeLook({ type, size, color, angle }: Entity): string {
+  if (TYPES[type] === 'line') return 'line';
   const upright = ANGLES[angle] === 0 || TYPES[type] === 'circle';
   const turned = upright ? '' : `, turned by ${ANGLES[angle]} degrees`;
   return `${colorName(color)} ${TYPES[type]} of size ${SIZES[size]}${turned}`;

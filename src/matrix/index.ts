@@ -13,10 +13,12 @@ export * from './attributes.js';
 export { SHEET_COLOURS, type Rgb } from './colours.js';
 export { HUMAN_ACCURACY, RAVEN_ORDER } from './human-accuracy.js';
 export * from './layouts.js';
+export { MESH, MESH_SLOT_NAMES } from './mesh.js';
 export * from './problem.js';
 export { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 export * from './random.js';
 export * from './rules.js';
+export * from './rule-parameters.js';
 export {
   answerOf,
   samplePanels,
@@ -56,12 +58,17 @@ export {
 } from './render-panel.js';
 export { ProblemReader } from './problem-reader.js';
 export { PanelReader, type ReadComponent, type ReadPanel } from './panel-reader.js';
+export * from './resize.js';
+export * from './task-views.js';
 export { panelsOf, type ProblemPanels } from './problem-panels.js';
 export * from './symbolic.js';
+export * from './i-raven-x.js';
 export * from './json.js';
+export * from './text.js';
 export * from './validation.js';
 export * from './describe.js';
-export { parseConstraints } from './constraints.js';
+export { constraintsOfRules, parseConstraints, splitOf } from './constraints.js';
+export { REGIME_NAMES, REGIMES, type Regime, type RegimeName, type Split } from './regimes.js';
 export {
   decodeNpy,
   encodeNpy,

@@ -3,12 +3,16 @@
  * every wrong candidate gets wrong.
  */
 import { describeChange, describeRules } from './describe.js';
-import { layoutOf, type ConfigurationLayout } from './layouts.js';
+import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
 import type { Problem } from './problem.js';
 
-/** The configuration's name with `-noisy` for a noisy one; bundles and items are named so. */
-export const layoutName = (layout: Pick<ConfigurationLayout, 'configuration' | 'noisy'>): string =>
-  layout.noisy ? `${layout.configuration}-noisy` : layout.configuration;
+/** The configuration's name with `-noisy` for a noisy one and `-mesh` for one with a mesh; bundles and items are named so. */
+export const layoutName = ({
+  configuration,
+  noisy,
+  mesh = false,
+}: Pick<ConfigurationLayout, 'configuration' | 'noisy'> & { readonly mesh?: boolean }): string =>
+  `${configuration}${noisy ? '-noisy' : ''}${mesh ? '-mesh' : ''}`;
 
 const INDEX_DIGITS = 5;
 
@@ -29,7 +33,7 @@ export const ANSWER_COLUMNS = [
 
 /** A problem's line in an answer file; candidates are counted from 1, as people see them. */
 export function answerRow(problem: Problem, seed: number, index: number): string[] {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   return [
     itemName(layout, index),
     layoutName(layout),

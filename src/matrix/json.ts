@@ -7,7 +7,11 @@
  *         [ { "slot": 0, "type": 5, "size": 2, "color": 0, "angle": 3 } ] } ] }, … 8 ],
  *       "candidates": [ { "panel": { … }, "changes": [ { "component": 0, "attribute": "Size" } ] }, … 8 ],
  *       "target": 4,
- *       "rules": [ [ { "name": "Constant", "attribute": "Number/Position", "value": 0 }, … 4 ] ] }
+ *       "rules": [ [ { "name": "Constant", "attribute": "Number/Position", "value": 0,
+ *                      "direction": null, "index": 0 }, … 4 ] ] }
+ *
+ * `direction` and `index` follow from the panels (`rule-parameters.ts`): they are written for others to
+ * read and not looked at when a problem is read.
  */
 import { ANGLES, COLORS, SIZES, TYPES, UNIFORMITIES } from './attributes.js';
 import {
@@ -16,8 +20,10 @@ import {
   integer,
   isRecord,
   list,
+  nullable,
   object,
   oneOf,
+  optional,
   read,
   shown,
   type Reader,
@@ -34,18 +40,21 @@ import {
   type Problem,
   type Rule,
 } from './problem.js';
+import { problemRuleParameters, type RuleParameters } from './rule-parameters.js';
 import { validateProblem } from './validation.js';
 
 const VERSION = 1 as const;
 
 /** A problem as a JSON value. */
-export interface ProblemJson extends Problem {
+export interface ProblemJson extends Omit<Problem, 'rules'> {
   readonly version: typeof VERSION;
+  /** One entry for each component, of four rules. */
+  readonly rules: readonly (readonly RuleParameters[])[];
 }
 
 /** The most components and slots that any layout has: bounds on what is read before it is checked. */
-const MOST_COMPONENTS = 2;
-const MOST_SLOTS = 9;
+const MOST_COMPONENTS = 3;
+const MOST_SLOTS = 12;
 
 const copyEntity = ({ slot, type, size, color, angle }: Entity): Entity => ({
   slot,
@@ -62,14 +71,13 @@ const copyPanel = ({ components }: Panel): Panel => ({
   })),
 });
 
-const copyRule = ({ name, attribute, value }: Rule): Rule => ({ name, attribute, value });
-
 /** A problem as a JSON value that shares nothing with it and has its keys in a fixed order. */
 export function problemToJson(problem: Problem): ProblemJson {
   return {
     version: VERSION,
     configuration: problem.configuration,
     noisy: problem.noisy,
+    ...(problem.mesh && { mesh: true }),
     variant: problem.variant,
     context: problem.context.map(copyPanel),
     candidates: problem.candidates.map(({ panel, changes }) => ({
@@ -77,12 +85,7 @@ export function problemToJson(problem: Problem): ProblemJson {
       changes: changes.map(({ component, attribute }) => ({ component, attribute })),
     })),
     target: problem.target,
-    rules: problem.rules.map(([position, type, size, color]): ComponentRules => [
-      copyRule(position),
-      copyRule(type),
-      copyRule(size),
-      copyRule(color),
-    ]),
+    rules: problemRuleParameters(problem),
   };
 }
 
@@ -111,11 +114,19 @@ const candidate = object({
   changes: list(change, { max: MOST_COMPONENTS * CANDIDATE_ATTRIBUTES.length }),
 });
 
-const rule = object({
+const ruleFields = object({
   name: oneOf(RULE_NAMES),
   attribute: oneOf(RULE_ATTRIBUTES),
   value: integer({ min: -2, max: 2 }),
+  direction: optional(nullable(oneOf(['left', 'right']))),
+  index: optional(integer({ min: 0 })),
+  mesh: optional(boolean),
 });
+
+const rule: Reader<Rule> = (given) => {
+  const { name, attribute, value } = ruleFields(given);
+  return { name, attribute, value };
+};
 
 const componentRules: Reader<ComponentRules> = (given) => {
   const [position, type, size, color] = given.items(4, 4).map(rule);
@@ -126,6 +137,7 @@ const problemFields = object({
   version: oneOf([VERSION]),
   configuration: oneOf(CONFIGURATIONS),
   noisy: boolean,
+  mesh: optional(boolean),
   variant: oneOf(VARIANTS),
   context: list(panel, { min: 8, max: 8 }),
   candidates: list(candidate, { min: 8, max: 8 }),

@@ -4,9 +4,13 @@
  */
 import { levels, UPRIGHT, type LevelRange } from './attributes.js';
 import { ArgumentError } from '../base/index.js';
-import { CONFIGURATIONS, type Configuration } from './problem.js';
+import { MESH } from './mesh.js';
+import { CONFIGURATIONS, type Configuration, type Problem } from './problem.js';
 
-/** A place for one entity, in fractions of the image. */
+/**
+ * A place for one entity, in fractions of the image. Of a line, `row` and `column` are its start, `width`
+ * and `height` the row and column of its end, as the data sets have it.
+ */
 export interface Slot {
   readonly row: number;
   readonly column: number;
@@ -24,6 +28,10 @@ export interface ComponentLayout {
   readonly slots: readonly Slot[];
   /** Levels of Number: level n - 1 for n entities. */
   readonly number: LevelRange;
+  /** The highest level of Number that is drawn freely; absent: that of `number`. */
+  readonly mostDrawn?: number;
+  /** Slots that a progression of Position moves in each column, whatever its step; absent: its step. */
+  readonly turn?: number;
   readonly type: LevelRange;
   readonly size: LevelRange;
   readonly color: LevelRange;
@@ -34,6 +42,8 @@ export interface ComponentLayout {
 export interface ConfigurationLayout {
   readonly configuration: Configuration;
   readonly noisy: boolean;
+  /** Whether a mesh is the last component. */
+  readonly mesh: boolean;
   /** Name of the structure in the data sets, e.g. `Left_Right`. */
   readonly structure: 'Singleton' | 'Left_Right' | 'Up_Down' | 'Out_In';
   /** Folder name in the data sets. */
@@ -164,6 +174,7 @@ function build(configuration: Configuration, noisy: boolean): ConfigurationLayou
   return {
     configuration,
     noisy,
+    mesh: false,
     structure: blueprint.structure,
     folder: noiseFree ? blueprint.folder + NOISE_FREE_SUFFIX : blueprint.folder,
     components: blueprint.components(noiseFree),
@@ -181,13 +192,27 @@ for (const configuration of CONFIGURATIONS) {
 /** All ten layouts: the seven configurations and the noisy forms of the three with grids. */
 export const ALL_LAYOUTS: readonly ConfigurationLayout[] = [...LAYOUTS.values()];
 
+const withMesh = new Map(
+  ALL_LAYOUTS.map((layout) => [
+    layout,
+    { ...layout, mesh: true, components: [...layout.components, MESH] },
+  ]),
+);
+
+/** The ten layouts with a mesh, as I-RAVEN-Mesh has them. */
+export const MESH_LAYOUTS: readonly ConfigurationLayout[] = [...withMesh.values()];
+
 /** Whether a configuration has both a noisy and a noise-free form. */
 export const hasGrid = (configuration: Configuration): boolean => BLUEPRINTS[configuration].grid;
 
 /** The layout of a configuration. Only those with grids have a noisy form. */
-export function layoutOf(configuration: Configuration, noisy = false): ConfigurationLayout {
+export function layoutOf(
+  configuration: Configuration,
+  noisy = false,
+  mesh = false,
+): ConfigurationLayout {
   const layout = LAYOUTS.get(noisy ? `${configuration}-noisy` : configuration);
-  if (layout) return layout;
+  if (layout) return (mesh && withMesh.get(layout)) || layout;
   if (!(CONFIGURATIONS as readonly string[]).includes(configuration)) {
     throw new ArgumentError(unknownConfiguration(configuration));
   }
@@ -195,6 +220,14 @@ export function layoutOf(configuration: Configuration, noisy = false): Configura
     `configuration ${configuration} has no noisy form: only out-in-grid, grid-2x2 and grid-3x3 have one`,
   );
 }
+
+/** The layout of a problem. */
+export const layoutOfProblem = ({
+  configuration,
+  noisy,
+  mesh,
+}: Pick<Problem, 'configuration' | 'noisy' | 'mesh'>): ConfigurationLayout =>
+  layoutOf(configuration, noisy, mesh);
 
 /** Display name of the paper, e.g. `O-IC`. */
 export const paperName = (configuration: Configuration): string => BLUEPRINTS[configuration].alias;

@@ -4,6 +4,7 @@
  * needs the same order of floating-point operations.
  */
 import type { ComponentLayout } from './layouts.js';
+import { drawMesh, MESH, segmentOf } from './mesh.js';
 import type { Entity } from './problem.js';
 import { roundHalfEven, type Point } from './raster.js';
 import { cosineOf, sineOf } from './raster-rotate.js';
@@ -20,8 +21,13 @@ import {
 /** Room that a box leaves for the outline, as a fraction of the image. */
 const BOX_MARGIN = 3 / IMAGE_SIZE;
 
-function coveredRuns(figure: Figure): number[] {
-  const { data } = drawFigure(figure, BLACK_INK);
+function lineMask({ slot }: Entity): number[] {
+  const data = new Uint8Array(IMAGE_SIZE * IMAGE_SIZE);
+  drawMesh({ width: IMAGE_SIZE, height: IMAGE_SIZE, data }, [slot], BLACK_INK);
+  return coveredRuns(data);
+}
+
+function coveredRuns(data: Uint8Array): number[] {
   const runs: number[] = [];
   let start = data.indexOf(BLACK_INK);
   while (start >= 0) {
@@ -42,12 +48,13 @@ const MOST_MASKS = 8192;
  * and length. The colour does not matter.
  */
 export function entityMask(layout: ComponentLayout, entity: Entity): readonly number[] {
+  if (layout === MESH) return lineMask(entity);
   const figure = figureOf(layout, entity);
   const { type, centre, unit, scale, angle } = figure;
   const key = `${type} ${centre[0]} ${centre[1]} ${unit} ${scale} ${angle}`;
   const known = knownMasks.get(key);
   if (known) return known;
-  const mask = Object.freeze(coveredRuns(figure));
+  const mask = Object.freeze(coveredRuns(drawFigure(figure, BLACK_INK).data));
   if (knownMasks.size >= MOST_MASKS) knownMasks.clear();
   knownMasks.set(key, mask);
   return mask;
@@ -89,11 +96,19 @@ function spanOf(values: readonly number[]): [centre: number, extent: number] {
   return [(low + high) / 2, high - low + BOX_MARGIN];
 }
 
+function lineBox({ slot }: Entity): [row: number, column: number, height: number, width: number] {
+  const ends = segmentOf(MESH.slots[slot], IMAGE_SIZE);
+  const [column, width] = spanOf(ends.map(([x]) => x));
+  const [row, height] = spanOf(ends.map(([, y]) => y));
+  return [toFourDigits(row), toFourDigits(column), toFourDigits(height), toFourDigits(width)];
+}
+
 /** The box around an entity at its angle: row and column of its centre, height, width; fractions. */
 export function realBoundingBox(
   layout: ComponentLayout,
   entity: Entity,
 ): [row: number, column: number, height: number, width: number] {
+  if (layout === MESH) return lineBox(entity);
   const figure = figureOf(layout, entity);
   if (figure.type === 'circle') {
     const side = toFourDigits((2 * radiusOf(figure)) / IMAGE_SIZE + BOX_MARGIN);

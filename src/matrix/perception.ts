@@ -3,7 +3,7 @@
  * larger or darker. A model that fails these does not see the picture that it is asked to reason about.
  */
 import { TYPES } from './attributes.js';
-import { layoutOf, type ConfigurationLayout } from './layouts.js';
+import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
 import type { ComponentPanel, Entity, Problem } from './problem.js';
 import { Random } from './random.js';
 import { LETTERS } from './vlm-item.js';
@@ -62,7 +62,7 @@ function numberQuestion(
 const shapeQuestion = (place: string, type: number, several: boolean): PerceptionQuestion => ({
   kind: 'shape',
   question: `Which shape ${several ? 'do the figures' : 'does the figure'} ${place} have?`,
-  options: lettered(TYPES.slice(1)),
+  options: lettered(TYPES.slice(1, TYPES.indexOf('circle') + 1)),
   answer: LETTERS[type - 1],
 });
 
@@ -87,7 +87,7 @@ export function perceptionQuestions(
   seed: number,
   index: number,
 ): PerceptionQuestion[] {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const random = new Random(seed, index, PERCEPTION_STREAM);
   const questions: PerceptionQuestion[] = [];
   const figures = layout.components.flatMap(({ name }, i) => (name in PARTS ? [i] : []));

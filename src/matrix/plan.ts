@@ -33,6 +33,8 @@ export interface ComponentPlan {
 export interface Plan {
   readonly layout: ConfigurationLayout;
   readonly components: readonly ComponentPlan[];
+  /** Keeps plans apart that would otherwise draw the same things for the same seed and index. */
+  readonly salt?: number;
 }
 
 const NOTHING_FIXED: RowStart = {};

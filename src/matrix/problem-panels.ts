@@ -1,6 +1,6 @@
 /** A problem as pictures: what a solver asks for, and a page shows. */
 import { ArgumentError } from '../base/index.js';
-import { layoutOf } from './layouts.js';
+import { layoutOfProblem } from './layouts.js';
 import type { Panel, Problem } from './problem.js';
 import { renderPanel64 } from './render-panel.js';
 import { validateProblem } from './validation.js';
@@ -23,7 +23,7 @@ export function panelsOf(problem: Problem): ProblemPanels {
     throw new ArgumentError('panelsOf: expected a problem, such as sampleProblem gives');
   }
   validateProblem(problem);
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const draw = (panel: Panel): Uint8Array => renderPanel64(layout, panel);
   return {
     panels: [...problem.context.map(draw), null],

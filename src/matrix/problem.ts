@@ -16,15 +16,21 @@ export const CONFIGURATIONS = [
 ] as const;
 export type Configuration = (typeof CONFIGURATIONS)[number];
 
-/** How the seven wrong candidates are made. */
-export const VARIANTS = ['raven', 'i-raven'] as const;
+/**
+ * How the seven wrong candidates are made. `raven-unique` is RAVEN without wrong candidates that look
+ * the same; the others are described in `candidates.ts`.
+ */
+export const VARIANTS = ['raven', 'i-raven', 'raven-fair', 'raven-unique'] as const;
 export type Variant = (typeof VARIANTS)[number];
+
+/** The two that the paper reports, and that are measured unless others are asked for. */
+export const PAPER_VARIANTS = ['raven', 'i-raven'] as const satisfies readonly Variant[];
 
 /** One drawn figure. Angle has no rule: it is noise, except where a configuration fixes it. */
 export interface Entity {
   /** Index into the layout's slots. */
   readonly slot: number;
-  /** Level 1..5: triangle, square, pentagon, hexagon, circle. */
+  /** Level 1..5: triangle, square, pentagon, hexagon, circle; 6, line, in a mesh. */
   readonly type: number;
   /** Level 0..5. */
   readonly size: number;
@@ -92,6 +98,8 @@ export interface Problem {
   readonly configuration: Configuration;
   /** RAVEN's original noise on attributes and rotation; only the three configurations with grids have a noise-free form. */
   readonly noisy: boolean;
+  /** With a mesh of lines as its last component, as in I-RAVEN-Mesh; absent: without. */
+  readonly mesh?: boolean;
   readonly variant: Variant;
   /** Panels 1..8, row by row. */
   readonly context: readonly Panel[];

@@ -207,6 +207,13 @@ function drawThickSegment(raster: Raster, from: Point, to: Point, ink: number): 
 const drawCap = (raster: Raster, at: Point, ink: number): void =>
   fillCircle(raster, [toPixel(at[0]), toPixel(at[1])], 1, ink);
 
+/** A two pixels wide line between whole pixels, with round caps. */
+export function drawLine(raster: Raster, from: Point, to: Point, ink: number): void {
+  const start = toFixed(from);
+  drawCap(raster, start, ink);
+  drawThickSegment(raster, start, toFixed(to), ink);
+}
+
 /** Outlines a polygon two pixels wide; its vertices are whole pixels. */
 export function outlinePolygon(raster: Raster, vertices: readonly Point[], ink: number): void {
   const corners = vertices.map(toFixed);

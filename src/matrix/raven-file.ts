@@ -3,12 +3,13 @@
  * File names carry the problem's number and its part of the data set.
  */
 import { FormatError } from '../base/index.js';
-import { layoutOf, type ConfigurationLayout } from './layouts.js';
-import { byteStringArray, type NpyArray } from './npy.js';
+import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
+import { byteStringArray, unicodeArray, type NpyArray } from './npy.js';
 import { NpzFile, writeNpz } from './npz.js';
-import type { Problem } from './problem.js';
+import { CANDIDATE_ATTRIBUTES, type Problem } from './problem.js';
 import {
   layoutsOfStructure,
+  MESH_META_MATRIX_SHAPE,
   META_MATRIX_SHAPE,
   META_STRUCTURE_LENGTH,
   META_TARGET_LENGTH,
@@ -19,14 +20,21 @@ import {
   structureNames,
   type NamedRule,
 } from './raven-structure.js';
+import { SPLITS, type Split } from './regimes.js';
 import { IMAGE_PIXELS } from './render.js';
+import {
+  PARAMETER_ARRAYS,
+  PARAMETER_SHAPE,
+  parameterArray,
+  problemRuleParameters,
+} from './rule-parameters.js';
 import { IMAGE_SIZE } from './render-entity.js';
 import { PROBLEM_IMAGES } from './render-panel.js';
 import { candidatesConsistentWith } from './symbolic.js';
 import { memorySource, naming } from '../base/index.js';
 
-export const PARTS = ['train', 'val', 'test'] as const;
-export type Part = (typeof PARTS)[number];
+export const PARTS = SPLITS;
+export type Part = Split;
 
 /** The part of the data set that problem number `index` belongs to: 6 : 2 : 2. */
 export function partOf(index: number): Part {
@@ -75,17 +83,22 @@ export function decodeRavenNpz(bytes: Uint8Array, name = 'problem'): Promise<Rav
       file.has(key) ? file.read(key, ARRAY_LIMIT) : Promise.resolve(undefined);
     const structure = await read('structure');
     const layouts = structure ? layoutsOfStructure(strings(structure)) : [];
-    const matrix = optionalBits(await read('meta_matrix'), 'meta_matrix', META_MATRIX_SHAPE);
+    const given = await read('meta_matrix');
+    // Sets made after I-RAVEN-Mesh have room for a mesh, with it or without.
+    const room = given?.shape[0] === MESH_META_MATRIX_SHAPE[0];
+    const shape = room ? MESH_META_MATRIX_SHAPE : META_MATRIX_SHAPE;
+    const matrix = optionalBits(given, 'meta_matrix', shape);
     optionalBits(await read('meta_target'), 'meta_target', [META_TARGET_LENGTH]);
     optionalBits(await read('meta_structure'), 'meta_structure', [META_STRUCTURE_LENGTH]);
     const components = layouts.at(0)?.components.length;
+    const mesh = layouts.at(0)?.mesh ?? false;
     const predict = await read('predict');
     return {
       images: imagesOf(await file.read('image', ARRAY_LIMIT)),
       target: candidateIndex(await file.read('target', ARRAY_LIMIT), 'target'),
       predict: predict && candidateIndex(predict, 'predict'),
       layouts,
-      rules: matrix && components ? rulesOfMetaMatrix(matrix, components) : undefined,
+      rules: matrix && components ? rulesOfMetaMatrix(matrix, components, mesh) : undefined,
     };
   });
 }
@@ -143,27 +156,36 @@ export interface RavenNpzOptions {
   readonly predict?: number;
   /** Deflate the arrays; the published files store them. */
   readonly compress?: boolean;
+  /** Also the arrays of `rule-parameters.ts`, which the published files do not have. */
+  readonly ruleParameters?: boolean;
 }
 
-/** The .npz of a problem whose images are drawn, u8 [16, 160, 160]. */
+/**
+ * The .npz of a problem whose images are drawn, u8 [16, 160, 160]. RAVEN-FAIR's program
+ * writes `predict` as a list.
+ */
 export function encodeRavenNpz(
   problem: Problem,
   images: Uint8Array,
   {
     predict = candidatesConsistentWith(problem).at(0) ?? problem.target,
     compress = false,
+    ruleParameters = false,
   }: RavenNpzOptions = {},
 ): Uint8Array {
   if (images.length !== PROBLEM_IMAGES * IMAGE_PIXELS) {
     throw new FormatError(`a problem has 16 images of 160x160, not ${images.length} pixels`);
   }
-  const layout = layoutOf(problem.configuration, problem.noisy);
-  const matrix = metaMatrix(problem.rules);
+  const layout = layoutOfProblem(problem);
+  const matrix = metaMatrix(problem.rules, layout.mesh);
+  const shape = layout.mesh ? MESH_META_MATRIX_SHAPE : META_MATRIX_SHAPE;
+  const names = structureNames(layout);
   const index = (value: number): NpyArray => ({
     dtype: '<i8',
     shape: [],
     data: BigInt64Array.of(BigInt(value)),
   });
+  const fair = problem.variant === 'raven-fair' || problem.variant === 'raven-unique';
   const bits = (data: Uint8Array, shape: readonly number[]): NpyArray => ({
     dtype: '|u1',
     shape,
@@ -172,11 +194,36 @@ export function encodeRavenNpz(
   const arrays: (readonly [string, NpyArray])[] = [
     ['image', bits(images, [PROBLEM_IMAGES, IMAGE_SIZE, IMAGE_SIZE])],
     ['target', index(problem.target)],
-    ['predict', index(predict)],
-    ['meta_matrix', bits(matrix, META_MATRIX_SHAPE)],
+    ['predict', fair ? { ...index(predict), shape: [1] } : index(predict)],
+    ['meta_matrix', bits(matrix, shape)],
     ['meta_target', bits(metaTarget(matrix), [META_TARGET_LENGTH])],
-    ['structure', byteStringArray(structureNames(layout))],
+    ['structure', layout.mesh ? unicodeArray(names) : byteStringArray(names)],
     ['meta_structure', bits(metaStructure(layout), [META_STRUCTURE_LENGTH])],
+    ...(layout.mesh ? [['meta_answer_mods', answerChanges(problem)] as const] : []),
+    ...(ruleParameters ? parameterArrays(problem) : []),
   ];
   return writeNpz(arrays, { compress });
 }
+
+/** I-RAVEN-Mesh: which attributes each candidate changes, three components a candidate, the mesh last. */
+function answerChanges({ candidates, rules }: Problem): NpyArray {
+  const [components, columns] = [3, CANDIDATE_ATTRIBUTES.length];
+  const shape = [candidates.length * components, columns];
+  const data = new Uint8Array(shape[0] * columns);
+  candidates.forEach(({ changes }, candidate) => {
+    for (const { component, attribute } of changes) {
+      const place = component === rules.length - 1 ? components - 1 : component;
+      const row = candidate * components + place;
+      data[row * columns + CANDIDATE_ATTRIBUTES.indexOf(attribute)] = 1;
+    }
+  });
+  return { dtype: '|u1', shape, data };
+}
+
+const parameterArrays = (problem: Problem): (readonly [string, NpyArray])[] => {
+  const parameters = [problemRuleParameters(problem)];
+  return PARAMETER_ARRAYS.map((name) => [
+    name,
+    { dtype: '<i4', shape: PARAMETER_SHAPE, data: parameterArray(name, parameters) },
+  ]);
+};

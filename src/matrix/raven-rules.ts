@@ -13,7 +13,7 @@ import type {
   Rule,
 } from './problem.js';
 import type { NamedRule } from './raven-structure.js';
-import { VALUE_KEYS } from './rules.js';
+import { positionStep, VALUE_KEYS } from './rules.js';
 import { ruleHolds } from './symbolic.js';
 
 const STEPS = [1, -1, 2, -2] as const;
@@ -42,7 +42,9 @@ function completeRule(
     .filter((complete) => ruleHolds(layout, complete, complete, panels));
   const movesSlots = rule.name === 'Progression' && rule.attribute === 'Position';
   const found = movesSlots
-    ? possible.find(({ value }) => everyEntityMoves(panels, value, layout.slots.length))
+    ? possible.find(({ value }) =>
+        everyEntityMoves(panels, positionStep(layout, value), layout.slots.length),
+      )
     : possible.at(0);
   if (found) return found;
   throw new FormatError(`${rule.name} of ${rule.attribute} does not hold in its rows`);

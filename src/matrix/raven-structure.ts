@@ -3,7 +3,7 @@
  * tree (`structure`), and its rules and structure as multi-hot vectors (`meta_*`).
  */
 import { FormatError } from '../base/index.js';
-import { ALL_LAYOUTS, type ConfigurationLayout } from './layouts.js';
+import { ALL_LAYOUTS, MESH_LAYOUTS, type ConfigurationLayout } from './layouts.js';
 import { RULE_NAMES, type ComponentRules, type RuleAttribute, type RuleName } from './problem.js';
 
 /** A rule as files name it; the parameter is in none of them. */
@@ -26,6 +26,9 @@ const META_STRUCTURE = [
   ...['Out_Center_Single', 'In_Center_Single', 'In_Distribute_Four'],
 ];
 
+const MESH_META_ROWS = META_ROWS + RULES_PER_COMPONENT;
+
+export const MESH_META_MATRIX_SHAPE = [MESH_META_ROWS, META_COLUMNS] as const;
 export const META_MATRIX_SHAPE = [META_ROWS, META_COLUMNS] as const;
 export const META_STRUCTURE_LENGTH = META_STRUCTURE.length;
 export const META_TARGET_LENGTH = META_COLUMNS;
@@ -44,7 +47,9 @@ export function structureNames(layout: ConfigurationLayout): string[] {
 /** The layouts with this tree: one, or the noisy and the noise-free form of one configuration. */
 export function layoutsOfStructure(names: readonly string[]): ConfigurationLayout[] {
   const wanted = names.join(' ');
-  const found = ALL_LAYOUTS.filter((layout) => structureNames(layout).join(' ') === wanted);
+  const found = [...ALL_LAYOUTS, ...MESH_LAYOUTS].filter(
+    (layout) => structureNames(layout).join(' ') === wanted,
+  );
   if (found.length === 0) throw new FormatError(`unknown structure "${wanted.slice(0, 200)}"`);
   return found;
 }
@@ -55,10 +60,21 @@ export function metaStructure(layout: ConfigurationLayout): Uint8Array {
   return Uint8Array.from(META_STRUCTURE, (name) => (names.has(name) ? 1 : 0));
 }
 
-/** One row for each rule, [8, 9]: its name, then the attributes it is on. */
-export function metaMatrix(rules: readonly (ComponentRules | readonly NamedRule[])[]): Uint8Array {
-  const matrix = new Uint8Array(META_ROWS * META_COLUMNS);
-  rules.flat().forEach(({ name, attribute }, row) => {
+/**
+ * One row for each rule, [8, 9]: its name, then the attributes it is on. With a mesh [12, 9], and the
+ * rows of the mesh are the last four.
+ */
+export function metaMatrix(
+  rules: readonly (ComponentRules | readonly NamedRule[])[],
+  mesh = false,
+): Uint8Array {
+  const matrix = new Uint8Array((mesh ? MESH_META_ROWS : META_ROWS) * META_COLUMNS);
+  const rows = rules.flatMap((own, component) => {
+    const first =
+      mesh && component === rules.length - 1 ? META_ROWS : component * RULES_PER_COMPONENT;
+    return own.map((rule, i) => ({ ...rule, row: first + i }));
+  });
+  rows.forEach(({ name, attribute, row }) => {
     matrix[row * META_COLUMNS + RULE_NAMES.indexOf(name)] = 1;
     META_ATTRIBUTES.forEach((column, i) => {
       if (attribute.split('/').includes(column)) {
@@ -77,10 +93,15 @@ export function metaTarget(matrix: Uint8Array): Uint8Array {
 }
 
 /** The rules that a `meta_matrix` names, for each component. */
-export function rulesOfMetaMatrix(matrix: Uint8Array, components: number): NamedRule[][] {
+export function rulesOfMetaMatrix(
+  matrix: Uint8Array,
+  components: number,
+  mesh: boolean,
+): NamedRule[][] {
   return Array.from({ length: components }, (_, component) =>
     Array.from({ length: RULES_PER_COMPONENT }, (_, i) => {
-      const row = component * RULES_PER_COMPONENT + i;
+      const place = mesh && component === components - 1 ? 2 : component;
+      const row = place * RULES_PER_COMPONENT + i;
       return ruleOfRow(matrix.subarray(row * META_COLUMNS, (row + 1) * META_COLUMNS), row);
     }),
   );

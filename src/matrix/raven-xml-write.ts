@@ -1,20 +1,23 @@
-/** Writes the XML description of a problem, byte for byte as the data sets have it. */
+/**
+ * Writes the XML description of a problem, byte for byte as the data sets have it: attributes in
+ * alphabetical order, as Python 2 wrote them, or with a mesh in the order of Python 3.
+ */
 import { ANGLES, SIZES, TYPES } from './attributes.js';
-import { layoutOf, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
+import { layoutOfProblem, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
 import type { Candidate, ComponentRules, Entity, Panel, Problem } from './problem.js';
 import { formatSlot, formatSlots } from './raven-xml.js';
 import { entityMask, realBoundingBox } from './mask.js';
 
 /** The description of a problem: one line, ASCII, no declaration, no end of line. */
 export function formatRavenXml(problem: Problem): string {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const panels = [...problem.context, ...problem.candidates.map(({ panel }) => panel)];
   const modified = problem.variant === 'i-raven' ? formatChanges(problem.candidates) : '';
   return [
     '<Data><Panels>',
     ...panels.map((panel) => formatPanel(layout, panel)),
     '</Panels><Rules>',
-    ...problem.rules.map(formatRules),
+    ...problem.rules.map((rules, id) => formatRules(rules, id, layout.mesh)),
     `</Rules>${modified}</Data>`,
   ].join('');
 }
@@ -22,18 +25,27 @@ export function formatRavenXml(problem: Problem): string {
 function formatPanel(layout: ConfigurationLayout, panel: Panel): string {
   const components = layout.components.map((component, id) => {
     const { uniformity, entities } = panel.components[id];
+    const name = `name="${component.layout}"`;
+    const shown = `Number="${entities.length - 1}" Position="${formatSlots(component.slots)}" Uniformity="${uniformity}"`;
     return [
       `<Component id="${id}" name="${component.name}">`,
-      `<Layout Number="${entities.length - 1}" Position="${formatSlots(component.slots)}" Uniformity="${uniformity}" name="${component.layout}">`,
-      ...entities.map((entity) => formatEntity(component, entity)),
+      `<Layout ${layout.mesh ? `${name} ${shown}` : `${shown} ${name}`}>`,
+      ...entities.map((entity) => formatEntity(component, entity, layout.mesh)),
       '</Layout></Component>',
     ].join('');
   });
   return `<Panel><Struct name="${layout.structure}">${components.join('')}</Struct></Panel>`;
 }
 
-function formatEntity(layout: ComponentLayout, entity: Entity): string {
+function formatEntity(layout: ComponentLayout, entity: Entity, mesh: boolean): string {
   const { angle, color, size, type } = entity;
+  if (mesh) {
+    const levels = `Type="${type}" Size="${size}" Color="${color}" Angle="${angle}"`;
+    const [, bbox, mask, box] = /^(bbox=.*) (mask=.*) (real_bbox=.*)$/.exec(
+      extentText(layout, entity),
+    )!;
+    return `<Entity ${bbox} ${box} ${mask} ${levels} />`;
+  }
   return `<Entity Angle="${angle}" Color="${color}" Size="${size}" Type="${type}" ${extentText(layout, entity)} />`;
 }
 
@@ -59,8 +71,12 @@ function extentText(layout: ComponentLayout, entity: Entity): string {
 const formatFloat = (value: number): string =>
   Number.isInteger(value) ? value.toFixed(1) : String(value);
 
-function formatRules(rules: ComponentRules, id: number): string {
-  const lines = rules.map(({ attribute, name }) => `<Rule attr="${attribute}" name="${name}" />`);
+function formatRules(rules: ComponentRules, id: number, mesh: boolean): string {
+  const lines = rules.map(({ attribute, name }) =>
+    mesh
+      ? `<Rule name="${name}" attr="${attribute}" />`
+      : `<Rule attr="${attribute}" name="${name}" />`,
+  );
   return `<Rule_Group id="${id}">${lines.join('')}</Rule_Group>`;
 }
 

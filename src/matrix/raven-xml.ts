@@ -12,6 +12,7 @@ import { ANGLES, COLORS, SIZES, TYPES, UNIFORMITIES, UPRIGHT } from './attribute
 import { FormatError } from '../base/index.js';
 import {
   ALL_LAYOUTS,
+  MESH_LAYOUTS,
   type ComponentLayout,
   type ConfigurationLayout,
   type Slot,
@@ -73,6 +74,7 @@ export function parseRavenXml(text: string, options: RavenXmlOptions = {}): Prob
   const problem: Problem = {
     configuration: layout.configuration,
     noisy: layout.noisy,
+    ...(layout.mesh && { mesh: true }),
     variant: changes ? 'i-raven' : 'raven',
     context: all.slice(0, 8),
     candidates: all.slice(8).map((panel, i) => ({
@@ -173,7 +175,7 @@ function findStructure(
       .flat(2)
       .join(' ');
   const wanted = names(first);
-  const forms = ALL_LAYOUTS.filter(
+  const forms = [...ALL_LAYOUTS, ...MESH_LAYOUTS].filter(
     ({ structure, components }) =>
       [structure, ...components.flatMap(({ name, layout }) => [name, layout])].join(' ') === wanted,
   );

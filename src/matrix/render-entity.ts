@@ -23,6 +23,7 @@ export const BLACK_INK = 255;
 
 /** What decides the form of an entity: everything but its colour. */
 export interface Figure {
+  /** A line is no figure: `mesh.ts` draws it. */
   readonly type: (typeof TYPES)[number];
   /** Centre in whole pixels. */
   readonly centre: Point;
@@ -94,7 +95,7 @@ const UNIT_VERTICES: Readonly<Record<'triangle' | 'pentagon' | 'hexagon', readon
 /** Vertices relative to the centre before any rotation, not truncated; none for a circle. */
 export function idealVertices(figure: Figure): readonly Point[] {
   if (figure.type === 'square') return squareVertices(halfSideOfSquare(figure));
-  if (figure.type === 'circle' || figure.type === 'none') return [];
+  if (figure.type === 'circle' || figure.type === 'none' || figure.type === 'line') return [];
   const radius = radiusOf(figure);
   return UNIT_VERTICES[figure.type].map(([x, y]): Point => [x * radius, y * radius]);
 }
@@ -109,7 +110,7 @@ const squareVertices = (half: number): readonly Point[] => [
 /** Vertices as they are drawn: whole pixels relative to the centre, before any rotation. */
 export function pixelVertices(figure: Figure): readonly Point[] {
   if (figure.type === 'square') return squareVertices(Math.trunc(halfSideOfSquare(figure)));
-  if (figure.type === 'circle' || figure.type === 'none') return [];
+  if (figure.type === 'circle' || figure.type === 'none' || figure.type === 'line') return [];
   const radius = Math.trunc(radiusOf(figure));
   return UNIT_VERTICES[figure.type].map(([x, y]): Point => [
     Math.trunc(x * radius),
@@ -123,7 +124,7 @@ export const fillInk = (color: number): number => BLACK_INK - COLORS[color];
 /** Draws a figure upright: inside (unless `ink` is 0), then its black outline. */
 export function drawUpright(raster: Raster, figure: Figure, ink: number): void {
   const { centre } = figure;
-  if (figure.type === 'none') return;
+  if (figure.type === 'none' || figure.type === 'line') return;
   if (figure.type === 'circle') {
     const radius = Math.trunc(radiusOf(figure));
     if (ink !== 0) fillCircle(raster, centre, radius, ink);

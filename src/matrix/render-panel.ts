@@ -4,12 +4,14 @@
  * write into a buffer of the caller's at an offset (fastest where it is a multiple of four).
  */
 import { ArgumentError } from '../base/index.js';
-import { layoutOf, type ConfigurationLayout } from './layouts.js';
-import type { Panel, Problem } from './problem.js';
+import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
+import { MESH } from './mesh.js';
+import type { ComponentPanel, Panel, Problem } from './problem.js';
 import { FOUR_PAPER, type Sprite } from './render-forms.js';
 import { SpriteStore } from './render-sprites.js';
 import {
   downscale,
+  drawMeshInto,
   drawStructureLine,
   IMAGE_PIXELS,
   PAPER,
@@ -111,6 +113,7 @@ export class Renderer {
   /** The first `#count` are the sprites of the panel at hand, in the order of drawing. */
   readonly #panel: Sprite[] = [];
   #count = 0;
+  #mesh: ComponentPanel | undefined;
 
   constructor(options: RendererOptions = {}) {
     this.#sprites = new SpriteStore(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
@@ -155,7 +158,9 @@ export class Renderer {
     assertComponents(layout, panel);
     const { components } = panel;
     let count = 0;
+    this.#mesh = layout.mesh ? components[components.length - 1] : undefined;
     for (let index = 0; index < components.length; index++) {
+      if (layout.components[index] === MESH) continue;
       const { entities } = components[index];
       count = this.#sprites.collect(layout.components[index], entities, this.#panel, count);
     }
@@ -174,12 +179,14 @@ export class Renderer {
     const sprites = this.#panel;
     const count = this.#count;
     for (let i = 0; i < count; i++) cover(words, sprites[i]);
+    if (this.#mesh) drawMeshInto(this.#mesh, out, offset);
     drawStructureLine(layout, out, offset);
   }
 
   #drawSmall(layout: ConfigurationLayout, out: Uint8Array, offset: number): void {
     const start = out.byteOffset + offset;
-    if (start % 4 === 0 && this.#assembleSmall(layout, out.buffer, start)) return;
+    const plain = start % 4 === 0 && !this.#mesh;
+    if (plain && this.#assembleSmall(layout, out.buffer, start)) return;
     this.#draw(layout, this.#scratch, 0);
     downscale(this.#scratch, out, offset);
   }
@@ -300,7 +307,7 @@ export function renderProblemInto(
   small: Uint8Array,
   smallOffset: number,
 ): void {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   problemPanels(problem).forEach((panel, index) => {
     const offset = imagesOffset + index * IMAGE_PIXELS;
     shared.renderBothInto(layout, panel, images, offset, small, smallOffset + index * SMALL_PIXELS);
@@ -309,7 +316,7 @@ export function renderProblemInto(
 
 /** Draws the sixteen images that files hold: u8 [16, 160, 160]. */
 export function renderImagesInto(problem: Problem, out: Uint8Array): void {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   problemPanels(problem).forEach((panel, index) => {
     shared.renderInto(layout, panel, out, index * IMAGE_PIXELS);
   });
@@ -317,7 +324,7 @@ export function renderImagesInto(problem: Problem, out: Uint8Array): void {
 
 /** Draws what training looks at: u8 [9, 64, 64], the eight context panels and the answer. */
 export function renderMatrix64Into(problem: Problem, out: Uint8Array, offset = 0): void {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   matrixPanels(problem).forEach((panel, index) => {
     shared.render64Into(layout, panel, out, offset + index * SMALL_PIXELS);
   });

@@ -13,6 +13,9 @@ import { colourForm, FormMaker, type Form, type Sprite } from './render-forms.js
 /** Rough cost of the objects of a sprite or form beside what their arrays hold. */
 const OVERHEAD = 400;
 
+/** Lines are no sprites: a mesh is drawn over them. */
+const LINE = TYPES.indexOf('line');
+
 const FORMS_PER_SLOT = TYPES.length * SIZES.length * ANGLES.length;
 const SPRITES_PER_SLOT = FORMS_PER_SLOT * COLORS.length;
 
@@ -32,6 +35,7 @@ function assertDrawable(layout: ComponentLayout, entity: Entity): void {
     inTable(entity.slot, layout.slots) &&
     inTable(entity.type, TYPES) &&
     entity.type > 0 &&
+    entity.type < LINE &&
     inTable(entity.size, SIZES) &&
     inTable(entity.color, COLORS) &&
     inTable(entity.angle, ANGLES);

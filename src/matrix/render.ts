@@ -3,7 +3,8 @@
  * must equal. Images are 160x160 or 64x64 bytes, row by row, 255 white paper.
  */
 import type { ConfigurationLayout } from './layouts.js';
-import type { Panel } from './problem.js';
+import { drawMesh, MESH } from './mesh.js';
+import type { ComponentPanel, Panel } from './problem.js';
 import type { Region } from './raster-rotate.js';
 import { BLACK_INK, drawFigure, figureOf, fillInk, IMAGE_SIZE } from './render-entity.js';
 
@@ -34,10 +35,22 @@ export function drawStructureLine(
   }
 }
 
+/** Draws the lines of a mesh over what an image shows. */
+export function drawMeshInto(
+  { entities }: ComponentPanel,
+  image: Uint8Array,
+  offset: number,
+): void {
+  const data = image.subarray(offset, offset + IMAGE_PIXELS);
+  const slots = entities.map(({ slot }) => slot);
+  drawMesh({ width: IMAGE_SIZE, height: IMAGE_SIZE, data }, slots, PAPER - BLACK_INK);
+}
+
 /** Draws a panel step by step, without any cache: slow, and the measure of the fast ways. */
 export function renderPanelPlainly(layout: ConfigurationLayout, panel: Panel): Uint8Array {
   const image = new Uint8Array(IMAGE_PIXELS).fill(PAPER);
   panel.components.forEach((component, index) => {
+    if (layout.components[index] === MESH) return drawMeshInto(component, image, 0);
     for (const entity of component.entities) {
       const figure = figureOf(layout.components[index], entity);
       const layer = drawFigure(figure, fillInk(entity.color)).data;

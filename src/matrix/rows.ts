@@ -6,7 +6,15 @@
 import type { LevelRange } from './attributes.js';
 import type { ComponentPlan } from './plan.js';
 import type { Random } from './random.js';
-import { arithmeticSecond, arithmeticThird, originalRange, type PossibleRule } from './rules.js';
+import type { ComponentLayout } from './layouts.js';
+import {
+  arithmeticSecond,
+  arithmeticThird,
+  drawable,
+  originalRange,
+  positionStep,
+  type PossibleRule,
+} from './rules.js';
 import { maskSlots, slotMask } from './slots.js';
 
 /** The values of the three columns of a row. */
@@ -43,15 +51,20 @@ function distribute<T>(random: Random, [x, y, z]: Triple<T>): Square<T> {
       ];
 }
 
-function distinctLevels(random: Random, range: LevelRange, fixed: FixedLevels): Triple<number> {
+function distinctLevels(
+  random: Random,
+  start: LevelRange,
+  original: LevelRange,
+  fixed: FixedLevels,
+): Triple<number> {
   const taken = fixed.filter((level) => level !== undefined);
-  const draw = (level: number | undefined): number => {
+  const draw = (level: number | undefined, range: LevelRange): number => {
     if (level !== undefined) return level;
     const drawn = drawExcept(random, range, taken);
     taken.push(drawn);
     return drawn;
   };
-  return [draw(fixed[0]), draw(fixed[1]), draw(fixed[2])];
+  return [draw(fixed[0], start), draw(fixed[1], original), draw(fixed[2], original)];
 }
 
 function progressionRow(step: number, first: number): Triple<number> {
@@ -82,12 +95,13 @@ function colorArithmeticRows(
 
 function arithmeticRow(
   random: Random,
+  layout: ComponentLayout,
   { rule, start }: PossibleRule,
-  original: LevelRange,
   fixed: number | undefined,
 ): Triple<number> {
   const first = fixed ?? random.between(start.min, start.max);
-  const { min, max } = arithmeticSecond(rule, original, first);
+  const allowed = arithmeticSecond(rule, originalRange(layout, rule.attribute), first);
+  const { min, max } = rule.attribute === 'Number' ? drawable(layout, allowed) : allowed;
   const second = random.between(min, max);
   return [first, second, arithmeticThird(rule, first, second)];
 }
@@ -100,16 +114,16 @@ export function levelSquare(
   fixed: FixedLevels,
 ): Square<number> {
   const { rule, start } = possible;
-  if (rule.name === 'Distribute_Three') {
-    return distribute(random, distinctLevels(random, start, fixed));
-  }
   const original = originalRange(plan.layout, rule.attribute);
+  if (rule.name === 'Distribute_Three') {
+    return distribute(random, distinctLevels(random, start, original, fixed));
+  }
   if (rule.name === 'Arithmetic' && rule.attribute === 'Color') {
     return colorArithmeticRows(random, possible, original, fixed);
   }
   const row = (fixedFirst: number | undefined): Triple<number> =>
     rule.name === 'Arithmetic'
-      ? arithmeticRow(random, possible, original, fixedFirst)
+      ? arithmeticRow(random, plan.layout, possible, fixedFirst)
       : progressionRow(rule.value, fixedFirst ?? random.between(start.min, start.max));
   return [row(fixed[0]), row(fixed[1]), row(fixed[2])];
 }
@@ -183,10 +197,11 @@ function positionSquare(
   const slotCount = plan.layout.slots.length;
   const moved = (slots: readonly number[], steps: number): readonly number[] =>
     slots.map((slot) => (slot + steps + 2 * slotCount) % slotCount);
+  const step = positionStep(plan.layout, rule.value);
   const row = (index: number): Triple<readonly number[]> => {
     const first = startSlots(random, plan, start, index);
     if (rule.name === 'Arithmetic') return positionArithmeticRow(random, plan, possible, first);
-    return [first, moved(first, rule.value), moved(first, 2 * rule.value)];
+    return [first, moved(first, step), moved(first, 2 * step)];
   };
   return [row(0), row(1), row(2)];
 }

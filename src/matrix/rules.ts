@@ -110,8 +110,22 @@ function arithmeticStart(rule: Rule, range: LevelRange): LevelRange | undefined 
   return rule.value > 0 ? nonEmpty(min, max - min - offset) : nonEmpty(2 * min + offset, max);
 }
 
+/** How many slots a progression of Position moves entities in each column. */
+export const positionStep = ({ turn }: ComponentLayout, value: number): number =>
+  turn === undefined ? value : turn * Math.sign(value);
+
+/** A range of Number without what is never drawn freely. */
+export function drawable(layout: ComponentLayout, { min, max }: LevelRange): LevelRange {
+  return { min, max: Math.min(max, layout.mostDrawn ?? max) };
+}
+
 /** The levels the first column may have under a rule, or undefined where the rule is impossible. */
 export function startRange(layout: ComponentLayout, rule: Rule): LevelRange | undefined {
+  const start = unlimitedStart(layout, rule);
+  return start && groupOf(rule.attribute) === 'Number/Position' ? drawable(layout, start) : start;
+}
+
+function unlimitedStart(layout: ComponentLayout, rule: Rule): LevelRange | undefined {
   const range = originalRange(layout, rule.attribute);
   const { min, max } = range;
   switch (rule.name) {

@@ -2,13 +2,14 @@
  * Sampling of problems, as the data sets do it: rules, then the nine panels, then the candidates.
  *
  * Every problem has its own random numbers, keyed by seed and index, so it does not depend on how many
- * are made or by whom. Context and answer have a stream of their own: the two variants of one seed and
+ * are made or by whom. Context and answer have a stream of their own: the variants of one seed and
  * index share them, and the place of the answer, and differ in the wrong candidates only.
  */
 import { UNIFORMITIES } from './attributes.js';
 import { makeCandidates, shuffleCandidates } from './candidates.js';
 import { ArgumentError } from '../base/index.js';
 import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from './layouts.js';
+import { MESH } from './mesh.js';
 import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 import {
   VARIANTS,
@@ -29,17 +30,19 @@ export interface PanelRequest {
   readonly configuration: Configuration;
   /** RAVEN's original noise; only for the configurations with grids. */
   readonly noisy?: boolean;
+  /** With a mesh of lines, as in I-RAVEN-Mesh. */
+  readonly mesh?: boolean;
   /** Any safe integer. */
   readonly seed: number;
   /** Which problem of the seed, from 0. */
   readonly index: number;
+  /** Fixed rules, values or distractors, from `parseConstraints`. */
+  readonly constraints?: Plan;
 }
 
 export interface ProblemRequest extends PanelRequest {
   /** How the wrong candidates are made; `raven` where absent. */
   readonly variant?: Variant;
-  /** Fixed rules, values or distractors, from `parseConstraints`. */
-  readonly constraints?: Plan;
 }
 
 /** A complete matrix without candidates, as training uses it. */
@@ -55,10 +58,25 @@ export type PossibleRules = readonly [PossibleRule, PossibleRule, PossibleRule, 
 /** The look of an entity, without its place. */
 type Look = Omit<Entity, 'slot'>;
 
-/** The streams of random numbers of one problem. */
-const STREAMS = { panels: 0, raven: 1, 'i-raven': 2, order: 3 } as const;
-type StreamName = keyof typeof STREAMS;
+/**
+ * The streams of random numbers of one problem. `raven-unique` has RAVEN's: it differs from it only if
+ * that has two candidates that look alike. Streams added later have blocks of their own, so that the
+ * problems of a seed stay what they are.
+ */
 const STREAM_COUNT = 4;
+const BLOCK = 1 << 20;
+/** Above all blocks: streams of plans with a salt. */
+const SALTED = 1 << 24;
+const STREAMS = {
+  panels: 0,
+  raven: 1,
+  'raven-unique': 1,
+  'i-raven': 2,
+  order: 3,
+  'raven-fair': BLOCK,
+  mesh: 2 * BLOCK,
+} as const;
+type StreamName = keyof typeof STREAMS;
 
 /** With distractors fixed, some draws leave too few wrong candidates; so often another is tried. */
 const MOST_TRIES = 256;
@@ -72,9 +90,11 @@ function streamOf(
   layout: ConfigurationLayout,
   attempt: number,
   name: StreamName,
+  salt = 0,
 ): Random {
-  const place = ALL_LAYOUTS.indexOf(layout);
-  return new Random(seed, index, (place * MOST_TRIES + attempt) * STREAM_COUNT + STREAMS[name]);
+  const place = ALL_LAYOUTS.indexOf(layoutOf(layout.configuration, layout.noisy));
+  const own = (place * MOST_TRIES + attempt) * STREAM_COUNT + STREAMS[name];
+  return new Random(seed, index, salt * SALTED + own);
 }
 
 function drawRules(random: Random, plan: ComponentPlan): PossibleRules {
@@ -186,10 +206,13 @@ interface SampledMatrix extends CompleteMatrix {
   readonly possible: readonly PossibleRules[];
 }
 
-function sampleMatrix(random: Random, plan: Plan): SampledMatrix {
-  const possible = plan.components.map((component) => drawRules(random, component));
+/** A mesh has a stream of its own: the figures of a seed and index are the same with it and without. */
+function sampleMatrix(stream: (name: StreamName) => Random, plan: Plan): SampledMatrix {
+  const figures = stream('panels');
+  const streams = plan.components.map(({ layout }) => (layout === MESH ? stream('mesh') : figures));
+  const possible = plan.components.map((component, index) => drawRules(streams[index], component));
   const components = plan.components.map((component, index) =>
-    sampleComponent(random, component, possible[index]),
+    sampleComponent(streams[index], component, possible[index]),
   );
   const panels: Panel[] = [];
   for (let panel = 0; panel < 9; panel++) {
@@ -212,11 +235,22 @@ function checkIndex(index: number): void {
 
 /** The nine panels and the rules of a problem, without its candidates: cheap, for training. */
 export function samplePanels(request: PanelRequest): CompleteMatrix {
-  const { configuration, noisy = false, index } = request;
-  checkIndex(index);
-  const layout = layoutOf(configuration, noisy);
-  const { panels, rules } = sampleMatrix(streamOf(request, layout, 0, 'panels'), freePlan(layout));
+  checkIndex(request.index);
+  const plan = planOf(request);
+  const { panels, rules } = sampleMatrix(
+    (name) => streamOf(request, plan.layout, 0, name, plan.salt),
+    plan,
+  );
   return { panels, rules };
+}
+
+function planOf({ configuration, noisy = false, mesh, constraints }: PanelRequest): Plan {
+  const layout = layoutOf(configuration, noisy, mesh);
+  const plan = constraints ?? freePlan(layout);
+  if (plan.layout === layout) return plan;
+  throw new ArgumentError(
+    `the constraints are for ${plan.layout.folder}, the problem for ${layout.folder}`,
+  );
 }
 
 /** Problem `index` of seed `seed`. */
@@ -228,18 +262,13 @@ export function sampleProblem(request: ProblemRequest): Problem {
       `unknown variant "${String(variant)}": expected one of ${VARIANTS.join(', ')}`,
     );
   }
-  const layout = layoutOf(configuration, noisy);
-  const plan = request.constraints ?? freePlan(layout);
-  if (plan.layout !== layout) {
-    throw new ArgumentError(
-      `the constraints are for ${plan.layout.folder}, the problem for ${layout.folder}`,
-    );
-  }
+  const plan = planOf(request);
   let shortage = '';
   for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
-    const stream = (name: StreamName): Random => streamOf(request, layout, attempt, name);
-    const { panels, rules, possible } = sampleMatrix(stream('panels'), plan);
-    const made = makeCandidates(stream(variant), variant, plan, possible, panels[8]);
+    const stream = (name: StreamName): Random =>
+      streamOf(request, plan.layout, attempt, name, plan.salt);
+    const { panels, rules, possible } = sampleMatrix(stream, plan);
+    const made = makeCandidates(stream(variant), variant, plan, possible, panels);
     if (typeof made === 'string') {
       shortage = made;
       continue;
@@ -248,6 +277,7 @@ export function sampleProblem(request: ProblemRequest): Problem {
     return {
       configuration,
       noisy,
+      ...(request.mesh && { mesh: true }),
       variant,
       context: panels.slice(0, 8),
       candidates,

@@ -23,7 +23,7 @@ export interface LabelRule {
 export type Label = readonly (readonly LabelRule[])[];
 
 const MAX_LABEL_LENGTH = 4096;
-const MAX_COMPONENTS = 2;
+const MAX_COMPONENTS = 3;
 const MAX_RULES = 4;
 const LARGEST_VALUE = 2;
 

@@ -1,15 +1,24 @@
 /**
  * A set: many problems of one kind as the models see them, at 64x64, in one .npz with the arrays
  * `panel` u8 [N, 9, 64, 64] (the answer last), `selection` u8 [N, 8, 64, 64], `answer` i64 [N] and
- * `label` unicode [N]. Problems are read in batches, so that the size of a set does not matter.
+ * `label` unicode [N]. Sets of problems whose panels are known also have `rule_value`, `rule_direction`
+ * and `rule_index`, i32 [N, 3, 4] by component and group (`rule-parameters.ts`). Problems are read in
+ * batches, so that the size of a set does not matter.
  */
 import { FormatError } from '../base/index.js';
-import { layoutOf } from './layouts.js';
-import { unicodeArray } from './npy.js';
+import { layoutOfProblem } from './layouts.js';
+import { unicodeArray, type NpyArray } from './npy.js';
 import { NpzFile, writeNpz, type NpzArray } from './npz.js';
 import type { Problem } from './problem.js';
 import { IMAGE_PIXELS, scaleInto, SMALL_PIXELS, SMALL_SIZE, type ImageSide } from './render.js';
 import { MATRIX_PANELS, render64Into, renderMatrix64Into } from './render-panel.js';
+import {
+  PARAMETER_ARRAYS,
+  PARAMETER_SHAPE,
+  parameterArray,
+  problemRuleParameters,
+  type RuleParameters,
+} from './rule-parameters.js';
 import { formatLabel, parseLabel, type Label } from './set-label.js';
 import { naming, type ByteSource } from '../base/index.js';
 
@@ -29,6 +38,8 @@ export interface SetBatch {
   /** Index of the answer among the candidates, for each problem. */
   readonly answer: readonly number[];
   readonly label: readonly Label[];
+  /** For each problem, if its panels are known as data. */
+  readonly parameters?: readonly (readonly (readonly RuleParameters[])[])[];
 }
 
 /** Problems from anywhere, by number: a set file, a folder of RAVEN, an HDF5 cache. */
@@ -133,7 +144,7 @@ export function problemIntoBatch(
   { panel, selection }: Pick<SetBatch, 'panel' | 'selection'>,
   place: number,
 ): void {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   renderMatrix64Into(problem, panel, place * MATRIX_PIXELS);
   problem.candidates.forEach((candidate, i) =>
     render64Into(layout, candidate.panel, selection, (place * CANDIDATES + i) * SMALL_PIXELS),
@@ -145,7 +156,14 @@ export function problemToBatch(problem: Problem): SetBatch {
   const panel = new Uint8Array(MATRIX_PIXELS);
   const selection = new Uint8Array(SELECTION_PIXELS);
   problemIntoBatch(problem, { panel, selection }, 0);
-  return { count: 1, panel, selection, answer: [problem.target], label: [problem.rules] };
+  return {
+    count: 1,
+    panel,
+    selection,
+    answer: [problem.target],
+    label: [problem.rules],
+    parameters: [problemRuleParameters(problem)],
+  };
 }
 
 /** Images of RAVEN's files, u8 [16, 160, 160], scaled to a side, as one problem of a set. */
@@ -166,9 +184,22 @@ export function imagesToBatch(
   return { count: 1, panel, selection, answer: [target], label: [label] };
 }
 
+/** The parameters of rules as arrays of a set. */
+export const ruleArrays = (
+  parameters: NonNullable<SetBatch['parameters']>,
+): (readonly [string, NpyArray])[] =>
+  PARAMETER_ARRAYS.map((name) => [
+    name,
+    {
+      dtype: '<i4',
+      shape: [parameters.length, ...PARAMETER_SHAPE],
+      data: parameterArray(name, parameters),
+    },
+  ]);
+
 /** A whole set in memory, for the browser; Node writes large ones through `SetWriter`. */
 export function encodeSet(problems: SetBatch): Uint8Array {
-  const { count, panel, selection, answer, label } = problems;
+  const { count, panel, selection, answer, label, parameters } = problems;
   return writeNpz([
     ['panel', { dtype: '|u1', shape: [count, MATRIX_PANELS, SMALL_SIZE, SMALL_SIZE], data: panel }],
     [
@@ -177,5 +208,6 @@ export function encodeSet(problems: SetBatch): Uint8Array {
     ],
     ['answer', { dtype: '<i8', shape: [count], data: BigInt64Array.from(answer, BigInt) }],
     ['label', unicodeArray(label.map(formatLabel))],
+    ...(parameters ? ruleArrays(parameters) : []),
   ]);
 }

@@ -5,6 +5,7 @@
  */
 import { ANGLES, COLORS } from './attributes.js';
 import type { ConfigurationLayout } from './layouts.js';
+import { MESH, segmentOf } from './mesh.js';
 import type { Entity, Panel } from './problem.js';
 import type { Point } from './raster.js';
 import { cosineOf, sineOf } from './raster-rotate.js';
@@ -40,11 +41,12 @@ export interface CircleShape extends ShapeSource {
   readonly radius: number;
 }
 
-/** The line between two components. */
+/** The line between two components, or one of a mesh. */
 export interface LineShape {
   readonly kind: 'line';
   readonly from: Point;
   readonly to: Point;
+  readonly width: number;
 }
 
 export type PanelShape = PolygonShape | CircleShape | LineShape;
@@ -80,12 +82,24 @@ function entityShape(
   return { ...source, kind: 'polygon', upright, vertices };
 }
 
+function meshLine({ slot }: Entity): LineShape {
+  const [from, to] = segmentOf(MESH.slots[slot], IMAGE_SIZE).map(([x, y]): Point => [
+    x + HALF_PIXEL,
+    y + HALF_PIXEL,
+  ]);
+  return { kind: 'line', from, to, width: OUTLINE_WIDTH };
+}
+
 function structureLine(layout: ConfigurationLayout): LineShape[] {
   if (layout.structure === 'Left_Right') {
-    return [{ kind: 'line', from: [MIDDLE, 0], to: [MIDDLE, IMAGE_SIZE] }];
+    return [
+      { kind: 'line', from: [MIDDLE, 0], to: [MIDDLE, IMAGE_SIZE], width: STRUCTURE_LINE_WIDTH },
+    ];
   }
   if (layout.structure === 'Up_Down') {
-    return [{ kind: 'line', from: [0, MIDDLE], to: [IMAGE_SIZE, MIDDLE] }];
+    return [
+      { kind: 'line', from: [0, MIDDLE], to: [IMAGE_SIZE, MIDDLE], width: STRUCTURE_LINE_WIDTH },
+    ];
   }
   return [];
 }
@@ -93,7 +107,9 @@ function structureLine(layout: ConfigurationLayout): LineShape[] {
 /** The shapes of a panel in drawing order: later ones lie over earlier ones. */
 export function panelShapes(layout: ConfigurationLayout, panel: Panel): PanelShape[] {
   const entities = panel.components.flatMap((component, index) =>
-    component.entities.map((entity) => entityShape(layout, index, entity)),
+    component.entities.map((entity) =>
+      layout.components[index] === MESH ? meshLine(entity) : entityShape(layout, index, entity),
+    ),
   );
   return [...entities, ...structureLine(layout)];
 }

@@ -3,7 +3,7 @@
  * number of them can stand on one page; every text from outside is escaped.
  */
 import { hexOf, SHEET_COLOURS } from './colours.js';
-import { layoutOf, type ConfigurationLayout } from './layouts.js';
+import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
 import type { Panel, Problem } from './problem.js';
 import type { Point } from './raster.js';
 import { IMAGE_SIZE } from './render-entity.js';
@@ -11,7 +11,6 @@ import { layOutItem, type ItemOptions, type PlacedPanel, type PlacedText } from 
 import {
   OUTLINE_WIDTH,
   panelShapes,
-  STRUCTURE_LINE_WIDTH,
   type CircleShape,
   type PanelShape,
   type PolygonShape,
@@ -82,7 +81,7 @@ function shapeElement(shape: PanelShape): string {
   if (shape.kind === 'line') {
     const [from, to] = [shape.from, shape.to];
     const ends = { x1: from[0], y1: from[1], x2: to[0], y2: to[1] };
-    return element('line', { ...ends, 'stroke-width': STRUCTURE_LINE_WIDTH });
+    return element('line', { ...ends, 'stroke-width': shape.width });
   }
   const common = {
     fill: shape.fill === null ? 'none' : greyOf(shape.fill),
@@ -176,7 +175,7 @@ function placedText({ x, y, size, text, colour, anchor, bold }: PlacedText): str
 
 /** A problem as a complete SVG document: the matrix, then the candidates, then any text. */
 export function problemToSvg(problem: Problem, options: ItemOptions = {}): string {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const item = layOutItem(problem, options);
   const { width, height } = item;
   const content = [

@@ -6,11 +6,12 @@
  */
 import { UNIFORMITIES, type LevelRange } from './attributes.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
-import { layoutOf } from './layouts.js';
+import { layoutOfProblem } from './layouts.js';
 import type { ComponentPanel, ComponentRules, Panel, Problem, Rule } from './problem.js';
 import {
   arithmeticThird,
   originalRange,
+  positionStep,
   regenerates,
   RULE_GROUPS,
   ruleTables,
@@ -101,12 +102,13 @@ function rotated(mask: number, steps: number, slotCount: number): number {
   return ((mask << shift) | (mask >> (slotCount - shift))) & all;
 }
 
-function positionsFollow(rule: Rule, slotCount: number, masks: readonly number[]): boolean {
+function positionsFollow(rule: Rule, layout: ComponentLayout, masks: readonly number[]): boolean {
   switch (rule.name) {
     case 'Constant':
       return isConstant(masks);
     case 'Progression': {
-      const move = (mask: number): number => rotated(mask, rule.value, slotCount);
+      const move = (mask: number): number =>
+        rotated(mask, positionStep(layout, rule.value), layout.slots.length);
       return rowsFollow(
         masks,
         (a, b) => (b === move(a) ? move(b) : undefined),
@@ -134,7 +136,7 @@ function groupRuleHolds(layout: ComponentLayout, rule: Rule, panels: Sequence): 
     return levelsFollow(rule, layout.number, counts);
   }
   const masks = panels.map(({ entities }) => slotMask(entities.map(({ slot }) => slot)));
-  return positionsFollow(rule, layout.slots.length, masks);
+  return positionsFollow(rule, layout, masks);
 }
 
 /** The levels of a panel in an order in which a row's panels correspond, entity by entity. */
@@ -148,7 +150,8 @@ function alignedLevels(
   // Under Distribute_Three only the order of the entities tells which one moved where.
   if (groupRule.name === 'Distribute_Three') return panel.entities.map((entity) => entity[key]);
   const slotCount = layout.slots.length;
-  const steps = groupRule.attribute === 'Position' ? groupRule.value * column : 0;
+  const steps =
+    groupRule.attribute === 'Position' ? positionStep(layout, groupRule.value) * column : 0;
   const origin = (slot: number): number => (slot - steps + 2 * slotCount) % slotCount;
   return [...panel.entities]
     .sort((a, b) => origin(a.slot) - origin(b.slot))
@@ -221,7 +224,7 @@ export function candidatesConsistentWith(
   problem: Problem,
   rules: readonly ComponentRules[] = problem.rules,
 ): number[] {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   return [...problem.candidates.keys()].filter((index) =>
     rulesHold(layout, rules, [...problem.context, problem.candidates[index].panel]),
   );
@@ -306,7 +309,7 @@ export interface SymbolicSolution {
 
 /** Solves a problem from its panels, without looking at its rules. */
 export function solveSymbolically(problem: Omit<Problem, 'rules' | 'target'>): SymbolicSolution {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const rules = inferRules(layout, problem.context);
   const candidates = [...problem.candidates.keys()].filter((candidate) => {
     const panels = [...problem.context, problem.candidates[candidate].panel];

@@ -5,7 +5,7 @@
  */
 import type { LevelRange } from './attributes.js';
 import { ArgumentError, FormatError } from '../base/index.js';
-import { layoutOf, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
+import { layoutOfProblem, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
 import {
   CANDIDATE_ATTRIBUTES,
   RULE_ATTRIBUTES,
@@ -125,7 +125,7 @@ function checkCandidates(problem: Problem, layout: ConfigurationLayout): void {
 
 function checkedLayout(problem: Problem): ConfigurationLayout {
   try {
-    return layoutOf(problem.configuration, problem.noisy);
+    return layoutOfProblem(problem);
   } catch (error) {
     if (error instanceof ArgumentError) throw new FormatError(error.message);
     throw error;
@@ -136,7 +136,7 @@ function checkedLayout(problem: Problem): ConfigurationLayout {
 export function validateProblem(problem: Problem): void {
   const layout = checkedLayout(problem);
   if (!VARIANTS.includes(problem.variant)) {
-    fail('variant', `expected ${VARIANTS.join(' or ')}, found ${String(problem.variant)}`);
+    fail('variant', `expected one of ${VARIANTS.join(', ')}, found ${String(problem.variant)}`);
   }
   checkCount('context', problem.context, 8);
   problem.context.forEach((panel, index) => {

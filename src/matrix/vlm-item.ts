@@ -4,7 +4,7 @@
  */
 import { describeChange, describePanel, describeRules } from './describe.js';
 import { itemName, layoutName } from './item.js';
-import { layoutOf } from './layouts.js';
+import { layoutOfProblem } from './layouts.js';
 import type { AttributeChange, Problem } from './problem.js';
 import { Random } from './random.js';
 
@@ -105,7 +105,7 @@ export function vlmItem(
   index: number,
 ): VlmItem {
   const problem = withCandidates(whole, kept);
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const byLetter = <T>(of: (i: number) => T): Record<string, T> =>
     Object.fromEntries(problem.candidates.map((_, i) => [LETTERS[i], of(i)]));
   return {

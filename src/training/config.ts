@@ -41,6 +41,8 @@ const data = byKind({
      * as the threads make meanwhile, at most a batch (only where runs need not be repeatable).
      */
     refresh: nullable(number({ min: 0 })),
+    /** Rules that are fixed or held back, as `crab generate --rules` has them; checked when the run starts. */
+    rules: optional((given) => given.value),
   },
   set: {
     /** A set file (.npz) or a RAVEN folder, whose train split is used; absolute. */

@@ -28,6 +28,8 @@ export interface NewRunOptions {
   readonly pool?: number;
   /** Stream: problems replaced in every step; 0 keeps the first ones for ever. */
   readonly refresh?: number;
+  /** Stream: parsed JSON of fixed rules or of a regime, as `parseConstraints` reads it. */
+  readonly rules?: unknown;
   /** `cpu`, `cuda` or `cuda:n`. */
   readonly device?: string;
   /** bf16 autocast on CUDA unless told. */
@@ -117,7 +119,13 @@ function streamOf(options: NewRunOptions, exact: boolean, fixed: number | null):
     throw new ArgumentError(`refresh: expected at most the pool's ${pool}, got ${refresh}`);
   }
   const fallback = exact ? Math.min(options.model.optimizer.batchSize, pool) : null;
-  return { kind: 'stream', pool, refresh: refresh ?? fallback };
+  const { rules } = options;
+  return {
+    kind: 'stream',
+    pool,
+    refresh: refresh ?? fallback,
+    ...(rules !== undefined && { rules }),
+  };
 }
 
 /** A stored set as found when its file was read. */

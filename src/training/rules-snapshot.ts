@@ -5,7 +5,7 @@
 import { samplePanels, type ComponentRules } from '../matrix/index.js';
 import type { Learner, SystemModel } from '../models/index.js';
 import { noGrad, scope, tensor } from '../torch/index.js';
-import { batchOf, makeRecord, PANELS_ONLY, type ProblemSource } from './feed/record.js';
+import { batchOf, makeRecord, PANELS_ONLY, problemOf, type ProblemSource } from './feed/record.js';
 
 export interface RulesSnapshot {
   readonly step: number;
@@ -63,7 +63,7 @@ export async function snapshotRules(
   }
   const truth = Array.from(
     { length: count },
-    (_, index) => samplePanels({ ...source, index }).rules,
+    (_, index) => samplePanels(problemOf(source, index)).rules,
   );
   return { step, source, rules, truth, prior: learner.state?.() ?? null };
 }

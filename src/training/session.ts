@@ -34,11 +34,12 @@ import { makeValidationProblems, validationSource } from './validation/problems.
 import { Validator } from './validation/validator.js';
 
 /** Where a run's training problems come from; stored ones are not generated, but have the same kind. */
-const sourceOf = ({ system, model, seed }: RunConfig): ProblemSource => ({
+export const sourceOf = ({ system, model, seed, data }: RunConfig): ProblemSource => ({
   configuration: model.configuration,
   noisy: model.noisy,
   seed: derivedSeed(seed, STREAM.problems),
   mixed: systemNamed(system).needs(model).mixed,
+  ...(data.kind === 'stream' && data.rules !== undefined && { rules: data.rules }),
 });
 
 /** What a problem of a run's system is as bytes. */

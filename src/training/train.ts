@@ -33,7 +33,8 @@ import { loadCheckpoint, type LoadedCheckpoint } from './run/checkpoint.js';
 import { CHECKPOINTS, CONFIG_FILE, isTaken, readText, sizeOf } from './run/folder.js';
 import { RunLock } from './run/lock.js';
 import { RunStore } from './run/store.js';
-import { requireFitting, TrainingSession } from './session.js';
+import { requireFittingRules } from './feed/record.js';
+import { requireFitting, sourceOf, TrainingSession } from './session.js';
 
 export interface TrainOutcome {
   /** Folder of the run, absolute. */
@@ -92,6 +93,7 @@ async function beginRun(options: NewRunOptions, lock: RunLock): Promise<Opened> 
       ? null
       : await readStored(absolute(options.data), record, configuration, noisy);
   const config = runConfigOf(options, readEnvironment(), stored?.data ?? null);
+  requireFittingRules(sourceOf(config));
   const complete = { ...config, totalSteps: totalStepsOf(config) };
   return { folder, config: complete, checkpoint: null, stored };
 }

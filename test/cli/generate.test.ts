@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { contactSheet, encodePng, sampleProblem } from '../../src/matrix/index.js';
+import { contactSheet, encodePng, readNpz, sampleProblem } from '../../src/matrix/index.js';
 import { openProblems, openSet } from '../../src/matrix/node.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crab } from './run-crab.js';
@@ -116,6 +116,49 @@ describe('crab generate', () => {
     );
     const other = await generate(...args, fresh('.npz'), '--format', 'npz', '--compress');
     expect(other.stderr).toMatch('--compress is for --format raven, not npz');
+  });
+
+  test('a regime goes by the number of a problem; --split makes one part of it', async () => {
+    const [whole, part] = [fresh(), fresh()];
+    const args = ['--config', 'center', '--regime', 'a-type', '--count', '10', '--seed', '4'];
+    expect((await generate(...args, '--out', whole)).stderr).toBe('');
+    expect((await generate(...args, '--split', 'test', '--out', part)).stderr).toBe('');
+    const [all, tests] = [whole, part].map((root) => path.join(root, 'center_single'));
+    const typeRule = (file: string) =>
+      /attr="Type" name="(\w+)"/.exec(readFileSync(file, 'utf8'))![1];
+    for (const name of readdirSync(all).filter((each) => each.endsWith('.xml'))) {
+      const constant = typeRule(path.join(all, name)) === 'Constant';
+      expect(constant, name).toBe(!name.includes('test'));
+    }
+    expect(readdirSync(tests).filter((name) => name.endsWith('_test.xml'))).toHaveLength(10);
+    // The same problem, whichever way it is asked for.
+    expect(hashOf(path.join(all, 'RAVEN_8_test.npz'))).toBe(
+      hashOf(path.join(tests, 'RAVEN_8_test.npz')),
+    );
+    const alone = await generate(
+      '--config',
+      'center',
+      '--count',
+      '1',
+      '--split',
+      'test',
+      '--out',
+      fresh(),
+    );
+    expect([alone.code, alone.stderr]).toEqual([
+      2,
+      expect.stringMatching(/--split goes with --regime/),
+    ]);
+  });
+
+  test('rule parameters are arrays of RAVEN files if asked for', async () => {
+    const out = fresh();
+    const args = ['--config', 'center', '--count', '1', '--rule-parameters', '--out', out];
+    expect((await generate(...args)).stderr).toBe('');
+    const file = readFileSync(path.join(out, 'center_single', 'RAVEN_0_train.npz'));
+    expect([...(await readNpz(file)).keys()]).toEqual(expect.arrayContaining(['rule_index']));
+    const other = await generate(...args.with(-1, fresh('.npz')), '--format', 'npz');
+    expect(other.stderr).toMatch(/--rule-parameters is for --format raven/);
   });
 
   test('sheets without answers, and the answers in a file', async () => {

@@ -18,7 +18,7 @@ import {
   problemToSvg,
   renderProblem,
   sampleProblem,
-  VARIANTS,
+  PAPER_VARIANTS,
   type Problem,
 } from '../../src/matrix/index.js';
 
@@ -60,7 +60,7 @@ async function workOn(problem: Problem): Promise<string[]> {
 export async function work(): Promise<Record<string, string[]>> {
   const made: Record<string, string[]> = {};
   for (const { configuration, noisy, folder } of ALL_LAYOUTS) {
-    for (const variant of VARIANTS) {
+    for (const variant of PAPER_VARIANTS) {
       const problem = sampleProblem({ configuration, noisy, variant, seed: 12, index: 34 });
       made[`${variant} ${folder}`] = await workOn(problem);
     }

@@ -2,10 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ArgumentError } from '../../src/base/index.js';
 import {
+  ALL_LAYOUTS,
   candidatesConsistentWith,
+  constraintsOfRules,
   findLayout,
   layoutOf,
   parseConstraints,
+  rulesHold,
+  samplePanels,
   sampleProblem,
   validateProblem,
   VARIANTS,
@@ -150,7 +154,11 @@ test('distractors change only the attributes that are allowed', () => {
 describe('what is unknown or impossible is refused in one sentence', () => {
   test.each<[string, unknown, string]>([
     ['center', null, 'constraints: expected an object, found null'],
-    ['center', { rule: [] }, 'unknown key "rule": expected rules, start, uniform, distractors'],
+    [
+      'center',
+      { rule: [] },
+      'unknown key "rule": expected rules, start, uniform, distractors, regime, split',
+    ],
     ['center', { rules: [{}, {}] }, 'rules: expected 0 to 1 items, found 2'],
     ['left-right', { rules: { Up: {} } }, 'rules: unknown key "Up": expected Left, Right'],
     [
@@ -304,3 +312,22 @@ describe('what is unknown or impossible is refused in one sentence', () => {
     );
   });
 });
+
+test.each(ALL_LAYOUTS.map((layout) => [layout.folder, layout] as const))(
+  '%s: any number of matrices with the rules of a problem',
+  (_, layout) => {
+    const { configuration, noisy } = layout;
+    for (let index = 0; index < 20; index++) {
+      const { rules } = samplePanels({ configuration, noisy, seed: 40, index });
+      const constraints = parseConstraints(constraintsOfRules(rules), layout);
+      const seen = new Set<string>();
+      for (let again = 0; again < 4; again++) {
+        const made = samplePanels({ configuration, noisy, seed: 41, index: again, constraints });
+        expect(made.rules).toEqual(rules);
+        expect(rulesHold(layout, rules, made.panels)).toBe(true);
+        seen.add(JSON.stringify(made.panels));
+      }
+      expect(seen.size).toBeGreaterThan(1);
+    }
+  },
+);

@@ -75,7 +75,7 @@ const wrongs: [string, (json: Loose) => void, RegExp][] = [
   [
     'a panel without entities',
     (j) => assign(j.context[0].components[0], 'entities', []),
-    /entities: expected 1 to 9 items, found 0/,
+    /entities: expected 1 to 12 items, found 0/,
   ],
   [
     'a missing component',

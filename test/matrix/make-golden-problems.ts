@@ -15,7 +15,11 @@ for (const { configuration, noisy, folder } of ALL_LAYOUTS) {
     const hash = createHash('sha256');
     for (let index = 0; index < count; index++) {
       const problem = sampleProblem({ configuration, noisy, variant, seed, index });
-      hash.update(JSON.stringify(problemToJson(problem)));
+      // As the test does: without what later versions tell of rules.
+      const text = JSON.stringify(problemToJson(problem), (key, value: unknown) =>
+        key === 'direction' || key === 'index' ? undefined : value,
+      );
+      hash.update(text);
     }
     sha256[`${variant} ${folder}`] = hash.digest('hex');
   }

@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ALL_LAYOUTS, VARIANTS } from '../../src/matrix/index.js';
+import { ALL_LAYOUTS, PAPER_VARIANTS } from '../../src/matrix/index.js';
 import { addObservations, observe, type Tallies } from './observe.js';
 import { Recogniser } from './recognise.js';
 import { recognisedProblems } from './reference-sets.js';
@@ -13,7 +13,7 @@ import { recognisedProblems } from './reference-sets.js';
 const statistics: Record<string, Tallies> = {};
 for (const layout of ALL_LAYOUTS) {
   const recogniser = new Recogniser(layout);
-  for (const variant of VARIANTS) {
+  for (const variant of PAPER_VARIANTS) {
     const tallies: Tallies = {};
     let index = 0;
     for (const problem of recognisedProblems(layout, variant, recogniser)) {

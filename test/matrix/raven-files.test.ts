@@ -18,7 +18,7 @@ import {
   readNpz,
   renderProblem,
   sampleProblem,
-  VARIANTS,
+  PAPER_VARIANTS,
   type Problem,
   type SetBatch,
 } from '../../src/matrix/index.js';
@@ -137,7 +137,7 @@ describe('problem files', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...ALL_LAYOUTS.map(({ folder }) => folder)),
-        fc.constantFrom(...VARIANTS),
+        fc.constantFrom(...PAPER_VARIANTS),
         fc.nat({ max: 1e6 }),
         async (layout, variant, index) => {
           const problem = sample(layout, variant, index);

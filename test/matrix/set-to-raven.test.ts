@@ -10,7 +10,7 @@ import {
   ProblemReader,
   problemIntoBatch,
   sampleProblem,
-  VARIANTS,
+  PAPER_VARIANTS,
   type ConfigurationLayout,
   type Entity,
   type Panel,
@@ -73,7 +73,7 @@ const changesOf = ({ candidates }: Problem): string[][] =>
       .sort(),
   );
 
-describe.each(VARIANTS)('%s', (variant) => {
+describe.each(PAPER_VARIANTS)('%s', (variant) => {
   test.each(ALL_LAYOUTS.map((layout) => [layout.folder, layout] as const))(
     '%s: a folder made a set and read back is the same folder',
     async (name, layout) => {

@@ -41,6 +41,7 @@ function batchOf(count: number): SetBatch {
     selection: Buffer.concat(all.map(({ selection }) => selection)),
     answer: all.flatMap(({ answer }) => answer),
     label: all.flatMap(({ label }) => label),
+    parameters: all.flatMap(({ parameters = [] }) => parameters),
   };
 }
 
@@ -172,6 +173,9 @@ print(json.dumps([[name, set[name].dtype.kind, list(set[name].shape)] for name i
       ['selection', 'u', [3, 8, 64, 64]],
       ['answer', 'i', [3]],
       ['label', 'U', [3]],
+      ['rule_value', 'i', [3, 3, 4]],
+      ['rule_direction', 'i', [3, 3, 4]],
+      ['rule_index', 'i', [3, 3, 4]],
       batch.panel.reduce((sum, pixel) => sum + pixel, 0),
       batch.answer,
       batch.label.map((rules) =>

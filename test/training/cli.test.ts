@@ -63,6 +63,8 @@ describe('crab train, wrong use', () => {
     [/'--rank-timeout .* expected at most a week/, '--config', 'center', '--rank-timeout', '200h'],
     [/'--retry <duration>' .* a plain number is minutes/, '--config', 'center', '--retry', 'x'],
     [/--pool and --refresh are for generated/, '--config', 'center', '--data', 'x', '--pool', '9'],
+    [/are for generated/, '--config', 'center', '--data', 'x', '--regime', 'a-color'],
+    [/'--regime <name>' .* a-color-size/, '--config', 'center', '--regime', 'a-colour'],
     [/is not a run/, '--resume', tmpdir()],
     [/--out is empty: name a folder/, '--config', 'center', '--out', ''],
     [/has no noisy form/, '--config', 'center', '--noisy'],

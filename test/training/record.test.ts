@@ -57,6 +57,20 @@ describe('a problem as bytes', () => {
     }
   });
 
+  test('a source with a regime has only the rules of training', () => {
+    const record = recordLayout({ imageSize: 64, candidates: null, rules: true });
+    const limited = { ...source, rules: { regime: 'a-type' } };
+    const bytes = new Uint8Array(record.bytes);
+    for (let index = 0; index < 30; index++) {
+      makeRecord(record, limited, index, bytes, 0);
+      // Components 0 and 1, group 1 (Type): three bytes a rule, its name first.
+      const names = [0, 1].map((c) => RULE_NAMES[bytes[record.pixels + (c * 4 + 1) * 3]]);
+      expect(names).toEqual(['Constant', 'Constant']);
+    }
+    const wrong = { ...source, rules: { rules: [{ type: 'xor' }] } };
+    expect(() => makeRecord(record, wrong, 0, bytes, 0)).toThrow(/unknown rule "xor"/);
+  });
+
   test('a mixed source goes through the configurations, with their noise', () => {
     const mixed = { configuration: 'center', noisy: false, seed: 9, mixed: true } as const;
     CONFIGURATIONS.forEach((configuration, n) => {

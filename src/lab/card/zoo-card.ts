@@ -1,5 +1,5 @@
 /** `README.md` of a zoo: all of its models in one table, with the way to their cards. */
-import { CONFIGURATIONS } from '../../matrix/index.js';
+import { CONFIGURATIONS, PAPER_VARIANTS } from '../../matrix/index.js';
 import type { BundleManifest } from '../../solver/index.js';
 import { bundleBytes, CARD_FILE } from '../../solver/node.js';
 import {
@@ -7,7 +7,6 @@ import {
   byConfiguration,
   inOrder,
   modelTitle,
-  PAPER_VARIANTS,
   pairText,
   resultOf,
   type Pair,

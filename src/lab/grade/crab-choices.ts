@@ -22,7 +22,10 @@ export async function crabChoices(
   );
   const known = items.flatMap((item, i) => {
     const test = drawn[i];
-    return test === undefined ? [] : [{ item, test }];
+    // The same answer and rules, or it is not the problem that was shown.
+    const right = item.candidates[item.letters.indexOf(item.answer)];
+    const same = test?.answer === right + 1 && test.rules?.join() === item.rulesInWords.join();
+    return test === undefined || !same ? [] : [{ item, test }];
   });
   const respondent = await ModelRespondent.load(models, signal);
   try {

@@ -3,7 +3,7 @@ import {
   describeChange,
   describeRules,
   layoutName,
-  layoutOf,
+  layoutOfProblem,
   problemToBatch,
   SMALL_PIXELS,
   type Problem,
@@ -27,7 +27,7 @@ export const picturesOf = ({
 
 /** An item whose whole description is known. */
 export function describedItem(id: string, problem: Problem, pictures: ItemPictures): TestItem {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   return {
     id,
     layout: layoutName(layout),

@@ -30,6 +30,7 @@ const itemReader = objectWith({
   options,
   changes: dictionary(list(text(200))),
   candidates: list(integer({ min: 0, max: 7 })),
+  rules: list(text(1000)),
   rule_list: list(list(({ value }) => value)),
   configuration: text(100),
   variant: text(100),
@@ -38,9 +39,10 @@ const itemReader = objectWith({
 const perceptionReader = objectWith({ id: text(200), kind: text(100), answer: text(1), options });
 
 /** An item, the folder it lies in, and its rules as "Size: Progression". */
-export interface ModelItem extends Omit<Read<typeof itemReader>, 'rule_list'> {
+export interface ModelItem extends Omit<Read<typeof itemReader>, 'rule_list' | 'rules'> {
   readonly folder: string;
   readonly letters: readonly string[];
+  readonly rulesInWords: readonly string[];
   /** One entry for each rule of each component. */
   readonly rules: readonly { readonly attribute: string; readonly rule: string }[];
 }
@@ -110,12 +112,18 @@ export async function readModelItems(root: string): Promise<ModelItems> {
   const perception = new Map<string, PerceptionItem>();
   for (const folder of folders) {
     for (const { where, value } of await jsonLines(path.join(folder, ITEMS))) {
-      const { rule_list, ...item } = read(itemReader, value, FormatError, where);
+      const { rule_list, rules, ...item } = read(itemReader, value, FormatError, where);
       if (items.has(item.id)) {
         throw new FormatError(`${where}: there is another item ${item.id}; name one folder`);
       }
       const letters = lettersOf(item.options, item.answer, where);
-      items.set(item.id, { ...item, folder, letters, rules: rulesOf(rule_list, where) });
+      items.set(item.id, {
+        ...item,
+        folder,
+        letters,
+        rulesInWords: rules,
+        rules: rulesOf(rule_list, where),
+      });
     }
     const questions = path.join(folder, PERCEPTION);
     if (!(await stat(questions).catch(() => undefined))) continue;

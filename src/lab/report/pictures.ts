@@ -6,6 +6,7 @@
 import {
   describeChange,
   layoutOf,
+  layoutOfProblem,
   MATRIX_PANELS,
   Random,
   samplePanels,
@@ -138,7 +139,7 @@ async function selectionExample(
   signal?: AbortSignal,
 ): Promise<SelectionExample> {
   const problem = sampleProblem(example);
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const offered = problem.candidates.map(({ panel }) => panel);
   const side = subject.facts.imageSize;
   const context = drawPanels(layout, problem.context, side);

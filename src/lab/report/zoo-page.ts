@@ -1,12 +1,17 @@
 /** The page of all models of a folder: beside each other, and beside the systems of the paper. */
-import { CONFIGURATIONS, HUMAN_ACCURACY, paperName, type Variant } from '../../matrix/index.js';
+import {
+  CONFIGURATIONS,
+  HUMAN_ACCURACY,
+  PAPER_VARIANTS,
+  paperName,
+  type Variant,
+} from '../../matrix/index.js';
 import {
   accuracyRow,
   byConfiguration,
   freshOrGiven,
   groupsOf,
   modelTitle,
-  PAPER_VARIANTS,
   pairText,
   resultOf,
   type Group,

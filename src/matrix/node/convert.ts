@@ -11,6 +11,7 @@ import { ArgumentError, FormatError, naming } from '../../base/index.js';
 import { encodePng } from '../png.js';
 import type { Problem } from '../problem.js';
 import { ProblemReader } from '../problem-reader.js';
+import { problemRuleParameters } from '../rule-parameters.js';
 import { ravenFileName } from '../raven-file.js';
 import { renderProblem } from '../render-panel.js';
 import { contactSheetOfImages, type ProblemPictures } from '../render-sheet.js';
@@ -229,8 +230,10 @@ async function openSink(
 const existsAlready = (output: string): ArgumentError =>
   new ArgumentError(`--out ${output} exists already: choose another name`);
 
-const copied = (found: RavenProblem): SetBatch =>
-  imagesToBatch(found.arrays.images, found.arrays.target, labelOfRaven(found));
+const copied = (found: RavenProblem): SetBatch => ({
+  ...imagesToBatch(found.arrays.images, found.arrays.target, labelOfRaven(found)),
+  parameters: found.problem && [problemRuleParameters(found.problem)],
+});
 
 async function openSetSink(output: string, count: number): Promise<Sink> {
   if (await exists(output)) throw existsAlready(output);

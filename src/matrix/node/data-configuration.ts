@@ -11,6 +11,7 @@ import { readSmallFile } from '../../base/node.js';
 import { layoutName } from '../item.js';
 import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from '../layouts.js';
 import { CONFIGURATIONS, type Configuration } from '../problem.js';
+import { MESH } from '../mesh.js';
 import type { ProblemSource } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
 
@@ -20,7 +21,10 @@ const MOST_MANIFEST = 1 << 20;
 
 /** The configuration that a name stands for: `center_single`, `raven_center_single`, `grid-2x2-noisy`. */
 export function namedConfiguration(name: string): Configuration | undefined {
-  const bare = name.toLowerCase().replace(/^i?-?raven[_-]/, '');
+  const bare = name
+    .toLowerCase()
+    .replace(/^i?-?raven(-fair|-unique)?[_-]/, '')
+    .replace(/-mesh$/, '');
   return ALL_LAYOUTS.find((layout) => [layout.folder, layoutName(layout)].includes(bare))
     ?.configuration;
 }
@@ -50,13 +54,20 @@ function canChange(component: ConfigurationLayout['components'][number], rule: L
   return range.min < range.max;
 }
 
+/** A mesh is one component more; its lines have no rule of their own beside Number and Position. */
+const hasMesh = (label: Label, components: number): boolean => label.length === components + 1;
+
 const fits = (configuration: Configuration, label: Label): boolean => {
   const { components } = layoutOf(configuration);
   return (
     label.length === 0 ||
-    (label.length === components.length &&
+    ((label.length === components.length || hasMesh(label, components.length)) &&
       label.every((rules, c) =>
-        rules.every((rule) => rule.name === 'Constant' || canChange(components[c], rule)),
+        rules.every(
+          (rule) =>
+            rule.name === 'Constant' ||
+            canChange(c < components.length ? components[c] : MESH, rule),
+        ),
       ))
   );
 };

@@ -2,16 +2,15 @@
 import { openSync } from 'node:fs';
 import path from 'node:path';
 import { workerData } from 'node:worker_threads';
-import { parseConstraints } from '../constraints.js';
+import { splitOf } from '../constraints.js';
 import { describeRules } from '../describe.js';
 import { answerRow, csvLine, itemName } from '../item.js';
 import { problemToJson } from '../json.js';
 import { layoutOf } from '../layouts.js';
-import type { Plan } from '../plan.js';
 import { encodePng, isWholePng } from '../png.js';
 import type { Configuration, Problem, Variant } from '../problem.js';
+import { problemRuleParameters } from '../rule-parameters.js';
 import { contactSheet, type RgbImage } from '../render-sheet.js';
-import { sampleProblem } from '../sampling.js';
 import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS } from '../set.js';
 import { problemToSvg } from '../svg.js';
 import { vlmItem } from '../vlm-item.js';
@@ -19,6 +18,7 @@ import { readSmallFile, serveTasks } from '../../base/node.js';
 import { FileBatch } from './file-batch.js';
 import type { GenerateFormat } from './generate.js';
 import { SHARD_PROBLEMS } from './parquet-shards.js';
+import { problemMaker } from './problem-maker.js';
 import { ravenFiles, type ProblemFile } from './raven-folder.js';
 import type { VlmSetting } from './vlm-files.js';
 import { writePictures, type WrittenProblems } from './set-writer.js';
@@ -26,6 +26,7 @@ import { writePictures, type WrittenProblems } from './set-writer.js';
 export interface WorkerSetting {
   readonly configuration: Configuration;
   readonly noisy: boolean;
+  readonly mesh: boolean;
   readonly variant: Variant;
   readonly seed: number;
   /** How many problems are made in all. */
@@ -39,6 +40,7 @@ export interface WorkerSetting {
   readonly withoutAnswers: boolean;
   readonly compress: boolean;
   readonly vlm: VlmSetting;
+  readonly ruleParameters: boolean;
   /** Whether lines of an answer file are needed. */
   readonly answers: boolean;
   /** For npz: the file that the pictures of this set go to. */
@@ -63,15 +65,6 @@ export interface GenerateResult {
   readonly tables?: Readonly<Record<string, string>>;
 }
 
-/** Makes problem after problem of one setting. */
-export function problemMaker(setting: WorkerSetting): (index: number) => Problem {
-  const { configuration, noisy, variant, seed } = setting;
-  const layout = layoutOf(configuration, noisy);
-  const constraints: Plan | undefined =
-    setting.rules === undefined ? undefined : parseConstraints(setting.rules, layout);
-  return (index) => sampleProblem({ configuration, noisy, variant, seed, index, constraints });
-}
-
 /** The files of a problem, and what it adds to tables beside them. */
 interface FormedProblem {
   readonly files: readonly ProblemFile[];
@@ -80,13 +73,17 @@ interface FormedProblem {
 type FileForm = (problem: Problem, index: number) => FormedProblem;
 
 async function fileForm(setting: WorkerSetting): Promise<FileForm | undefined> {
-  const layout = layoutOf(setting.configuration, setting.noisy);
+  const layout = layoutOf(setting.configuration, setting.noisy, setting.mesh);
   const named = (index: number, ending: string): string =>
     path.join(setting.folder, `${itemName(layout, index)}.${ending}`);
   switch (setting.format) {
     case 'raven':
       return (problem, index) => ({
-        files: ravenFiles(setting.root, index, problem, { compress: setting.compress }),
+        files: ravenFiles(setting.root, index, problem, {
+          part: splitOf(setting.rules),
+          compress: setting.compress,
+          ruleParameters: setting.ruleParameters,
+        }),
       });
     case 'png':
       return (problem, index) => ({
@@ -205,18 +202,13 @@ async function makeShard(
 ): Promise<GenerateResult> {
   const { parquetShard } = await import('./parquet-files.js');
   const problems = Array.from({ length: count }, (_, i) => [make(first + i), first + i] as const);
-  const layout = layoutOf(setting.configuration, setting.noisy);
+  const layout = layoutOf(setting.configuration, setting.noisy, setting.mesh);
   const shard = first / SHARD_PROBLEMS;
   const states = new Set<string>();
   const batch = new FileBatch();
   try {
-    for (const { file, bytes } of parquetShard(
-      setting.folder,
-      layout,
-      problems,
-      shard,
-      setting.count,
-    )) {
+    const place = { shard, count: setting.count, part: splitOf(setting.rules) };
+    for (const { file, bytes } of parquetShard(setting.folder, layout, problems, place)) {
       states.add(await writeMissing([{ file, bytes: () => bytes }], setting.resume, batch));
     }
     await batch.finish();
@@ -253,6 +245,7 @@ function setMaker(
       selection,
       answer: problems.map(({ target }) => target),
       label: problems.map(({ rules }) => rules),
+      parameters: problems.map(problemRuleParameters),
     });
     const rows = setting.answers
       ? problems.map((problem, i) => csvLine(answerRow(problem, setting.seed, first + i)))

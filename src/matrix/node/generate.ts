@@ -63,6 +63,8 @@ export interface GenerateOptions {
   readonly compress?: boolean;
   /** How items for vision-language models look; `DEFAULT_VLM` unless told. */
   readonly vlm?: VlmSetting;
+  /** RAVEN folders: rules with their parameters as further arrays of each .npz. */
+  readonly ruleParameters?: boolean;
   readonly workers: number;
   readonly resume?: boolean;
   readonly signal?: AbortSignal;
@@ -167,7 +169,7 @@ function checkAnswers(answers: string, outputs: readonly string[]): OutputPlace 
 
 /** Refuses what a format cannot be or have. */
 function checkFormat(options: GenerateOptions): void {
-  const { format, out, layouts, resume, withoutAnswers, compress } = options;
+  const { format, out, layouts, resume, withoutAnswers, compress, ruleParameters } = options;
   if (resume && !isFolderFormat(format)) {
     throw new ArgumentError(
       `--resume continues folders (${FOLDER_FORMATS.join(', ')}); a ${format} file is made in one go`,
@@ -180,6 +182,11 @@ function checkFormat(options: GenerateOptions): void {
   }
   if (compress && format !== 'raven') {
     throw new ArgumentError(`--compress is for --format raven, not ${format}`);
+  }
+  if (ruleParameters && format !== 'raven') {
+    throw new ArgumentError(
+      `--rule-parameters is for --format raven: ${format} has them anyway, or has no place for them`,
+    );
   }
   if (isFolderFormat(format)) requireFolderName('--out', out, `--format ${format}`);
   else if (format !== 'pdf' && layouts.length > 1) {
@@ -213,7 +220,7 @@ function formatManifest(options: GenerateOptions, layout: ConfigurationLayout): 
   const { variant, seed, format, rules } = options;
   const withoutAnswers = format === 'png' && options.withoutAnswers ? true : undefined;
   const configuration = layoutName(layout);
-  const { compress } = options;
+  const { compress, ruleParameters } = options;
   const made = {
     generator: 1,
     configuration,
@@ -222,6 +229,7 @@ function formatManifest(options: GenerateOptions, layout: ConfigurationLayout): 
     format,
     rules,
     withoutAnswers,
+    ruleParameters,
     compress,
     // A file of Parquet tells in its name how many there are.
     count: format === 'parquet' ? options.count : undefined,
@@ -346,6 +354,7 @@ const settingOf = (
 ): WorkerSetting => ({
   configuration: layout.configuration,
   noisy: layout.noisy,
+  mesh: layout.mesh,
   variant: options.variant,
   seed: options.seed,
   count: options.count,
@@ -357,6 +366,7 @@ const settingOf = (
   withoutAnswers: options.withoutAnswers ?? false,
   compress: options.compress ?? false,
   vlm: options.vlm ?? DEFAULT_VLM,
+  ruleParameters: options.ruleParameters ?? false,
   answers: options.answers !== undefined,
   set,
 });

@@ -6,7 +6,7 @@
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { layoutOf, type ConfigurationLayout } from '../layouts.js';
+import { layoutOfProblem, type ConfigurationLayout } from '../layouts.js';
 import { encodePng } from '../png.js';
 import type { Problem } from '../problem.js';
 import { partOf, type Part } from '../raven-file.js';
@@ -63,7 +63,7 @@ const COLUMNS: readonly Element[][] = [
 const SCHEMA: Schema = [{ name: 'schema', num_children: COLUMNS.length }, ...COLUMNS.flat()];
 
 /** What the `datasets` library needs to know to show pictures and arrays. */
-function features(layout: ConfigurationLayout): string {
+function features(layout: ConfigurationLayout, ruleRows: number): string {
   const array = (shape: readonly number[], dtype = 'uint8') => ({ shape, dtype, _type: 'Array2D' });
   const value = (dtype: string) => ({ dtype, _type: 'Value' });
   return JSON.stringify({
@@ -72,7 +72,7 @@ function features(layout: ConfigurationLayout): string {
         panels: [{ _type: 'Image' }],
         choices: [{ _type: 'Image' }],
         structure: array([1, structureNames(layout).length], 'string'),
-        meta_matrix: array([8, 9]),
+        meta_matrix: array([ruleRows, 9]),
         meta_target: array([1, 9]),
         meta_structure: array([1, 21]),
         target: value('uint8'),
@@ -114,7 +114,7 @@ interface Row {
 }
 
 function rowOf(problem: Problem, id: number): Row {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const drawn = renderProblem(problem).images;
   const matrix = metaMatrix(problem.rules);
   return {
@@ -154,31 +154,33 @@ function encodeRows(rows: readonly Row[], layout: ConfigurationLayout): Uint8Arr
       compressors: { GZIP: (bytes) => gzipSync(bytes, { level: 3 }) },
       statistics: false,
       rowGroupSize: 200,
-      kvMetadata: [{ key: 'huggingface', value: features(layout) }],
+      kvMetadata: [{ key: 'huggingface', value: features(layout, rows[0].meta_matrix.length) }],
     }),
   );
 }
 
 const digits = (value: number): string => String(value).padStart(5, '0');
 
-/** The files of one shard of `count` problems in all: one for each part that has problems. */
+/**
+ * The files of one shard of `count` problems in all: one for each part that has problems. All are of one
+ * part if it is given.
+ */
 export function* parquetShard(
   folder: string,
   layout: ConfigurationLayout,
   problems: Iterable<readonly [Problem, number]>,
-  shard: number,
-  count: number,
+  place: { readonly shard: number; readonly count: number; readonly part?: Part },
 ): Generator<{ readonly file: string; readonly bytes: Uint8Array }> {
   const parts = new Map<Part, Row[]>();
   for (const [problem, index] of problems) {
-    const part = partOf(index);
+    const part = place.part ?? partOf(index);
     const rows = parts.get(part) ?? [];
     parts.set(part, rows);
     rows.push(rowOf(problem, index));
   }
-  const shards = digits(Math.ceil(count / SHARD_PROBLEMS));
+  const shards = digits(Math.ceil(place.count / SHARD_PROBLEMS));
   for (const [part, rows] of parts) {
-    const name = `${SPLITS[part]}-${digits(shard)}-of-${shards}.parquet`;
+    const name = `${SPLITS[part]}-${digits(place.shard)}-of-${shards}.parquet`;
     const bytes = encodeRows(rows, layout);
     // The rows are as large as the file that is now to be written.
     rows.length = 0;

@@ -6,22 +6,16 @@ import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import PDFDocument from 'pdfkit';
 import { answerRow, csvLine, itemName } from '../item.js';
-import { layoutOf, type ConfigurationLayout } from '../layouts.js';
+import { layoutOfProblem, type ConfigurationLayout } from '../layouts.js';
 import type { Panel, Problem } from '../problem.js';
 import { IMAGE_SIZE } from '../render-entity.js';
-import { parseConstraints } from '../constraints.js';
-import { sampleProblem } from '../sampling.js';
 import { layOutItem, type PlacedPanel, type PlacedText } from '../svg-item.js';
-import {
-  OUTLINE_WIDTH,
-  panelShapes,
-  STRUCTURE_LINE_WIDTH,
-  type PanelShape,
-} from '../svg-shapes.js';
+import { OUTLINE_WIDTH, panelShapes, type PanelShape } from '../svg-shapes.js';
 import { PendingFile } from '../../base/node.js';
 import { makeFolderOf } from '../../base/node.js';
 import type { GenerateOptions } from './generate.js';
 import type { GenerateResult } from './generate-worker.js';
+import { problemMaker } from './problem-maker.js';
 import type { OutputPlace } from '../../base/node.js';
 
 type Pdf = InstanceType<typeof PDFDocument>;
@@ -71,14 +65,13 @@ async function addPages(
   stream: NodeJS.WritableStream & { errored: Error | null },
   onProblem: (result: GenerateResult) => void,
 ): Promise<void> {
-  const { configuration, noisy } = layout;
-  const { variant, seed } = options;
-  const constraints =
-    options.rules === undefined ? undefined : parseConstraints(options.rules, layout);
+  const { configuration, noisy, mesh } = layout;
+  const { variant, seed, rules } = options;
+  const make = problemMaker({ configuration, noisy, mesh, variant, seed, rules });
   for (let index = 0; index < options.count; index++) {
     options.signal?.throwIfAborted();
     if (stream.errored) throw stream.errored;
-    const problem = sampleProblem({ configuration, noisy, variant, seed, index, constraints });
+    const problem = make(index);
     addPage(document, problem, itemName(layout, index));
     onProblem({ count: 1, kept: 0, repaired: 0, rows: [csvLine(answerRow(problem, seed, index))] });
     // Lets the file be written and Ctrl-C be noticed between pages.
@@ -88,7 +81,7 @@ async function addPages(
 
 /** One item, as large as the margins allow, in the middle of its page. */
 function addPage(document: Pdf, problem: Problem, title: string): void {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const item = layOutItem(problem, { title });
   const scale = Math.min(
     (PAGE.width - 2 * MARGIN) / item.width,
@@ -140,7 +133,7 @@ function drawPanel(
 function drawShape(document: Pdf, shape: PanelShape): void {
   if (shape.kind === 'line') {
     document.moveTo(...shape.from).lineTo(...shape.to);
-    document.lineWidth(STRUCTURE_LINE_WIDTH).stroke('black');
+    document.lineWidth(shape.width).stroke('black');
     return;
   }
   if (shape.kind === 'circle') document.circle(...shape.centre, shape.radius);

@@ -6,7 +6,7 @@
 import { opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../../base/index.js';
-import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from '../layouts.js';
+import { ALL_LAYOUTS, layoutOfProblem, type ConfigurationLayout } from '../layouts.js';
 import type { Problem } from '../problem.js';
 import {
   decodeRavenNpz,
@@ -84,7 +84,11 @@ export async function readRavenProblem(folder: string, place: RavenPlace): Promi
   const file = `${base}.npz`;
   const arrays = await decodeRavenNpz(await readSmallFile(file, MAX_NPZ_LENGTH), file);
   const layout = layoutOfFolder(folder);
-  if (layout && arrays.layouts.length > 0 && !arrays.layouts.includes(layout)) {
+  if (
+    layout &&
+    arrays.layouts.length > 0 &&
+    !arrays.layouts.some(({ folder: name }) => name === layout.folder)
+  ) {
     throw new FormatError(`${file}: its structure is not that of ${layout.folder}`);
   }
   const problem = await readDescription(`${base}.xml`, arrays.target, layout);
@@ -104,8 +108,8 @@ async function readDescription(
   return naming(file, () => {
     const text = new TextDecoder('utf-8').decode(bytes);
     const problem = parseRavenXml(text, { target, noisy: layout?.noisy });
-    const found = layoutOf(problem.configuration, problem.noisy);
-    if (layout && found !== layout) {
+    const found = layoutOfProblem(problem);
+    if (layout && found.folder !== layout.folder) {
       throw new FormatError(`it describes ${found.folder}, but lies in ${layout.folder}`);
     }
     return problem;
@@ -129,6 +133,8 @@ export interface WriteOptions {
   readonly part?: Part;
   /** Deflate the arrays of the .npz. */
   readonly compress?: boolean;
+  /** Rules with their parameters, as further arrays of the .npz. */
+  readonly ruleParameters?: boolean;
 }
 
 /** Where problems are drawn, one after the other: a file copies its images at once. */
@@ -149,7 +155,7 @@ export function ravenFiles(
   problem: Problem,
   options: WriteOptions = {},
 ): readonly ProblemFile[] {
-  const folder = path.join(root, layoutOf(problem.configuration, problem.noisy).folder);
+  const folder = path.join(root, layoutOfProblem(problem).folder);
   const base = path.join(folder, ravenFileName(index, options.part ?? partOf(index)));
   const images = (): Uint8Array => {
     if (options.images) return options.images;
@@ -161,7 +167,11 @@ export function ravenFiles(
     { file: `${base}.xml`, bytes: () => Buffer.from(formatRavenXml(problem)) },
     {
       file: `${base}.npz`,
-      bytes: () => encodeRavenNpz(problem, images(), { compress: options.compress }),
+      bytes: () =>
+        encodeRavenNpz(problem, images(), {
+          compress: options.compress,
+          ruleParameters: options.ruleParameters,
+        }),
       isWhole: isWholeZip,
     },
   ];

@@ -8,7 +8,7 @@ import { ArgumentError } from '../../base/index.js';
 import { encodeNpy, encodeNpyHeader, unicodeArray } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
 import { MATRIX_PANELS } from '../render-panel.js';
-import { CANDIDATES, MATRIX_PIXELS, SELECTION_PIXELS, type SetBatch } from '../set.js';
+import { CANDIDATES, MATRIX_PIXELS, ruleArrays, SELECTION_PIXELS, type SetBatch } from '../set.js';
 import { formatLabel } from '../set-label.js';
 import { combineCrc32, crc32 } from '../zip-checksum.js';
 import {
@@ -29,6 +29,7 @@ export interface WrittenProblems {
   readonly selectionCrc: number;
   readonly answer: readonly number[];
   readonly label: readonly string[];
+  readonly parameters: SetBatch['parameters'];
 }
 
 /** One array of pictures in a file: its numpy header, and where header and data stand. */
@@ -79,6 +80,7 @@ export function writePictures(
     selectionCrc: crc32(problems.selection),
     answer: problems.answer,
     label: problems.label.map(formatLabel),
+    parameters: problems.parameters,
   };
 }
 
@@ -100,6 +102,8 @@ export class SetWriter {
   readonly #answers: number[] = [];
   readonly #labels: string[] = [];
   readonly #crcs = { panel: 0, selection: 0 };
+  /** Rules of the problems with their parameters; undefined if one of them does not tell. */
+  #parameters: NonNullable<SetBatch['parameters']>[number][] | undefined = [];
   #closed = false;
 
   private constructor(file: PendingFile, count: number) {
@@ -134,6 +138,8 @@ export class SetWriter {
     this.#crcs.selection = combineCrc32(selection, selectionCrc, count * SELECTION_PIXELS);
     for (const index of problems.answer) this.#answers.push(index);
     for (const label of problems.label) this.#labels.push(label);
+    if (problems.parameters) this.#parameters?.push(...problems.parameters);
+    else this.#parameters = undefined;
   }
 
   #checkRoom(more: number): void {
@@ -175,6 +181,9 @@ export class SetWriter {
     for (const [name, pieces] of [
       ['answer.npy', [this.#encodedAnswers()]],
       ['label.npy', this.#labelPieces()],
+      ...(this.#parameters ? ruleArrays(this.#parameters) : []).map(
+        ([array, content]) => [`${array}.npy`, [encodeNpy(content)]] as const,
+      ),
     ] as const) {
       const entry = await this.#writeEntry(name, pieces, at);
       entries.push(entry);

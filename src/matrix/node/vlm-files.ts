@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { benchOptions, benchPicture, benchTiles } from '../bench-picture.js';
-import { layoutOf } from '../layouts.js';
+import { layoutOfProblem } from '../layouts.js';
 import { perceptionQuestions } from '../perception.js';
 import { encodePng, isWholePng, type Picture } from '../png.js';
 import type { Problem } from '../problem.js';
@@ -131,7 +131,7 @@ function cleanItem(draw: DrawSvg, size: number): DrawItem {
       return { width, height, channels: 1, data };
     });
   return (problem) => {
-    const layout = layoutOf(problem.configuration, problem.noisy);
+    const layout = layoutOfProblem(problem);
     const tiles = (): Map<string, Picture> =>
       new Map(
         [

@@ -7,7 +7,7 @@ import {
   encodeRavenNpz,
   findLayout,
   groupOf,
-  layoutOf,
+  layoutOfProblem,
   matrixPanels,
   parseConstraints,
   problemToSvg,
@@ -101,7 +101,7 @@ function trueRules({ rules }: Problem, layout: ConfigurationLayout): TrueRule[] 
 }
 
 function ofProblem(problem: Problem): Matrix {
-  const layout = layoutOf(problem.configuration, problem.noisy);
+  const layout = layoutOfProblem(problem);
   const pixels = (panel: PanelDescription): Panel =>
     Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255);
   const nine = matrixPanels(problem);

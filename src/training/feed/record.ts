@@ -18,6 +18,7 @@ import {
   metaMatrix,
   metaStructure,
   metaTarget,
+  parseConstraints,
   problemPanels,
   RULE_ATTRIBUTES,
   RULE_NAMES,
@@ -27,6 +28,7 @@ import {
   type ConfigurationLayout,
   type Label,
   type Panel,
+  type Plan,
   type SetBatch,
 } from '../../matrix/index.js';
 import type { Needs, ProblemBatch } from '../../models/index.js';
@@ -51,13 +53,38 @@ export interface ProblemSource {
   readonly seed: number;
   /** Problem i is of configuration i mod 7, noisy if that has a noisy form, whatever the fields above say. */
   readonly mixed?: boolean;
+  /** Parsed JSON of fixed rules and values or of a regime, as `parseConstraints` reads it. */
+  readonly rules?: unknown;
+}
+
+/** Plans of sources with rules; a source is one object for as long as it is used. */
+const plans = new WeakMap<object, Map<ConfigurationLayout, Plan>>();
+
+/** What the problems of a source are drawn by; undefined if nothing is fixed. */
+function planOf(rules: unknown, layout: ConfigurationLayout): Plan | undefined {
+  if (typeof rules !== 'object' || rules === null) return undefined;
+  let known = plans.get(rules);
+  if (!known) plans.set(rules, (known = new Map<ConfigurationLayout, Plan>()));
+  let plan = known.get(layout);
+  if (!plan) known.set(layout, (plan = parseConstraints(rules, layout)));
+  return plan;
 }
 
 /** What problem `index` of a source is drawn from. */
-export function problemOf({ mixed, ...source }: ProblemSource, index: number) {
-  if (!mixed) return { ...source, index };
-  const configuration = CONFIGURATIONS[index % CONFIGURATIONS.length];
-  return { ...source, configuration, noisy: hasGrid(configuration), index };
+export function problemOf(source: ProblemSource, index: number) {
+  const { mixed, seed, rules } = source;
+  const configuration = mixed
+    ? CONFIGURATIONS[index % CONFIGURATIONS.length]
+    : source.configuration;
+  const noisy = mixed ? hasGrid(configuration) : source.noisy;
+  const constraints = planOf(rules, layoutOf(configuration, noisy));
+  return { configuration, noisy, seed, index, constraints };
+}
+
+/** Refuses rules that do not fit all configurations of a source. */
+export function requireFittingRules(source: ProblemSource): void {
+  const first = source.mixed ? CONFIGURATIONS.length : 1;
+  for (let index = 0; index < first; index++) problemOf(source, index);
 }
 
 export interface RecordLayout extends Pick<Needs, 'imageSize' | 'candidates' | 'rules'> {

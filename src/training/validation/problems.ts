@@ -10,8 +10,7 @@ import {
   MATRIX_PANELS,
   matrixPanels,
   sampleProblem,
-  VARIANTS,
-  type Variant,
+  PAPER_VARIANTS,
 } from '../../matrix/index.js';
 import type { ImageSize } from '../../models/index.js';
 import { problemOf, type ProblemSource } from '../feed/record.js';
@@ -24,7 +23,7 @@ export interface ValidationProblems {
   /** u8 [count, 9, S, S] */
   readonly panels: Uint8Array;
   /** For each variant u8 [count, 8, S, S]. */
-  readonly candidates: Readonly<Record<Variant, Uint8Array>>;
+  readonly candidates: Readonly<Record<(typeof PAPER_VARIANTS)[number], Uint8Array>>;
   /** 0-based index of the answer among the candidates [count]. */
   readonly answers: Int32Array;
 }
@@ -53,7 +52,7 @@ export async function makeValidationProblems(
     if (index % SLICE === SLICE - 1) await new Promise(setImmediate);
     const drawn = problemOf(source, index);
     const layout = layoutOf(drawn.configuration, drawn.noisy);
-    for (const variant of VARIANTS) {
+    for (const variant of PAPER_VARIANTS) {
       const problem = sampleProblem({ ...drawn, variant });
       problem.candidates.forEach(({ panel }, n) => {
         const at = (index * CANDIDATES + n) * pixels;

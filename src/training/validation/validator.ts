@@ -4,7 +4,7 @@
  * missing anywhere, panels of other problems as candidates. All it asks of a model is `score`. Several ranks
  * share the work slice by slice and all come to the same numbers as one process.
  */
-import { CANDIDATES, MATRIX_PANELS, VARIANTS } from '../../matrix/index.js';
+import { CANDIDATES, MATRIX_PANELS, PAPER_VARIANTS } from '../../matrix/index.js';
 import type { Missing, System, SystemModel } from '../../models/index.js';
 import { keep, noGrad, scope, tensor, type Device, type Tensor } from '../../torch/index.js';
 import type { Judgement } from '../loop.js';
@@ -40,7 +40,7 @@ export class Validator {
     this.#problems = problems;
     this.#device = device;
     this.#panels = pictures(problems.panels);
-    this.#variants = VARIANTS.map((variant) => pictures(problems.candidates[variant]));
+    this.#variants = PAPER_VARIANTS.map((variant) => pictures(problems.candidates[variant]));
     const own = Int32Array.from({ length: count * CANDIDATES }, (_, row) => row);
     const missing = Array.from({ length: count }, () => [LAST]);
     const given = this.#variants.map((each) => ({
@@ -77,8 +77,10 @@ export class Validator {
       return right.length / count;
     });
     return {
-      selectionAccuracy: Object.fromEntries(VARIANTS.map((variant, v) => [variant, accuracies[v]])),
-      globalSelectionAccuracy: accuracies.at(VARIANTS.length) ?? null,
+      selectionAccuracy: Object.fromEntries(
+        PAPER_VARIANTS.map((variant, v) => [variant, accuracies[v]]),
+      ),
+      globalSelectionAccuracy: accuracies.at(PAPER_VARIANTS.length) ?? null,
     };
   }
 

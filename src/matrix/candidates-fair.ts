@@ -1,0 +1,229 @@
+/**
+ * RAVEN-FAIR's candidates (Benny, Pekar and Wolf, "Scale-Localized Abstract Reasoning"): each wrong one
+ * changes an attribute of the answer or of another wrong one, so that they grow like a tree and the
+ * answer is not the one in the middle of all others. On the way from the answer to a candidate no
+ * attribute is changed twice, in whichever component.
+ *
+ * A candidate remembers what its children have used: their sets of slots, and each entity's levels. A
+ * child starts with what its parent remembered before it, so elder siblings bar their values for it too.
+ */
+import { modifiableAttributes, type Modifiable } from './modifiable.js';
+import type { Plan } from './plan.js';
+import type { AttributeChange, Candidate, ComponentPanel, Panel } from './problem.js';
+import type { Random } from './random.js';
+import { originalRange, VALUE_KEYS, type ValueAttribute, type ValueKey } from './rules.js';
+import type { PossibleRules } from './sampling.js';
+import { arrangements, slotMask } from './slots.js';
+
+/** What the children of a candidate have used of one component. */
+interface ComponentMemory {
+  /** Sets of slots, as masks. */
+  slots: number[];
+  /** Levels used for each entity, as bits. */
+  levels: Record<ValueKey, number[]>;
+}
+
+/** A candidate that others may be made from. */
+interface Parent {
+  readonly candidate: Candidate;
+  /** What may still be changed, and how often. */
+  readonly open: { readonly change: Modifiable; budget: number }[];
+  readonly memory: ComponentMemory[];
+}
+
+export interface FairSituation {
+  readonly random: Random;
+  readonly plan: Plan;
+  readonly possible: readonly PossibleRules[];
+  readonly answer: Panel;
+}
+
+const nothingUsed = ({ entities }: ComponentPanel): ComponentMemory => ({
+  slots: [],
+  levels: {
+    type: entities.map(() => 0),
+    size: entities.map(() => 0),
+    color: entities.map(() => 0),
+  },
+});
+
+const copyMemory = ({ slots, levels: { type, size, color } }: ComponentMemory) => ({
+  slots: [...slots],
+  levels: { type: [...type], size: [...size], color: [...color] },
+});
+
+const maskOf = ({ entities }: ComponentPanel): number => slotMask(entities.map(({ slot }) => slot));
+
+const countOf = (mask: number): number => {
+  let count = 0;
+  for (let rest = mask; rest; rest &= rest - 1) count++;
+  return count;
+};
+
+class FairTree {
+  readonly #situation: FairSituation;
+
+  constructor(situation: FairSituation) {
+    this.#situation = situation;
+  }
+
+  root(): Parent {
+    const candidate: Candidate = { panel: this.#situation.answer, changes: [] };
+    const memory = candidate.panel.components.map(nothingUsed);
+    return { candidate, open: this.#open(candidate), memory };
+  }
+
+  /** What may be changed in a candidate: nothing whose name was changed on the way to it. */
+  #open({ panel, changes }: Candidate): Parent['open'] {
+    const { plan, possible } = this.#situation;
+    const rules = possible.map(
+      ([position, type, size, color]) => [position.rule, type.rule, size.rule, color.rule] as const,
+    );
+    return modifiableAttributes(plan.components, rules, panel)
+      .filter(({ attribute }) => !changes.some((earlier) => earlier.attribute === attribute))
+      .map((change) => ({ change, budget: change.budget }));
+  }
+
+  /** A child of a candidate; undefined if the attribute that was drawn has no value left. */
+  grow(parent: Parent): Parent | undefined {
+    const at = this.#situation.random.below(parent.open.length);
+    const entry = parent.open[at];
+    if (--entry.budget === 0) parent.open.splice(at, 1);
+    const { component, attribute } = entry.change;
+    const memory = parent.memory.map(copyMemory);
+    const panel = this.#edited(parent, entry.change);
+    if (!panel) return undefined;
+    if (attribute === 'Number') memory[component].levels = nothingUsed(panel).levels;
+    const candidate: Candidate = {
+      panel: {
+        components: parent.candidate.panel.components.map((same, index) =>
+          index === component ? panel : same,
+        ),
+      },
+      changes: [...parent.candidate.changes, { component, attribute }],
+    };
+    return { candidate, open: this.#open(candidate), memory };
+  }
+
+  #edited(parent: Parent, { component, attribute }: AttributeChange): ComponentPanel | undefined {
+    const panel = parent.candidate.panel.components[component];
+    const memory = parent.memory[component];
+    if (attribute === 'Number') return this.#newNumber(panel, memory, component);
+    if (attribute === 'Position') return this.#newPosition(panel, memory, component);
+    return this.#newLevels(panel, memory, component, attribute);
+  }
+
+  /** Another level for each entity by itself. */
+  #newLevels(
+    { uniformity, entities }: ComponentPanel,
+    memory: ComponentMemory,
+    component: number,
+    attribute: ValueAttribute,
+  ): ComponentPanel | undefined {
+    const { random, plan } = this.#situation;
+    const { min, max } = originalRange(plan.layout.components[component], attribute);
+    const key = VALUE_KEYS[attribute];
+    const used = memory.levels[key];
+    const free = entities.map((entity, index) => {
+      const levels: number[] = [];
+      for (let level = min; level <= max; level++) {
+        if (level !== entity[key] && !(used[index] & (1 << level))) levels.push(level);
+      }
+      return levels;
+    });
+    if (free.some((levels) => levels.length === 0)) return undefined;
+    const drawn = free.map((levels) => random.pick(levels));
+    drawn.forEach((level, index) => (used[index] |= 1 << level));
+    return {
+      uniformity,
+      entities: entities.map((entity, index) => ({ ...entity, [key]: drawn[index] })),
+    };
+  }
+
+  /** Sets of `count` slots that are neither used nor the panel's own. */
+  #left(panel: ComponentPanel, memory: ComponentMemory, component: number, count: number): number {
+    const barred = new Set([...memory.slots, maskOf(panel)]);
+    const slots = this.#situation.plan.layout.components[component].slots.length;
+    return (
+      arrangements(slots, count) - [...barred].filter((mask) => countOf(mask) === count).length
+    );
+  }
+
+  #drawSlots(
+    panel: ComponentPanel,
+    memory: ComponentMemory,
+    component: number,
+    count: number,
+  ): number[] {
+    const { random, plan } = this.#situation;
+    const own = maskOf(panel);
+    for (;;) {
+      // Ends: the caller has made sure that a set is left.
+      const slots = random.subset(plan.layout.components[component].slots.length, count);
+      const mask = slotMask(slots);
+      if (mask === own || memory.slots.includes(mask)) continue;
+      memory.slots.push(mask);
+      return slots;
+    }
+  }
+
+  #newPosition(
+    panel: ComponentPanel,
+    memory: ComponentMemory,
+    component: number,
+  ): ComponentPanel | undefined {
+    const { uniformity, entities } = panel;
+    const count = entities.length;
+    if (this.#left(panel, memory, component, count) === 0) return undefined;
+    const slots = this.#drawSlots(panel, memory, component, count);
+    return { uniformity, entities: entities.map((entity, i) => ({ ...entity, slot: slots[i] })) };
+  }
+
+  /** Another number of new entities, drawn from the levels a first column may have. */
+  #newNumber(
+    panel: ComponentPanel,
+    memory: ComponentMemory,
+    component: number,
+  ): ComponentPanel | undefined {
+    const { random, plan, possible } = this.#situation;
+    const { number, angle } = plan.layout.components[component];
+    const counts: number[] = [];
+    for (let count = number.min + 1; count <= number.max + 1; count++) {
+      if (count === panel.entities.length) continue;
+      if (this.#left(panel, memory, component, count) > 0) counts.push(count);
+    }
+    if (counts.length === 0) return undefined;
+    const slots = this.#drawSlots(panel, memory, component, random.pick(counts));
+    const [, type, size, color] = possible[component];
+    return {
+      uniformity: panel.uniformity,
+      entities: slots.map((slot) => ({
+        slot,
+        type: random.between(type.start.min, type.start.max),
+        size: random.between(size.start.min, size.start.max),
+        color: random.between(color.start.min, color.start.max),
+        angle: random.between(angle.min, angle.max),
+      })),
+    };
+  }
+}
+
+/**
+ * The answer, first, and `wanted - 1` wrong candidates that `accept` takes; fewer if all that may be
+ * changed is used up.
+ */
+export function fairCandidates(
+  situation: FairSituation,
+  wanted: number,
+  accept: (panel: Panel) => boolean,
+): Candidate[] {
+  const tree = new FairTree(situation);
+  const parents = [tree.root()];
+  while (parents.length < wanted) {
+    const open = parents.filter((parent) => parent.open.length > 0);
+    if (open.length === 0) break;
+    const child = tree.grow(situation.random.pick(open));
+    if (child && accept(child.candidate.panel)) parents.push(child);
+  }
+  return parents.map(({ candidate }) => candidate);
+}
