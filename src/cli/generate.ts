@@ -1,4 +1,4 @@
-/** `crab generate`: makes problems as RAVEN folders, sets, contact sheets, or items to print. */
+/** `crab generate`: makes problems as RAVEN folders, sets, contact sheets, or items for people and models. */
 import type { Command } from 'commander';
 import { availableParallelism } from 'node:os';
 import {
@@ -14,10 +14,11 @@ import {
 } from '../matrix/index.js';
 import { generate, GENERATE_FORMATS, type GenerateFormat } from '../matrix/node.js';
 import { noAnswers, oneOf, wholeNumber } from './arguments.js';
+import { defineItemOptions, vlmSetting, type ItemOptions } from './generate-items.js';
 import { formatRate, startProgress } from './progress.js';
 import { regimeOption, rulesOf, rulesOption, splitOption, type RuleOptions } from './rules.js';
 
-interface Options extends RuleOptions {
+interface Options extends ItemOptions, RuleOptions {
   config: string;
   variant: Variant;
   count: number;
@@ -28,6 +29,7 @@ interface Options extends RuleOptions {
   format: GenerateFormat;
   answers?: string;
   noAnswers?: boolean;
+  compress?: boolean;
   ruleParameters?: boolean;
   workers: number;
   resume?: boolean;
@@ -49,13 +51,18 @@ Examples:
   crab generate --config grid-2x2 --variant i-raven --count 2000 --format npz --out set.npz
   crab generate --config center --regime a-color --variant i-raven --count 10000 --out data
   crab generate --config all --count 5 --format pdf --out items.pdf --answers key.csv
-  crab generate --config center --count 20 --format png --no-answers --out sheets --answers key.csv`;
+  crab generate --config center --count 20 --format png --no-answers --out sheets --answers key.csv
+  crab generate --config all --variant i-raven --count 20 --format vlm --out items
+  crab generate --config all --variant i-raven --count 10000 --format parquet --out data`;
 
 export function define(command: Command, signal: AbortSignal): void {
   command
     .requiredOption('--config <name>', 'which configuration, or all')
     .requiredOption('--count <n>', 'how many problems of each', wholeNumber(1, 100_000_000))
-    .requiredOption('--out <path>', 'folder (raven, png, svg) or file (npz, pdf) to write')
+    .requiredOption(
+      '--out <path>',
+      'folder (raven, png, svg, vlm, parquet) or file (npz, jsonl, pdf) to write',
+    )
     .option(
       '--variant <name>',
       `how wrong candidates are made: ${VARIANTS.join(', ')}`,
@@ -72,6 +79,10 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--answers <file.csv>', "also write each item's rules, changes and answer")
     .addOption(noAnswers('png: sheets without the rules and the marked answer'))
     .option(
+      '--compress',
+      'raven: deflated npz files, a thirtieth of the size, which numpy reads as well',
+    )
+    .option(
       '--rule-parameters',
       'raven: step, direction and table index of each rule in the npz: docs/data-sets.md',
     )
@@ -81,6 +92,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--quiet', 'no progress')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => run(options, signal));
+  defineItemOptions(command);
 }
 
 function layoutsFor({ config, noisy, mesh }: Options): ConfigurationLayout[] {
@@ -97,6 +109,7 @@ function figureLayouts(name: string, noisy: boolean | undefined): ConfigurationL
 
 async function run(options: Options, signal: AbortSignal): Promise<void> {
   const layouts = layoutsFor(options);
+  const vlm = vlmSetting(options.format, options);
   const rules = await rulesOf(options);
   const progress = startProgress(options.count * layouts.length, 'problems', options.quiet);
   const start = performance.now();
@@ -106,6 +119,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
       withoutAnswers: options.noAnswers,
       layouts,
       rules,
+      vlm,
       signal,
       onProgress: (done) => progress.update(done),
     });

@@ -1,8 +1,9 @@
-/** `crab grade`: what people answered to items of ours, and what that says about them and the items. */
+/** `crab grade`: what people and models answered to items of ours, and what that says about them. */
 import type { Command } from 'commander';
 import { GRADE_MARK, grade, gradePage, type GradeResult } from '../lab/index.js';
 import { writeOutput } from '../base/node.js';
 import { UsageError } from './errors.js';
+import { describeReplies, gradeReplies } from './grade-answers.js';
 import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
 import { startProgress } from './progress.js';
 import { percent, table } from './text.js';
@@ -25,10 +26,15 @@ Items are called as crab generate calls them: center-00012, or RAVEN_12_train in
 is what it wrote: a folder (raven, png, svg), a set (.npz, items numbered from 0), or the file of
 --answers, which items printed as PDF need.
 
+Replies of models: ANSWERS.jsonl has a line {"id": …, "reply": …} for each, with "model" if there are
+several, and "blind": true if only the options were shown; --items is a folder of --format vlm. Letters are
+found in replies by the rules of docs/items.md.
+
 Examples:
   crab generate --config center --count 20 --format pdf --out test.pdf --answers key.csv
   crab grade responses.csv --items key.csv --out report.html
-  crab grade responses.csv --items RAVEN-10000 --model center,grid-2x2 --json`;
+  crab grade responses.csv --items RAVEN-10000 --model center,grid-2x2 --json
+  crab grade answers.jsonl --items items --model zoo`;
 
 export function define(command: Command, signal: AbortSignal): void {
   command
@@ -51,6 +57,17 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
   const models = modelsOf(options.model);
   await requireInput('RESPONSES', responses);
   await requireInput('--items', options.items);
+  if (/\.jsonl$/i.test(responses)) {
+    if (options.out !== undefined) {
+      throw new UsageError(
+        '--out makes a page of what people answered (CSV); use --json for models',
+      );
+    }
+    const answers = await gradeReplies(responses, options.items, models, signal);
+    const { stdout } = process;
+    stdout.write(options.json ? `${JSON.stringify(answers)}\n` : describeReplies(answers));
+    return;
+  }
   const inputs = [
     { argument: 'RESPONSES', location: responses },
     { argument: '--items', location: options.items },

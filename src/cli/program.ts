@@ -54,8 +54,8 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./solve.js'),
   },
   grade: {
-    about: 'grade what people answered to items',
-    takes: ['<responses>', 'a CSV file: respondent,item,choice'],
+    about: 'grade what people or models answered to items',
+    takes: ['<responses>', 'of people: CSV (respondent,item,choice); of models: jsonl (id, reply)'],
     load: () => import('./grade.js'),
   },
   systems: {

@@ -140,3 +140,15 @@ export {
   type PanelShape,
   type PolygonShape,
 } from './svg-shapes.js';
+export { benchPicture, benchTiles } from './bench-picture.js';
+export { perceptionQuestions, type PerceptionQuestion } from './perception.js';
+export {
+  LETTERS,
+  OPTION_COUNTS,
+  optionIndices,
+  vlmItem,
+  withCandidates,
+  type Letter,
+  type OptionCount,
+  type VlmItem,
+} from './vlm-item.js';

@@ -179,14 +179,10 @@ export function encodeNpyHeader(dtype: string, shape: readonly number[]): Uint8A
   const total = Math.ceil(needed / ALIGNMENT) * ALIGNMENT;
   const length = total - MAGIC.length - 4;
   const text = `${dictionary.padEnd(length - 1)}\n`;
-  return Uint8Array.from([
-    ...MAGIC,
-    1,
-    0,
-    length & 255,
-    length >> 8,
-    ...Array.from(text, (character) => character.charCodeAt(0)),
-  ]);
+  const bytes = new Uint8Array(total);
+  bytes.set([...MAGIC, 1, 0, length & 255, length >> 8]);
+  for (let i = 0; i < text.length; i++) bytes[MAGIC.length + 4 + i] = text.charCodeAt(i);
+  return bytes;
 }
 
 /** A complete .npy file. */
@@ -212,18 +208,19 @@ function encodeItems(kind: NpyKind, itemSize: number, data: NpyData): Uint8Array
     return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   }
   if (kind !== 'S' && kind !== 'U') throw new FormatError(`strings cannot be stored as ${kind}`);
-  const bytes = new Uint8Array(itemSize * data.length);
-  const view = new DataView(bytes.buffer);
+  const step = kind === 'S' ? 1 : 4;
+  const width = itemSize / step;
+  const codes = new (step === 1 ? Uint8Array : Uint32Array)(width * data.length);
   data.forEach((text, i) => {
-    const codes = Array.from(text, (character) => character.codePointAt(0) ?? 0);
-    const step = kind === 'S' ? 1 : 4;
-    if (codes.length * step > itemSize) throw new FormatError(`"${text}" is too long to store`);
-    codes.forEach((code, k) => {
-      if (step === 1) bytes[i * itemSize + k] = code;
-      else view.setUint32(i * itemSize + 4 * k, code, true);
-    });
+    let count = 0;
+    for (let at = 0; at < text.length; count++) {
+      const code = text.codePointAt(at) ?? 0;
+      if (count === width) throw new FormatError(`"${text}" is too long to store`);
+      codes[i * width + count] = code;
+      at += code > 0xffff ? 2 : 1;
+    }
   });
-  return bytes;
+  return new Uint8Array(codes.buffer);
 }
 
 /** An array of unicode strings, just wide enough for the longest, as numpy makes it. */

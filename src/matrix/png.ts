@@ -1,13 +1,13 @@
 /**
- * PNG images. Writing goes through fast-png; reading is our own decoder, because it must bound memory
- * before inflating and because interlaced images of fewer than eight bits have to come out right.
+ * PNG images, of eight bits to write and of any kind to read. Reading bounds memory before inflating.
  * Any PNG becomes grey: colours by their luma, transparency over white paper.
  */
-import { encode } from 'fast-png';
 import { Unzlib } from 'fflate';
 import { FormatError } from '../base/index.js';
+import { deflateZlib } from './deflate.js';
 import { unfilterPasses, type PngHeader } from './png-filter.js';
 import { crc32 } from './zip-checksum.js';
+import { concatenate } from './zip-write.js';
 
 /** A picture to write: u8, row by row, one channel (grey) or three (RGB). */
 export interface Picture {
@@ -32,6 +32,10 @@ export interface PictureLimits {
 
 export const DEFAULT_MAX_PIXELS = 16 << 20;
 export const MAX_SIDE = 1 << 15;
+/** Colour types and the filter that writing uses. */
+const GREY = 0;
+const RGB = 2;
+const FILTER_UP = 2;
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
 export function encodePng(picture: Picture): Uint8Array {
@@ -41,7 +45,40 @@ export function encodePng(picture: Picture): Uint8Array {
       `a picture of ${width}x${height} with ${channels} channels has ${width * height * channels} values, not ${data.length}`,
     );
   }
-  return encode({ width, height, channels, depth: 8, data });
+  const header = new Uint8Array(13);
+  const view = new DataView(header.buffer);
+  view.setUint32(0, width);
+  view.setUint32(4, height);
+  header.set([8, channels === 1 ? GREY : RGB], 8);
+  return concatenate([
+    Uint8Array.from(SIGNATURE),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateZlib(filterUp(data, width * channels))),
+    chunk('IEND', new Uint8Array(0)),
+  ]);
+}
+
+/** Lines as differences to the line above: drawings repeat it mostly, so zeros are what deflate sees. */
+function filterUp(data: Uint8Array, lineBytes: number): Uint8Array {
+  const lines = data.length / lineBytes;
+  const filtered = new Uint8Array(data.length + lines);
+  for (let line = 0, from = 0, to = 0; line < lines; line++) {
+    filtered[to++] = FILTER_UP;
+    for (const end = from + lineBytes; from < end; from++, to++) {
+      filtered[to] = line === 0 ? data[from] : data[from] - data[from - lineBytes];
+    }
+  }
+  return filtered;
+}
+
+function chunk(type: string, body: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(12 + body.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, body.length);
+  for (let i = 0; i < 4; i++) bytes[4 + i] = type.charCodeAt(i);
+  bytes.set(body, 8);
+  view.setUint32(8 + body.length, crc32(bytes.subarray(4, 8 + body.length)));
+  return bytes;
 }
 
 /** Reads any PNG; FormatError where it is damaged or larger than allowed. */

@@ -67,7 +67,7 @@ function drawPixelLine(raster: Raster, a: Point, b: Point, ink: number): void {
 }
 
 /** One pixel wide line between fixed-point positions. */
-function drawFixedLine(raster: Raster, a: Point, b: Point, ink: number): void {
+export function drawFixedLine(raster: Raster, a: Point, b: Point, ink: number): void {
   const width = Math.abs(b[0] - a[0]);
   const height = Math.abs(b[1] - a[1]);
   const flat = width > height;

@@ -154,6 +154,8 @@ function strings(array: NpyArray): readonly string[] {
 export interface RavenNpzOptions {
   /** What a rule solver answers: the first candidate that obeys the rules unless told. */
   readonly predict?: number;
+  /** Deflate the arrays; the published files store them. */
+  readonly compress?: boolean;
   /** Also the arrays of `rule-parameters.ts`, which the published files do not have. */
   readonly ruleParameters?: boolean;
 }
@@ -167,6 +169,7 @@ export function encodeRavenNpz(
   images: Uint8Array,
   {
     predict = candidatesConsistentWith(problem).at(0) ?? problem.target,
+    compress = false,
     ruleParameters = false,
   }: RavenNpzOptions = {},
 ): Uint8Array {
@@ -188,7 +191,7 @@ export function encodeRavenNpz(
     shape,
     data,
   });
-  return writeNpz([
+  const arrays: (readonly [string, NpyArray])[] = [
     ['image', bits(images, [PROBLEM_IMAGES, IMAGE_SIZE, IMAGE_SIZE])],
     ['target', index(problem.target)],
     ['predict', fair ? { ...index(predict), shape: [1] } : index(predict)],
@@ -198,7 +201,8 @@ export function encodeRavenNpz(
     ['meta_structure', bits(metaStructure(layout), [META_STRUCTURE_LENGTH])],
     ...(layout.mesh ? [['meta_answer_mods', answerChanges(problem)] as const] : []),
     ...(ruleParameters ? parameterArrays(problem) : []),
-  ]);
+  ];
+  return writeNpz(arrays, { compress });
 }
 
 /** I-RAVEN-Mesh: which attributes each candidate changes, three components a candidate, the mesh last. */

@@ -314,6 +314,14 @@ export function renderProblemInto(
   });
 }
 
+/** Draws the sixteen images that files hold: u8 [16, 160, 160]. */
+export function renderImagesInto(problem: Problem, out: Uint8Array): void {
+  const layout = layoutOfProblem(problem);
+  problemPanels(problem).forEach((panel, index) => {
+    shared.renderInto(layout, panel, out, index * IMAGE_PIXELS);
+  });
+}
+
 /** Draws what training looks at: u8 [9, 64, 64], the eight context panels and the answer. */
 export function renderMatrix64Into(problem: Problem, out: Uint8Array, offset = 0): void {
   const layout = layoutOfProblem(problem);

@@ -85,9 +85,13 @@ class Board {
   }
 
   fill(x: number, y: number, width: number, height: number, colour: Rgb): void {
+    const [red, green, blue] = colour;
     for (let row = y; row < y + height; row++) {
-      for (let column = x; column < x + width; column++) {
-        this.data.set(colour, (row * this.width + column) * 3);
+      const start = (row * this.width + x) * 3;
+      for (let at = start; at < start + 3 * width; at += 3) {
+        this.data[at] = red;
+        this.data[at + 1] = green;
+        this.data[at + 2] = blue;
       }
     }
   }
@@ -106,7 +110,10 @@ class Board {
     for (let row = 0; row < IMAGE_SIZE; row++) {
       let write = ((y + row) * this.width + x) * 3;
       for (let column = 0; column < IMAGE_SIZE; column++, write += 3) {
-        this.data.fill(image[row * IMAGE_SIZE + column], write, write + 3);
+        const grey = image[row * IMAGE_SIZE + column];
+        this.data[write] = grey;
+        this.data[write + 1] = grey;
+        this.data[write + 2] = grey;
       }
     }
   }
@@ -137,6 +144,7 @@ class Board {
 function enlarge(board: Board, scale: number): RgbImage {
   const width = board.width * scale;
   const height = board.height * scale;
+  if (scale === 1) return { width, height, channels: 3, data: board.data };
   const data = new Uint8Array(width * height * 3);
   for (let y = 0; y < height; y++) {
     const source = Math.floor(y / scale) * board.width;

@@ -1,11 +1,12 @@
 /**
- * Where everything of a test item goes on a page: the 3x3 matrix, the eight numbered candidates in
- * two rows below it, and lines of text. Upright like a sheet of paper; in CSS pixels, y down. SVG and
+ * Where everything of a test item goes on a page: the 3x3 matrix, the numbered or lettered candidates
+ * in rows of four below it, and lines of text. Upright like a sheet of paper; in CSS pixels, y down. SVG and
  * PDF draw the same places.
  */
 import { ArgumentError } from '../base/index.js';
 import type { Panel, Problem } from './problem.js';
 import { IMAGE_SIZE } from './render-entity.js';
+import { LETTERS } from './vlm-item.js';
 
 export interface ItemOptions {
   /** A line above the matrix. */
@@ -18,6 +19,14 @@ export interface ItemOptions {
   readonly fillIn?: boolean;
   /** Leave the candidates out. */
   readonly withoutCandidates?: boolean;
+  /** Leave the matrix out. */
+  readonly withoutMatrix?: boolean;
+  /** Letter the candidates instead of counting them from 1. */
+  readonly letters?: boolean;
+  /** Candidates as large as the panels of the matrix; smaller unless told. */
+  readonly sameScale?: boolean;
+  /** Width of the frames of panels; 1 unless told. */
+  readonly frameWidth?: number;
 }
 
 /** A framed square with a panel, or empty. */
@@ -56,7 +65,6 @@ const CANDIDATE_GAP = 16;
 const CANDIDATE_SIZE = (INNER_WIDTH - 3 * CANDIDATE_GAP) / 4;
 const LABEL_SIZE = 14;
 const LABEL_DROP = 18;
-const CANDIDATE_PITCH = CANDIDATE_SIZE + LABEL_DROP + CANDIDATE_GAP;
 const QUESTION_SIZE = 72;
 /** From the middle of a capital letter to its base line, in parts of the font size. */
 const MIDDLE_TO_BASE = 0.36;
@@ -102,12 +110,13 @@ const text = (
 
 function placeMatrix(
   problem: Problem,
+  left: number,
   top: number,
   fillIn: boolean,
 ): Pick<Item, 'panels' | 'texts'> {
   const last = fillIn ? problem.candidates[problem.target].panel : null;
   const panels = [...problem.context, last].map((panel, cell) => ({
-    x: MARGIN + (cell % 3) * MATRIX_PITCH,
+    x: left + (cell % 3) * MATRIX_PITCH,
     y: top + Math.floor(cell / 3) * MATRIX_PITCH,
     size: IMAGE_SIZE,
     panel,
@@ -120,31 +129,43 @@ function placeMatrix(
   return { panels, texts: [mark] };
 }
 
+/** From one row of candidates to the next, for candidates of a size. */
+const candidatePitch = (size: number): number => size + LABEL_DROP + CANDIDATE_GAP;
+
 function placeCandidates(
   problem: Problem,
   top: number,
-  markAnswer: boolean,
+  size: number,
+  { markAnswer = false, letters = false }: ItemOptions,
 ): Pick<Item, 'panels' | 'texts'> {
   const panels = problem.candidates.map(({ panel }, index) => ({
-    x: MARGIN + (index % 4) * (CANDIDATE_SIZE + CANDIDATE_GAP),
-    y: top + Math.floor(index / 4) * CANDIDATE_PITCH,
-    size: CANDIDATE_SIZE,
+    x: MARGIN + (index % 4) * (size + CANDIDATE_GAP),
+    y: top + Math.floor(index / 4) * candidatePitch(size),
+    size,
     panel,
     answer: markAnswer && index === problem.target,
   }));
   const texts = panels.map(({ x, y, size, answer }, index) =>
-    text(x + size / 2, y + size + LABEL_DROP, LABEL_SIZE, String(index + 1), {
-      anchor: 'middle',
-      colour: answer ? 'accent' : 'ink',
-      bold: answer,
-    }),
+    text(
+      x + size / 2,
+      y + size + LABEL_DROP,
+      LABEL_SIZE,
+      letters ? LETTERS[index] : String(index + 1),
+      {
+        anchor: 'middle',
+        colour: answer ? 'accent' : 'ink',
+        bold: answer,
+      },
+    ),
   );
   return { panels, texts };
 }
 
 /** Lays out a problem as an item to print or show. */
 export function layOutItem(problem: Problem, options: ItemOptions = {}): Item {
-  const { title = '', rules = [], markAnswer = false, fillIn = false } = options;
+  const { title = '', rules = [], fillIn = false } = options;
+  const size = options.sameScale ? IMAGE_SIZE : CANDIDATE_SIZE;
+  const width = Math.max(INNER_WIDTH, 4 * (size + CANDIDATE_GAP) - CANDIDATE_GAP);
   const lines = rules.flatMap(wrap);
   if (lines.length > MOST_LINES) {
     throw new ArgumentError(
@@ -152,11 +173,17 @@ export function layOutItem(problem: Problem, options: ItemOptions = {}): Item {
     );
   }
   const top = MARGIN + (title === '' ? 0 : TITLE_HEIGHT);
-  const parts = [placeMatrix(problem, top, fillIn)];
-  let bottom = top + INNER_WIDTH;
+  const parts: Pick<Item, 'panels' | 'texts'>[] = [];
+  let bottom = top;
+  if (!options.withoutMatrix) {
+    parts.push(placeMatrix(problem, MARGIN + (width - INNER_WIDTH) / 2, top, fillIn));
+    bottom += INNER_WIDTH;
+  }
   if (!options.withoutCandidates) {
-    parts.push(placeCandidates(problem, bottom + BLOCK_GAP, markAnswer));
-    bottom += BLOCK_GAP + CANDIDATE_PITCH + CANDIDATE_SIZE + LABEL_DROP;
+    if (!options.withoutMatrix) bottom += BLOCK_GAP;
+    parts.push(placeCandidates(problem, bottom, size, options));
+    const rows = Math.ceil(problem.candidates.length / 4);
+    bottom += (rows - 1) * candidatePitch(size) + size + LABEL_DROP;
   }
   const heading = title === '' ? [] : [text(MARGIN, MARGIN + TITLE_SIZE * 0.75, TITLE_SIZE, title)];
   const textTop = bottom + BLOCK_GAP;
@@ -165,7 +192,7 @@ export function layOutItem(problem: Problem, options: ItemOptions = {}): Item {
   );
   if (lines.length > 0) bottom = textTop + (lines.length - 1) * TEXT_LINE;
   return {
-    width: INNER_WIDTH + 2 * MARGIN,
+    width: width + 2 * MARGIN,
     height: bottom + MARGIN,
     panels: parts.flatMap(({ panels }) => panels),
     texts: [...heading, ...parts.flatMap(({ texts }) => texts), ...rows],

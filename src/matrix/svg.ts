@@ -138,7 +138,7 @@ export function renderSvg(
   return root(size, size, box, label, paper + panelSvgGroup(layout, panel));
 }
 
-function placedPanel(layout: ConfigurationLayout, placed: PlacedPanel): string {
+function placedPanel(layout: ConfigurationLayout, placed: PlacedPanel, frameWidth: number): string {
   const { x, y, size, panel, answer } = placed;
   const frame = element('rect', {
     x,
@@ -147,7 +147,7 @@ function placedPanel(layout: ConfigurationLayout, placed: PlacedPanel): string {
     height: size,
     fill: '#ffffff',
     stroke: hexOf(answer ? SHEET_COLOURS.accent : SHEET_COLOURS.hairline),
-    'stroke-width': answer ? 3 : 1,
+    'stroke-width': answer ? 3 : frameWidth,
     'shape-rendering': 'crispEdges',
   });
   if (panel === null) return frame;
@@ -180,7 +180,7 @@ export function problemToSvg(problem: Problem, options: ItemOptions = {}): strin
   const { width, height } = item;
   const content = [
     element('rect', { width, height, fill: '#ffffff' }),
-    ...item.panels.map((placed) => placedPanel(layout, placed)),
+    ...item.panels.map((placed) => placedPanel(layout, placed, options.frameWidth ?? 1)),
     element('g', { 'font-family': FONT }, item.texts.map(placedText).join('')),
   ].join('');
   const label = options.title ?? "Raven's matrix with eight candidates";

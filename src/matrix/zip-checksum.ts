@@ -2,6 +2,7 @@
  * CRC-32 as zip and PNG use it. Whole buffers go eight bytes at a time; two checksums can be joined
  * without the bytes, so that a writer may learn an array's header after its data.
  */
+import { nodeZlib } from './node-zlib.js';
 
 const POLYNOMIAL = 0xedb88320;
 
@@ -46,23 +47,13 @@ export function portableCrc32(bytes: Uint8Array, before = 0): number {
   return ~crc >>> 0;
 }
 
-type Checksum = (bytes: Uint8Array, before?: number) => number;
-
-/** Node's own, many times faster; asked for without an import, which a browser could not resolve. */
-function nativeCrc32(): Checksum | undefined {
-  const { process } = globalThis as {
-    process?: { getBuiltinModule?: (name: string) => { crc32?: Checksum } | undefined };
-  };
-  return process?.getBuiltinModule?.('node:zlib')?.crc32;
-}
-
 /** The checksum of `bytes`, or of everything before (given by its checksum) followed by `bytes`. */
 export function crc32(bytes: Uint8Array, before = 0): number {
   // zlib takes an empty buffer for none at all and forgets what was before.
   return bytes.length === 0 ? before : fastestCrc32(bytes, before);
 }
 
-const fastestCrc32 = nativeCrc32() ?? portableCrc32;
+const fastestCrc32 = nodeZlib?.crc32 ?? portableCrc32;
 
 /**
  * The checksum of a sequence from those of its two parts. Appending n zero bits is a linear map over

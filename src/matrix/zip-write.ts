@@ -1,14 +1,16 @@
 /**
- * The records of a zip file with stored (uncompressed) entries, byte for byte as Python's zipfile
- * writes them for `numpy.savez`: dated 1980, every local header with room for 64-bit sizes, and
+ * The records of a zip file, byte for byte as Python's zipfile writes them for `numpy.savez` and
+ * `numpy.savez_compressed`: dated 1980, every local header with room for 64-bit sizes, and
  * ZIP64 records only where a size or offset needs them.
  */
 
-/** One stored entry: what both of its headers say. */
-export interface StoredEntry {
+/** One entry: what both of its headers say. */
+export interface WrittenEntry {
   readonly name: string;
   readonly crc: number;
   readonly size: number;
+  /** Bytes in the file if it is deflated; it is stored if absent. */
+  readonly deflatedSize?: number;
   /** Where its local header begins. */
   readonly offset: number;
 }
@@ -62,43 +64,51 @@ class Fields {
   }
 }
 
+const STORED = 0;
+const DEFLATED = 8;
+const methodOf = ({ deflatedSize }: Pick<WrittenEntry, 'deflatedSize'>): number =>
+  deflatedSize === undefined ? STORED : DEFLATED;
+
 const fits32 = (value: number): number => Math.min(value, LIMIT_32);
 
 /** Length of the local header, which depends on the name alone. */
 export const localHeaderLength = (name: string): number => 30 + text.encode(name).length + 20;
 
-export function localHeader(entry: Omit<StoredEntry, 'offset'>): Uint8Array {
+export function localHeader(entry: Omit<WrittenEntry, 'offset'>): Uint8Array {
   const name = text.encode(entry.name);
-  const version = entry.size > LIMIT_32 ? VERSION_ZIP64 : VERSION_PLAIN;
+  const { size, deflatedSize = size } = entry;
+  const version = size > LIMIT_32 ? VERSION_ZIP64 : VERSION_PLAIN;
   return new Fields(localHeaderLength(entry.name))
     .u32(0x04034b50)
-    .u16(version, 0, 0)
-    .u32(DOS_TIME_AND_DATE, entry.crc, fits32(entry.size), fits32(entry.size))
+    .u16(version, 0, methodOf(entry))
+    .u32(DOS_TIME_AND_DATE, entry.crc, fits32(deflatedSize), fits32(size))
     .u16(name.length, 20)
     .raw(name)
     .u16(1, 16)
-    .u64(entry.size, entry.size).bytes;
+    .u64(size, deflatedSize).bytes;
 }
 
 /** The central directory and what follows it; `offset` is where it will stand in the file. */
-export function centralDirectory(entries: readonly StoredEntry[], offset: number): Uint8Array {
+export function centralDirectory(entries: readonly WrittenEntry[], offset: number): Uint8Array {
   const headers = entries.map(centralHeader);
   const size = headers.reduce((sum, header) => sum + header.length, 0);
   return concatenate([...headers, endRecords(entries.length, size, offset)]);
 }
 
-function centralHeader(entry: StoredEntry): Uint8Array {
+function centralHeader(entry: WrittenEntry): Uint8Array {
   const name = text.encode(entry.name);
+  const { size, deflatedSize = size } = entry;
   const wide = [
-    ...(entry.size > LIMIT_32 ? [entry.size, entry.size] : []),
+    ...(size > LIMIT_32 ? [size] : []),
+    ...(deflatedSize > LIMIT_32 ? [deflatedSize] : []),
     ...(entry.offset > LIMIT_32 ? [entry.offset] : []),
   ];
   const extra = wide.length === 0 ? 0 : 4 + 8 * wide.length;
   const version = extra > 0 ? VERSION_ZIP64 : VERSION_PLAIN;
   const fields = new Fields(46 + name.length + extra)
     .u32(0x02014b50)
-    .u16((UNIX << 8) | version, version, 0, 0)
-    .u32(DOS_TIME_AND_DATE, entry.crc, fits32(entry.size), fits32(entry.size))
+    .u16((UNIX << 8) | version, version, 0, methodOf(entry))
+    .u32(DOS_TIME_AND_DATE, entry.crc, fits32(deflatedSize), fits32(size))
     .u16(name.length, extra, 0, 0, 0)
     .u32(OWNER_MAY_READ_AND_WRITE, fits32(entry.offset))
     .raw(name);

@@ -106,7 +106,7 @@ describe.skipIf(!posix)('a pipe', () => {
     });
     const batch = problemToBatch(problem);
     const write = async (file: string): Promise<void> => {
-      const writer = await SetWriter.create(file);
+      const writer = await SetWriter.create(file, 1);
       await writer.add(batch);
       await writer.finish();
     };

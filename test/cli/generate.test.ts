@@ -14,7 +14,7 @@ import {
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { contactSheet, encodePng, readNpz, sampleProblem } from '../../src/matrix/index.js';
-import { openSet } from '../../src/matrix/node.js';
+import { openProblems, openSet } from '../../src/matrix/node.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crab } from './run-crab.js';
 
@@ -96,6 +96,27 @@ describe('crab generate', () => {
       expect(hashesOf(where)).toEqual(complete);
     },
   );
+
+  test('compressed RAVEN folders hold the same arrays, and do not mix with others', async () => {
+    const [plain, small] = [fresh(), fresh()];
+    const args = ['--config', 'center', '--count', '2', '--out'];
+    expect((await generate(...args, plain)).code).toBe(0);
+    expect((await generate(...args, small, '--compress')).code).toBe(0);
+    const read = async (root: string): Promise<unknown> => {
+      const source = await openProblems(path.join(root, 'center_single'));
+      return source.read(0, 2);
+    };
+    expect(await read(small)).toEqual(await read(plain));
+    const size = (root: string): number =>
+      statSync(path.join(root, 'center_single', 'RAVEN_0_train.npz')).size;
+    expect(size(small)).toBeLessThan(size(plain) / 10);
+    expect((await generate(...args, small, '--resume')).stderr).toMatch(/made with other options/);
+    expect((await generate(...args, small, '--resume', '--compress')).stdout).toMatch(
+      /2 were there/,
+    );
+    const other = await generate(...args, fresh('.npz'), '--format', 'npz', '--compress');
+    expect(other.stderr).toMatch('--compress is for --format raven, not npz');
+  });
 
   test('a regime goes by the number of a problem; --split makes one part of it', async () => {
     const [whole, part] = [fresh(), fresh()];

@@ -1,5 +1,5 @@
 /** What the tests of files share: the reference data, and a Python with numpy. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -29,6 +29,13 @@ function findPython(): string | undefined {
 }
 
 export const pythonWithNumpy = findPython();
+
+/** Whether Debian's Python, which `runPython` uses, can import all of some modules. */
+export function pythonHas(...modules: string[]): boolean {
+  if (pythonWithNumpy === undefined) return false;
+  const program = `import ${modules.join(', ')}`;
+  return spawnSync(pythonWithNumpy, ['-c', program], { stdio: 'ignore' }).status === 0;
+}
 
 /** Runs a Python program and parses the JSON that it prints. */
 export function runPython(program: string, ...parameters: string[]): unknown {

@@ -55,7 +55,7 @@ describe('the authors’ HDF5 caches', () => {
 
   test('convert to sets', async () => {
     const cache = await openHdf5Cache(file);
-    const writer = await SetWriter.create(path.join(root, 'set.npz'));
+    const writer = await SetWriter.create(path.join(root, 'set.npz'), 2);
     await writer.add(await cache.read(0, 2));
     await writer.finish();
     const set = await openSet(path.join(root, 'set.npz'));

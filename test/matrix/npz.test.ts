@@ -256,16 +256,20 @@ print(json.dumps([[entry.file_size for entry in archive.infolist()], answer.toli
 describe.skipIf(!pythonWithNumpy)('numpy', () => {
   const folder = scratchFolder();
 
-  test('reads ours', () => {
-    const file = path.join(folder, 'ours.npz');
-    writeFileSync(file, writeNpz(EXAMPLES));
+  test.each([false, true])('reads ours, deflated: %s', (compress) => {
+    const file = path.join(folder, `ours-${compress}.npz`);
+    const large = { dtype: '|u1', shape: [2000], data: new Uint8Array(2000).fill(7) };
+    const examples: (readonly [string, NpyArray])[] = [...EXAMPLES, ['large', large]];
+    const bytes = writeNpz(examples, { compress });
+    expect(bytes.length < writeNpz(examples).length).toBe(compress);
+    writeFileSync(file, bytes);
     const program = `
 import json, sys, numpy
 arrays = numpy.load(sys.argv[1])
 print(json.dumps([[name, arrays[name].dtype.str, list(arrays[name].shape),
   [item.decode() if isinstance(item, bytes) else item for item in arrays[name].ravel().tolist()]]
   for name in arrays.files]))`;
-    const expected = EXAMPLES.map(([name, { dtype, shape, data }]) => [
+    const expected = examples.map(([name, { dtype, shape, data }]) => [
       name,
       dtype,
       shape,

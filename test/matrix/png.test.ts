@@ -1,9 +1,10 @@
 import { decode, encode, type ImageData } from 'fast-png';
 import fc from 'fast-check';
-import { zlibSync } from 'fflate';
+import { unzlibSync, zlibSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { FormatError } from '../../src/base/index.js';
-import { decodePng, encodePng } from '../../src/matrix/index.js';
+import { contactSheet, decodePng, encodePng, sampleProblem } from '../../src/matrix/index.js';
+import { deflateZlib } from '../../src/matrix/deflate.js';
 import { crc32 } from '../../src/matrix/zip-checksum.js';
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
@@ -73,6 +74,18 @@ describe('PNG', () => {
     });
     closeTo(decodePng(colours).data, [0.299, 9 / 255]);
     expect(() => encodePng({ width: 2, height: 2, channels: 1, data })).toThrow(FormatError);
+  });
+
+  test('a whole sheet comes back pixel for pixel, deflated by Node or as in a browser', () => {
+    const sheet = contactSheet(
+      sampleProblem({ configuration: 'grid-2x2', variant: 'i-raven', seed: 3, index: 4 }),
+    );
+    const { data, width, height, channels } = decode(encodePng(sheet));
+    expect([width, height, channels]).toEqual([sheet.width, sheet.height, 3]);
+    expect(Buffer.compare(data as Uint8Array, sheet.data)).toBe(0);
+    const bytes = sheet.data.subarray(0, 5000);
+    expect(unzlibSync(deflateZlib(bytes))).toEqual(bytes);
+    expect(unzlibSync(zlibSync(bytes))).toEqual(bytes);
   });
 
   test('every depth and colour type of others, filtered and interlaced', () => {

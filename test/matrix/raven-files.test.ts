@@ -15,6 +15,7 @@ import {
   parseRavenFileName,
   parseRavenXml,
   partOf,
+  readNpz,
   renderProblem,
   sampleProblem,
   PAPER_VARIANTS,
@@ -119,6 +120,17 @@ describe('problem files', () => {
     await expect(decodeRavenNpz(set, 'set.npz')).rejects.toThrow(
       'set.npz: a set of many problems instead of the file of one',
     );
+  });
+
+  test('deflated, a problem has the same arrays in a tenth of the bytes', async () => {
+    const problem = sample('distribute_nine', 'i-raven', 3);
+    const { images } = renderProblem(problem);
+    const [stored, deflated] = [false, true].map((compress) =>
+      encodeRavenNpz(problem, images, { compress }),
+    );
+    expect(deflated.length).toBeLessThan(stored.length / 10);
+    expect(await readNpz(deflated)).toEqual(await readNpz(stored));
+    expect(await decodeRavenNpz(deflated)).toEqual(await decodeRavenNpz(stored));
   });
 
   test('reading what was written gives the same problem', async () => {

@@ -85,7 +85,7 @@ describe('sets', () => {
   test('written in pieces, at once and by numpy’s layout are the same file', async () => {
     const all = batchOf(7);
     const file = path.join(folder, 'pieces.npz');
-    const writer = await SetWriter.create(file);
+    const writer = await SetWriter.create(file, 7);
     for (let i = 0; i < 7; i++) await writer.add(problemToBatch(problemAt(i)));
     expect(existsSync(file)).toBe(false);
     await writer.finish();
@@ -102,16 +102,20 @@ describe('sets', () => {
 
   test('an empty set, and one abandoned', async () => {
     const file = path.join(folder, 'empty.npz');
-    await (await SetWriter.create(file)).finish();
+    await (await SetWriter.create(file, 0)).finish();
     const set = await openSet(file);
     expect(set.count).toBe(0);
     await set.close();
     const before = readdirSync(folder);
-    const writer = await SetWriter.create(path.join(folder, 'never.npz'));
+    const writer = await SetWriter.create(path.join(folder, 'never.npz'), 2);
     await writer.add(batchOf(1));
     await expect(writer.add({ ...batchOf(1), count: 2 })).rejects.toThrow(ArgumentError);
     await writer.abandon();
     await expect(writer.add(batchOf(1))).rejects.toThrow(/complete/);
+    const short = await SetWriter.create(path.join(folder, 'short.npz'), 3);
+    await short.add(batchOf(2));
+    await expect(short.add(batchOf(2))).rejects.toThrow(/set of 3 problems is already complete/);
+    await expect(short.finish()).rejects.toThrow('2 of 3 problems of the set came');
     expect(readdirSync(folder)).toEqual(before);
   });
 

@@ -12,6 +12,14 @@ export type {
   RespondentGrade,
 } from './result.js';
 
+export { crabChoices } from './crab-choices.js';
+export {
+  gradeAnswers,
+  type AnswersOfModel,
+  type GroupGrade,
+  type ModelAnswers,
+} from './model-answers.js';
+
 /** The page of a graded test: one self-contained HTML document. */
 export async function gradePage(graded: PicturedGrade): Promise<string> {
   return (await import('./page.js')).gradePage(graded);

@@ -60,8 +60,15 @@ export class ModelRespondent {
     return this.subjects.size === 1 ? [...this.subjects.values()][0] : undefined;
   }
 
-  /** The candidate chosen for each item, 1..8; null if the model cannot answer. */
-  async choose(items: readonly TestItem[], signal?: AbortSignal): Promise<(number | null)[]> {
+  /**
+   * The candidate chosen for each item, 1..8; null if the model cannot answer. `offered` are the indices of
+   * the candidates that each item has; all of them unless told.
+   */
+  async choose(
+    items: readonly TestItem[],
+    signal?: AbortSignal,
+    offered?: readonly (readonly number[])[],
+  ): Promise<(number | null)[]> {
     const choices: (number | null)[] = items.map(() => null);
     for (const subject of this.subjects.values()) {
       const own = items.flatMap((item, i) => (this.#subjectFor(item) === subject ? [i] : []));
@@ -78,7 +85,10 @@ export class ModelRespondent {
         );
         const batch = { count: slice.length, panel, selection };
         const found = await answerDistances(subject, batch, signal);
-        found.forEach(({ own: distances }, k) => (choices[slice[k]] = nearest(distances) + 1));
+        found.forEach(({ own: distances }, k) => {
+          const among = offered?.[slice[k]] ?? [...distances.keys()];
+          choices[slice[k]] = among[nearest(among.map((i) => distances[i]))] + 1;
+        });
       }
     }
     if (choices.every((choice) => choice === null)) {

@@ -28,7 +28,7 @@ import { itemKey, type ItemBank } from './items.js';
 const MANIFEST = 'generate.json';
 const MOST_MANIFEST = 1 << 20;
 
-interface Recipe {
+export interface Recipe {
   readonly layout: ConfigurationLayout;
   readonly request: Omit<ProblemRequest, 'index'>;
 }
@@ -42,7 +42,7 @@ const recipe = objectWith({
 });
 
 /** What a folder was made from; undefined where it has no manifest or holds RAVEN's files. */
-async function recipeOf(folder: string): Promise<Recipe | undefined> {
+export async function recipeOf(folder: string): Promise<Recipe | undefined> {
   const file = path.join(folder, MANIFEST);
   const bytes = await readSmallFile(file, MOST_MANIFEST).catch(() => undefined);
   if (bytes === undefined) return undefined;

@@ -90,8 +90,8 @@ export async function convert(options: ConvertOptions): Promise<ConvertReport> {
   checkNames(options, several);
   const progress = await startCounting(options, folders);
   const outputs: string[] = [];
-  for (const folder of folders ?? [undefined]) {
-    const sink = await openSink(options, several ? folder : undefined);
+  for (const [i, folder] of (folders ?? [undefined]).entries()) {
+    const sink = await openSink(options, several ? folder : undefined, progress.counts[i]);
     try {
       if (folder === undefined) await copySet(options, sink, progress);
       else await copyFolder(options, folder, sink, progress);
@@ -125,6 +125,8 @@ async function ravenFolders(input: string): Promise<string[] | undefined> {
 }
 
 interface Counter {
+  /** How many problems each folder holds, or the one file. */
+  readonly counts: readonly number[];
   done: number;
   add(count: number): void;
 }
@@ -133,15 +135,17 @@ async function startCounting(
   options: ConvertOptions,
   folders: readonly string[] | undefined,
 ): Promise<Counter> {
-  let total = 0;
+  const counts: number[] = [];
   if (folders) {
-    for (const folder of folders) total += (await listRavenFolder(folder)).length;
+    for (const folder of folders) counts.push((await listRavenFolder(folder)).length);
   } else {
     const source = await openProblems(options.input);
-    total = source.count;
+    counts.push(source.count);
     await source.close();
   }
+  const total = counts.reduce((sum, count) => sum + count, 0);
   const counter: Counter = {
+    counts,
     done: 0,
     add: (count) => {
       counter.done += count;
@@ -205,13 +209,17 @@ async function copySet(options: ConvertOptions, sink: Sink, progress: Counter): 
   }
 }
 
-/** Opens the output; `folder` names the configuration where there are several. */
-async function openSink(options: ConvertOptions, folder: string | undefined): Promise<Sink> {
+/** Opens the output for `count` problems; `folder` names the configuration if there are several. */
+async function openSink(
+  options: ConvertOptions,
+  folder: string | undefined,
+  count: number,
+): Promise<Sink> {
   const inFolder = (name: string): string =>
     folder === undefined ? options.out : path.join(options.out, path.basename(folder) + name);
   switch (options.format) {
     case 'npz':
-      return openSetSink(inFolder('.npz'));
+      return openSetSink(inFolder('.npz'), count);
     case 'png':
       return openSheetSink(options, inFolder(''));
     case 'raven':
@@ -227,11 +235,11 @@ const copied = (found: RavenProblem): SetBatch => ({
   parameters: found.problem && [problemRuleParameters(found.problem)],
 });
 
-async function openSetSink(output: string): Promise<Sink> {
+async function openSetSink(output: string, count: number): Promise<Sink> {
   if (await exists(output)) throw existsAlready(output);
   const place = outputPlace(output);
   await makeFolderOf(place.path);
-  const writer = await SetWriter.create(place);
+  const writer = await SetWriter.create(place, count);
   return {
     output,
     raven: (found) => writer.add(copied(found)),

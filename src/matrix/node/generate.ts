@@ -28,9 +28,21 @@ import {
   type OutputPlace,
 } from '../../base/node.js';
 import type { GenerateResult, GenerateTask, WorkerSetting } from './generate-worker.js';
+import { SHARD_PROBLEMS } from './parquet-shards.js';
 import { SetWriter } from './set-writer.js';
+import { TableFiles } from './table-files.js';
+import { vlmTables, type VlmSetting } from './vlm-files.js';
 
-export const GENERATE_FORMATS = ['raven', 'npz', 'png', 'svg', 'pdf'] as const;
+export const GENERATE_FORMATS = [
+  'raven',
+  'npz',
+  'png',
+  'svg',
+  'pdf',
+  'vlm',
+  'parquet',
+  'jsonl',
+] as const;
 export type GenerateFormat = (typeof GENERATE_FORMATS)[number];
 
 export interface GenerateOptions {
@@ -39,7 +51,7 @@ export interface GenerateOptions {
   readonly count: number;
   readonly seed: number;
   readonly format: GenerateFormat;
-  /** A folder for `raven`, `png` and `svg`; a file for `npz` and `pdf`. */
+  /** A folder for `raven`, `png`, `svg`, `vlm` and `parquet`; a file for `npz`, `jsonl` and `pdf`. */
   readonly out: string;
   /** Parsed JSON of fixed rules and values, see `constraints.ts`. */
   readonly rules?: unknown;
@@ -47,6 +59,10 @@ export interface GenerateOptions {
   readonly answers?: string;
   /** Contact sheets that tell neither the answer nor the rules. */
   readonly withoutAnswers?: boolean;
+  /** RAVEN folders: deflate the arrays of each .npz. */
+  readonly compress?: boolean;
+  /** How items for vision-language models look; `DEFAULT_VLM` unless told. */
+  readonly vlm?: VlmSetting;
   /** RAVEN folders: rules with their parameters as further arrays of each .npz. */
   readonly ruleParameters?: boolean;
   readonly workers: number;
@@ -65,6 +81,13 @@ export interface GenerateReport {
 }
 
 const CHUNK = 32;
+export const DEFAULT_VLM: VlmSetting = {
+  layout: 'clean',
+  options: 8,
+  size: 200,
+  tiles: false,
+  blind: false,
+};
 const MANIFEST = 'generate.json';
 const LARGEST_MANIFEST = 64 << 20;
 
@@ -76,8 +99,8 @@ interface Target {
   /** The file as it was before the work; of a folder its `generate.json`. */
   readonly place: OutputPlace;
 }
-const isFolderFormat = (format: GenerateFormat): boolean =>
-  format === 'raven' || format === 'png' || format === 'svg';
+const FOLDER_FORMATS: readonly GenerateFormat[] = ['raven', 'png', 'svg', 'vlm', 'parquet'];
+const isFolderFormat = (format: GenerateFormat): boolean => FOLDER_FORMATS.includes(format);
 
 /** Makes the problems; throws before writing anything if the request cannot be met. */
 export async function generate(options: GenerateOptions): Promise<GenerateReport> {
@@ -146,16 +169,19 @@ function checkAnswers(answers: string, outputs: readonly string[]): OutputPlace 
 
 /** Refuses what a format cannot be or have. */
 function checkFormat(options: GenerateOptions): void {
-  const { format, out, layouts, resume, withoutAnswers, ruleParameters } = options;
+  const { format, out, layouts, resume, withoutAnswers, compress, ruleParameters } = options;
   if (resume && !isFolderFormat(format)) {
     throw new ArgumentError(
-      `--resume continues folders (raven, png, svg); a ${format} file is made in one go`,
+      `--resume continues folders (${FOLDER_FORMATS.join(', ')}); a ${format} file is made in one go`,
     );
   }
-  if (withoutAnswers && (format === 'raven' || format === 'npz')) {
+  if (withoutAnswers && !['png', 'svg', 'pdf'].includes(format)) {
     throw new ArgumentError(
       `--no-answers is for png, svg and pdf: ${format} files hold the answers`,
     );
+  }
+  if (compress && format !== 'raven') {
+    throw new ArgumentError(`--compress is for --format raven, not ${format}`);
   }
   if (ruleParameters && format !== 'raven') {
     throw new ArgumentError(
@@ -163,8 +189,9 @@ function checkFormat(options: GenerateOptions): void {
     );
   }
   if (isFolderFormat(format)) requireFolderName('--out', out, `--format ${format}`);
-  else if (format === 'npz' && layouts.length > 1) {
-    requireFolderName('--out', out, 'a set for each configuration');
+  else if (format !== 'pdf' && layouts.length > 1) {
+    const what = format === 'npz' ? 'set' : 'file';
+    requireFolderName('--out', out, `a ${what} for each configuration`);
   } else requireEnding('--out', out, format);
 }
 
@@ -172,14 +199,17 @@ function checkFormat(options: GenerateOptions): void {
 function outputOf(options: GenerateOptions, layout: ConfigurationLayout): string {
   switch (options.format) {
     case 'raven':
+    case 'parquet':
       return path.join(options.out, layout.folder);
     case 'png':
     case 'svg':
+    case 'vlm':
       return path.join(options.out, layoutName(layout));
     case 'npz':
+    case 'jsonl':
       return options.layouts.length === 1
         ? options.out
-        : path.join(options.out, `${layoutName(layout)}.npz`);
+        : path.join(options.out, `${layoutName(layout)}.${options.format}`);
     case 'pdf':
       return options.out;
   }
@@ -190,7 +220,7 @@ function formatManifest(options: GenerateOptions, layout: ConfigurationLayout): 
   const { variant, seed, format, rules } = options;
   const withoutAnswers = format === 'png' && options.withoutAnswers ? true : undefined;
   const configuration = layoutName(layout);
-  const { ruleParameters } = options;
+  const { compress, ruleParameters } = options;
   const made = {
     generator: 1,
     configuration,
@@ -200,6 +230,10 @@ function formatManifest(options: GenerateOptions, layout: ConfigurationLayout): 
     rules,
     withoutAnswers,
     ruleParameters,
+    compress,
+    // A file of Parquet tells in its name how many there are.
+    count: format === 'parquet' ? options.count : undefined,
+    vlm: format === 'vlm' ? (options.vlm ?? DEFAULT_VLM) : undefined,
   };
   return JSON.stringify(made, null, 2) + '\n';
 }
@@ -272,47 +306,75 @@ async function makeOne(
   const { layout, output, place } = target;
   const folder = isFolderFormat(options.format);
   await (folder ? beginFolder(options, target) : makeFolderOf(place.path));
-  const set = options.format === 'npz' ? await SetWriter.create(place) : undefined;
+  const tables = await openTables(options, target);
+  const set = options.format === 'npz' ? await SetWriter.create(place, options.count) : undefined;
   try {
     await runPool<GenerateTask, GenerateResult>({
       module: new URL('./generate-worker.js', import.meta.url),
-      workerData: settingOf(options, layout),
+      workerData: settingOf(options, layout, set && { file: set.temporary, count: set.count }),
       workers: options.workers,
-      tasks: chunks(options.count),
+      tasks: chunks(options.count, options.format === 'parquet' ? SHARD_PROBLEMS : CHUNK),
       signal: options.signal,
       onResult: async (result) => {
-        if (set && result.batch) await set.add(result.batch);
+        if (set && result.written) set.addWritten(result.written);
+        if (result.tables) await tables?.add(result.tables);
         onChunk(result);
       },
     });
     await set?.finish();
+    await tables?.finish();
     if (folder) await syncFolder(output);
   } catch (error) {
     await set?.abandon();
+    await tables?.abandon();
     throw error;
   }
 }
 
-const settingOf = (options: GenerateOptions, layout: ConfigurationLayout): WorkerSetting => ({
+/** The tables that grow with the problems, and the folders of pictures beside them. */
+async function openTables(
+  options: GenerateOptions,
+  { output, place }: Target,
+): Promise<TableFiles | undefined> {
+  if (options.format === 'jsonl') return TableFiles.create([[path.basename(output), place, '']]);
+  if (options.format !== 'vlm') return undefined;
+  const { options: count, blind } = options.vlm ?? DEFAULT_VLM;
+  for (const name of blind ? ['pictures', 'blind'] : ['pictures']) {
+    await makeFolder(path.join(output, name));
+  }
+  return TableFiles.create(
+    Object.entries(vlmTables(count)).map(([name, first]) => [name, path.join(output, name), first]),
+  );
+}
+
+const settingOf = (
+  options: GenerateOptions,
+  layout: ConfigurationLayout,
+  set: WorkerSetting['set'],
+): WorkerSetting => ({
   configuration: layout.configuration,
   noisy: layout.noisy,
   mesh: layout.mesh,
   variant: options.variant,
   seed: options.seed,
+  count: options.count,
   rules: options.rules,
   format: options.format,
   root: options.out,
   folder: outputOf(options, layout),
   resume: options.resume ?? false,
   withoutAnswers: options.withoutAnswers ?? false,
+  compress: options.compress ?? false,
+  vlm: options.vlm ?? DEFAULT_VLM,
   ruleParameters: options.ruleParameters ?? false,
   answers: options.answers !== undefined,
+  set,
 });
 
-function chunks(count: number): GenerateTask[] {
+function chunks(count: number, size: number): GenerateTask[] {
   const tasks: GenerateTask[] = [];
-  for (let first = 0; first < count; first += CHUNK) {
-    tasks.push({ first, count: Math.min(CHUNK, count - first) });
+  for (let first = 0; first < count; first += size) {
+    tasks.push({ first, count: Math.min(size, count - first) });
   }
   return tasks;
 }

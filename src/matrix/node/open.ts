@@ -82,7 +82,7 @@ async function unpack(compressed: ProblemSource): Promise<ProblemSource> {
   const discard = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const file = path.join(folder, 'set.npz');
-    const writer = await SetWriter.create(file);
+    const writer = await SetWriter.create(file, compressed.count);
     try {
       for await (const batch of batches(compressed)) await writer.add(batch);
       await writer.finish();

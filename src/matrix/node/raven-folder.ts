@@ -20,8 +20,8 @@ import {
 } from '../raven-file.js';
 import { MAX_XML_LENGTH, parseRavenXml } from '../raven-xml.js';
 import { formatRavenXml } from '../raven-xml-write.js';
-import { SMALL_SIZE, type ImageSide } from '../render.js';
-import { MATRIX_PANELS, renderProblem } from '../render-panel.js';
+import { IMAGE_PIXELS, SMALL_SIZE, type ImageSide } from '../render.js';
+import { MATRIX_PANELS, PROBLEM_IMAGES, renderImagesInto } from '../render-panel.js';
 import { CANDIDATES, imagesToBatch, type ProblemSource, type SetBatch } from '../set.js';
 import type { Label } from '../set-label.js';
 import { naming } from '../../base/index.js';
@@ -131,9 +131,14 @@ export interface WriteOptions {
   readonly images?: Uint8Array;
   /** By default as the data sets split: 6 : 2 : 2 by the last digit of the number. */
   readonly part?: Part;
+  /** Deflate the arrays of the .npz. */
+  readonly compress?: boolean;
   /** Rules with their parameters, as further arrays of the .npz. */
   readonly ruleParameters?: boolean;
 }
+
+/** Where problems are drawn, one after the other: a file copies its images at once. */
+let drawn: Uint8Array | undefined;
 
 /** A file of a problem, made when it is needed. */
 export interface ProblemFile {
@@ -152,12 +157,21 @@ export function ravenFiles(
 ): readonly ProblemFile[] {
   const folder = path.join(root, layoutOfProblem(problem).folder);
   const base = path.join(folder, ravenFileName(index, options.part ?? partOf(index)));
-  const images = (): Uint8Array => options.images ?? renderProblem(problem).images;
+  const images = (): Uint8Array => {
+    if (options.images) return options.images;
+    drawn ??= new Uint8Array(PROBLEM_IMAGES * IMAGE_PIXELS);
+    renderImagesInto(problem, drawn);
+    return drawn;
+  };
   return [
     { file: `${base}.xml`, bytes: () => Buffer.from(formatRavenXml(problem)) },
     {
       file: `${base}.npz`,
-      bytes: () => encodeRavenNpz(problem, images(), { ruleParameters: options.ruleParameters }),
+      bytes: () =>
+        encodeRavenNpz(problem, images(), {
+          compress: options.compress,
+          ruleParameters: options.ruleParameters,
+        }),
       isWhole: isWholeZip,
     },
   ];

@@ -1,9 +1,9 @@
 /**
- * Writes a set of any size while its problems arrive, in order. The panels go straight into the
- * .npz; the candidates wait in a second file and follow when all are there. Memory holds only
- * answers and labels, and the file gets its name when it is complete.
+ * Writes a set of any size. The number of problems is known from the start, and with it the place of
+ * every picture in the .npz: worker threads write theirs straight into the file, each at its place.
+ * Memory holds only answers, labels and checksums, and the file gets its name when it is complete.
  */
-import path from 'node:path';
+import { writeSync } from 'node:fs';
 import { ArgumentError } from '../../base/index.js';
 import { encodeNpy, encodeNpyHeader, unicodeArray } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
@@ -15,130 +15,211 @@ import {
   centralDirectory,
   localHeader,
   localHeaderLength,
-  type StoredEntry,
+  type WrittenEntry,
 } from '../zip-write.js';
-import { nameToBe, PendingFile, type OutputPlace } from '../../base/node.js';
+import { PendingFile, type OutputPlace } from '../../base/node.js';
 
-const COPY_BYTES = 4 << 20;
 /** Labels are written in groups, each as wide as the widest of all. */
 const LABELS_AT_ONCE = 4096;
 
-/** The numpy header of the pictures of `count` problems; its length does not depend on the count. */
-const pictureHeader = (count: number, panels: number): Uint8Array =>
-  encodeNpyHeader('|u1', [count, panels, SMALL_SIZE, SMALL_SIZE]);
+/** What the set still has to know of problems whose pictures are in the file. */
+export interface WrittenProblems {
+  readonly count: number;
+  readonly panelCrc: number;
+  readonly selectionCrc: number;
+  readonly answer: readonly number[];
+  readonly label: readonly string[];
+  readonly parameters: SetBatch['parameters'];
+}
 
-/** Bytes of one array as they arrive: where they go and what they sum up to. */
-interface Stream {
-  readonly file: PendingFile;
+/** One array of pictures in a file: its numpy header, and where header and data stand. */
+interface PictureArray {
+  readonly name: string;
+  readonly header: Uint8Array;
+  readonly problemBytes: number;
+  readonly offset: number;
   readonly start: number;
-  length: number;
-  crc: number;
+  readonly end: number;
+}
+
+/** Where the pictures of a set of `count` problems stand in its file. */
+function pictureArrays(count: number): { panel: PictureArray; selection: PictureArray } {
+  const array = (name: string, panels: number, problemBytes: number, offset: number) => {
+    const header = encodeNpyHeader('|u1', [count, panels, SMALL_SIZE, SMALL_SIZE]);
+    const start = offset + localHeaderLength(name) + header.length;
+    return { name, header, problemBytes, offset, start, end: start + count * problemBytes };
+  };
+  const panel = array('panel.npy', MATRIX_PANELS, MATRIX_PIXELS, 0);
+  return { panel, selection: array('selection.npy', CANDIDATES, SELECTION_PIXELS, panel.end) };
+}
+
+/**
+ * Writes the pictures of some problems to their places in the file of a set of `count`; any thread may,
+ * in any order. Synchronous: the bytes go to the system's cache, which is faster than a round through
+ * Node's threads.
+ */
+export function writePictures(
+  descriptor: number,
+  count: number,
+  first: number,
+  problems: SetBatch,
+): WrittenProblems {
+  checkLengths(problems);
+  const { panel, selection } = pictureArrays(count);
+  const put = ({ start, problemBytes }: PictureArray, bytes: Uint8Array): void => {
+    for (let done = 0; done < bytes.length;) {
+      const position = start + first * problemBytes + done;
+      done += writeSync(descriptor, bytes, done, bytes.length - done, position);
+    }
+  };
+  put(panel, problems.panel);
+  put(selection, problems.selection);
+  return {
+    count: problems.count,
+    panelCrc: crc32(problems.panel),
+    selectionCrc: crc32(problems.selection),
+    answer: problems.answer,
+    label: problems.label.map(formatLabel),
+    parameters: problems.parameters,
+  };
+}
+
+function checkLengths({ count, panel, selection, answer, label }: SetBatch): void {
+  if (
+    panel.length !== count * MATRIX_PIXELS ||
+    selection.length !== count * SELECTION_PIXELS ||
+    answer.length !== count ||
+    label.length !== count
+  ) {
+    throw new ArgumentError(`the arrays of ${count} problems have the wrong lengths`);
+  }
 }
 
 export class SetWriter {
-  readonly #panels: Stream;
-  readonly #selections: Stream;
+  /** How many problems the set will have. */
+  readonly count: number;
+  readonly #file: PendingFile;
   readonly #answers: number[] = [];
   readonly #labels: string[] = [];
+  readonly #crcs = { panel: 0, selection: 0 };
   /** Rules of the problems with their parameters; undefined if one of them does not tell. */
   #parameters: NonNullable<SetBatch['parameters']>[number][] | undefined = [];
   #closed = false;
 
-  private constructor(file: PendingFile, waiting: PendingFile) {
-    const start = localHeaderLength('panel.npy') + pictureHeader(0, MATRIX_PANELS).length;
-    this.#panels = { file, start, length: 0, crc: 0 };
-    this.#selections = { file: waiting, start: 0, length: 0, crc: 0 };
+  private constructor(file: PendingFile, count: number) {
+    this.#file = file;
+    this.count = count;
   }
 
-  static async create(file: string | OutputPlace): Promise<SetWriter> {
-    const pending = await PendingFile.create(file);
-    try {
-      const folder = path.dirname(pending.temporary);
-      const name = path.basename(nameToBe(pending.temporary));
-      const waiting = await PendingFile.create(path.join(folder, `${name}.selection`));
-      return new SetWriter(pending, waiting);
-    } catch (error) {
-      await pending.abandon();
-      throw error;
-    }
+  static async create(file: string | OutputPlace, count: number): Promise<SetWriter> {
+    return new SetWriter(await PendingFile.create(file), count);
   }
 
-  get count(): number {
-    return this.#answers.length;
+  /** The file that other threads write pictures to, before it has its name. */
+  get temporary(): string {
+    return this.#file.temporary;
   }
 
-  /** Adds problems after those already written. */
+  /** Adds problems after those already there. */
   async add(problems: SetBatch): Promise<void> {
-    const { count, panel, selection, answer, label, parameters } = problems;
-    if (
-      panel.length !== count * MATRIX_PIXELS ||
-      selection.length !== count * SELECTION_PIXELS ||
-      answer.length !== count ||
-      label.length !== count
-    ) {
-      throw new ArgumentError(`the arrays of ${count} problems have the wrong lengths`);
-    }
-    if (this.#closed) throw new ArgumentError('the set is already complete');
-    await append(this.#panels, panel);
-    await append(this.#selections, selection);
-    for (const index of answer) this.#answers.push(index);
-    for (const rules of label) this.#labels.push(formatLabel(rules));
-    if (parameters) this.#parameters?.push(...parameters);
+    this.#checkRoom(problems.count);
+    const first = this.#answers.length;
+    this.addWritten(writePictures(this.#file.handle.fd, this.count, first, problems));
+    // Lets an interruption be noticed between batches.
+    await new Promise(setImmediate);
+  }
+
+  /** Adds problems whose pictures are in the file, after those already there. */
+  addWritten(problems: WrittenProblems): void {
+    this.#checkRoom(problems.count);
+    const { panel, selection } = this.#crcs;
+    const { count, panelCrc, selectionCrc } = problems;
+    this.#crcs.panel = combineCrc32(panel, panelCrc, count * MATRIX_PIXELS);
+    this.#crcs.selection = combineCrc32(selection, selectionCrc, count * SELECTION_PIXELS);
+    for (const index of problems.answer) this.#answers.push(index);
+    for (const label of problems.label) this.#labels.push(label);
+    if (problems.parameters) this.#parameters?.push(...problems.parameters);
     else this.#parameters = undefined;
+  }
+
+  #checkRoom(more: number): void {
+    if (this.#closed || this.#answers.length + more > this.count) {
+      throw new ArgumentError(`the set of ${this.count} problems is already complete`);
+    }
   }
 
   /** Completes the file and gives it its name. */
   async finish(): Promise<void> {
     try {
+      if (this.#answers.length !== this.count) {
+        throw new ArgumentError(
+          `${this.#answers.length} of ${this.count} problems of the set came`,
+        );
+      }
       await this.#complete();
-      await this.#panels.file.commit();
+      await this.#file.commit();
     } catch (error) {
       await this.abandon();
       throw error;
     }
     this.#closed = true;
-    await this.#selections.file.abandon();
   }
 
   /** Leaves nothing behind. */
   async abandon(): Promise<void> {
     this.#closed = true;
-    await this.#panels.file.abandon();
-    await this.#selections.file.abandon();
+    await this.#file.abandon();
   }
 
   async #complete(): Promise<void> {
-    const { file } = this.#panels;
-    const entries: StoredEntry[] = [];
-    const panelHeader = pictureHeader(this.count, MATRIX_PANELS);
-    const panel = joined('panel.npy', panelHeader, this.#panels, 0);
-    await file.write(localHeader(panel), 0);
-    await file.write(panelHeader, localHeaderLength(panel.name));
-    entries.push(panel);
-
-    let at = this.#panels.start + this.#panels.length;
-    const selectionHeader = pictureHeader(this.count, CANDIDATES);
-    const selection = joined('selection.npy', selectionHeader, this.#selections, at);
-    at = await put(file, at, localHeader(selection), selectionHeader);
-    await copy(this.#selections, file, at);
-    at += this.#selections.length;
-    entries.push(selection);
-
-    for (const [name, bytes] of [
-      ['answer.npy', this.#encodedAnswers()],
-      ['label.npy', undefined],
+    const { panel, selection } = pictureArrays(this.count);
+    const entries = [
+      await this.#completePictures(panel, this.#crcs.panel),
+      await this.#completePictures(selection, this.#crcs.selection),
+    ];
+    let at = selection.end;
+    for (const [name, pieces] of [
+      ['answer.npy', [this.#encodedAnswers()]],
+      ['label.npy', this.#labelPieces()],
       ...(this.#parameters ? ruleArrays(this.#parameters) : []).map(
-        ([array, content]) => [`${array}.npy`, encodeNpy(content)] as const,
+        ([array, content]) => [`${array}.npy`, [encodeNpy(content)]] as const,
       ),
     ] as const) {
-      const entry = bytes
-        ? { name, crc: crc32(bytes), size: bytes.length, offset: at }
-        : this.#labelEntry(name, at);
-      at = await put(file, at, localHeader(entry), ...(bytes ? [bytes] : []));
-      if (!bytes) at = await this.#writeLabels(file, at);
+      const entry = await this.#writeEntry(name, pieces, at);
       entries.push(entry);
+      at += localHeaderLength(name) + entry.size;
     }
-    await file.write(centralDirectory(entries, at), at);
+    await this.#file.write(centralDirectory(entries, at), at);
+  }
+
+  /** Puts the headers before pictures that are there. */
+  async #completePictures(
+    { name, header, offset, start, end }: PictureArray,
+    dataCrc: number,
+  ): Promise<WrittenEntry> {
+    const crc = combineCrc32(crc32(header), dataCrc, end - start);
+    const entry = { name, crc, size: header.length + end - start, offset };
+    await this.#file.write(localHeader(entry), offset);
+    await this.#file.write(header, start - header.length);
+    return entry;
+  }
+
+  /** Writes an array in pieces, then the header that needs their checksum. */
+  async #writeEntry(
+    name: string,
+    pieces: Iterable<Uint8Array>,
+    offset: number,
+  ): Promise<WrittenEntry> {
+    const start = offset + localHeaderLength(name);
+    let [crc, size] = [0, 0];
+    for (const piece of pieces) {
+      await this.#file.write(piece, start + size);
+      crc = crc32(piece, crc);
+      size += piece.length;
+    }
+    const entry = { name, crc, size, offset };
+    await this.#file.write(localHeader(entry), offset);
+    return entry;
   }
 
   #encodedAnswers(): Uint8Array {
@@ -159,56 +240,5 @@ export class SetWriter {
       const header = encodeNpyHeader(dtype, [data.length]);
       yield encodeNpy({ dtype, shape: [data.length], data }).subarray(header.length);
     }
-  }
-
-  #labelEntry(name: string, offset: number): StoredEntry {
-    let crc = 0;
-    let size = 0;
-    for (const piece of this.#labelPieces()) {
-      crc = crc32(piece, crc);
-      size += piece.length;
-    }
-    return { name, crc, size, offset };
-  }
-
-  async #writeLabels(file: PendingFile, start: number): Promise<number> {
-    let at = start;
-    for (const piece of this.#labelPieces()) at = await put(file, at, piece);
-    return at;
-  }
-}
-
-async function append(stream: Stream, bytes: Uint8Array): Promise<void> {
-  await stream.file.write(bytes, stream.start + stream.length);
-  stream.crc = crc32(bytes, stream.crc);
-  stream.length += bytes.length;
-}
-
-/** The entry of a header followed by streamed data, whose checksum is known on its own. */
-const joined = (name: string, header: Uint8Array, data: Stream, offset: number): StoredEntry => ({
-  name,
-  crc: combineCrc32(crc32(header), data.crc, data.length),
-  size: header.length + data.length,
-  offset,
-});
-
-/** Writes parts one after the other and returns where they end. */
-async function put(file: PendingFile, start: number, ...parts: Uint8Array[]): Promise<number> {
-  let at = start;
-  for (const part of parts) {
-    await file.write(part, at);
-    at += part.length;
-  }
-  return at;
-}
-
-async function copy(from: Stream, to: PendingFile, start: number): Promise<void> {
-  const buffer = new Uint8Array(Math.min(COPY_BYTES, Math.max(1, from.length)));
-  for (let done = 0; done < from.length;) {
-    const want = Math.min(buffer.length, from.length - done);
-    const { bytesRead } = await from.file.handle.read(buffer, 0, want, done);
-    if (bytesRead === 0) throw new Error('the waiting candidates became shorter');
-    await to.write(buffer.subarray(0, bytesRead), start + done);
-    done += bytesRead;
   }
 }
