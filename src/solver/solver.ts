@@ -216,7 +216,8 @@ export class SolverCore {
       ...answer,
       rules: answer.rules.map((rule, m) => ({ ...rule, imposed: one.imposed[m] !== null })),
     }));
-    return this.#drawn(honest, options);
+    // A sample is painted as it was drawn: the vocabulary would make its noise a mistake.
+    return this.#drawn(honest, { paint: 'mean', ...options });
   }
 
   /**
