@@ -115,7 +115,7 @@ describe('a card without measurements', () => {
     );
     expect(card).toContain('Hardware: one NVIDIA H200.');
     expect(weaknessesOf(card)).toContain(
-      'Not measured: arbitrary positions, errors in pixels, agreement of rules and whether',
+      'Not measured: arbitrary positions, errors in pixels, agreement of rules, whether imagined panels obey the rules and whether',
     );
   });
 

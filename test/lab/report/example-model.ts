@@ -198,7 +198,14 @@ export function exampleEvaluation(configuration: Configuration): ModelEvaluation
       variance: names.map(() => 1),
       names,
     },
-    rules: null,
+    rules: {
+      problems: 500,
+      seed: 10,
+      right: around(0.98),
+      byAttribute: columns.map((attribute) => ({ attribute, right: 0.98, wrong: 0.02, silent: 0 })),
+      calibration: [{ from: 0.99, to: 1, count: 1500, confidence: 0.998, right: 0.99 }],
+      several: null,
+    },
     readback: {
       problems: 500,
       seed: 9,
