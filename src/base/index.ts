@@ -23,7 +23,7 @@ export {
   type Read,
   type Reader,
 } from './check.js';
-export { choleskyInverse, invertPositive } from './linear-algebra.js';
+export { choleskyInverse, invertPositive, symmetricEigen } from './linear-algebra.js';
 export {
   encodeHeader,
   headerLength,

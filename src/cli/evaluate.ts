@@ -34,6 +34,7 @@ interface Options {
   part: Part | 'all';
   problems?: number;
   repeats?: number;
+  seed?: number;
   device?: Device;
   report?: string;
   save?: string;
@@ -53,7 +54,9 @@ Metrics: sa        selection accuracy on the candidates of the data
          errors    differences of drawn and true panels in pixels
          ari       agreement of the rules found with the true ones
          vd        variance decline: which attribute each concept is
-         readback  whether imagined panels, read back as attributes, obey the rules
+         readback  whether imagined panels, read back as attributes, obey the rules: at position 9, at
+                   random positions and with 2 to 8 missing
+         rules     whether the rules it names are the true ones, and its confidence means something
          all       all of these (the default with --report)
 What a system cannot have is left out: one without concepts has no vd, one for panel 9 alone no gsa.
 
@@ -91,6 +94,11 @@ export function define(command: Command, signal: AbortSignal): void {
     )
     .addOption(problemsOption())
     .addOption(repeatsOption())
+    .option(
+      '--seed <n>',
+      'of fresh problems and of positions drawn at random (default: one of its own for each metric)',
+      wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    )
     .addOption(deviceOption())
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
@@ -105,7 +113,7 @@ const usesData = (metrics: readonly MetricName[]): boolean =>
 
 /** Opens all data, or makes fresh ones. */
 async function dataFor(
-  { data, count, variant, part }: Options,
+  { data, count, variant, part, seed }: Options,
   metrics: readonly MetricName[],
   facts: SubjectFacts,
 ): Promise<EvaluationData[]> {
@@ -116,7 +124,9 @@ async function dataFor(
       part,
     );
   }
-  return usesData(metrics) ? freshData(facts, count ?? FRESH_COUNTS.model, variant) : [];
+  return usesData(metrics)
+    ? freshData(facts, count ?? FRESH_COUNTS.model, { variants: variant, seed })
+    : [];
 }
 
 /** Refuses metrics that were named and that the model cannot have. */
@@ -134,7 +144,7 @@ async function measure(
   report: OutputPlace | undefined,
   signal: AbortSignal,
 ): Promise<ModelEvaluation> {
-  const { model, device, problems, repeats } = options;
+  const { model, device, problems, repeats, seed } = options;
   const facts = await readFacts(model, signal);
   checkMetrics(options, facts);
   const progress = new StageProgress(options.quiet ?? false);
@@ -145,7 +155,7 @@ async function measure(
     const shown = report === undefined ? metrics : [...metrics, 'ari' as const];
     const subject = await openSubject(model, { metrics: shown, device, signal, onProgress });
     try {
-      const asked = { model, data, metrics, problems, repeats, signal, onProgress };
+      const asked = { model, data, metrics, problems, repeats, seed, signal, onProgress };
       const evaluation = await evaluateModel(subject, asked);
       if (report !== undefined) {
         progress.update('report', 0);

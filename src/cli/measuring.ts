@@ -9,7 +9,7 @@ const { problems, repeats, pictures } = DEFAULT_COUNTS;
 export const problemsOption = (): Option =>
   new Option(
     '--problems <n>',
-    `problems of gsa and ari, and up to ${pictures} of errors and readback (default: ${problems})`,
+    `problems of each metric (default: ${problems} of gsa and ari, ${pictures} of errors, readback and rules)`,
   ).argParser(wholeNumber(32, 100_000));
 
 export const repeatsOption = (): Option =>

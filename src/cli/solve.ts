@@ -1,10 +1,18 @@
 /** `crab solve`: imagines the missing panels of a matrix, chooses a candidate, and says why. */
 import type { Command } from 'commander';
 import { writeOutput, type OutputPlace } from '../base/node.js';
-import { encodePng, paperName, type Configuration } from '../matrix/index.js';
+import { encodePng, paperName, ruleMeaning, type Configuration } from '../matrix/index.js';
 import { checkProblemConfiguration } from '../matrix/node.js';
 import { completedPicture, Familiarity, readProblem, Solver } from '../solver/node.js';
-import type { Answer, Choice, Panel, ProblemInput } from '../solver/node.js';
+import type {
+  Alternative,
+  Answer,
+  Choice,
+  NamedRule,
+  Panel,
+  ProblemInput,
+} from '../solver/node.js';
+import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { requireInput, requireOutputFile } from './paths.js';
 import { percent, table } from './text.js';
@@ -13,6 +21,8 @@ interface Options {
   model: string;
   missing?: readonly number[];
   out?: string;
+  paint?: 'likeliest' | 'mean';
+  answers?: number;
   explain?: boolean;
   json?: boolean;
 }
@@ -23,6 +33,8 @@ beside it are found as well), or a folder of eight or nine images in the order o
 one shade (white, grey or black) is a blank.
 
 JSON: {"unknown": [panels the model does not know], "missing": [panels], "rules": [...],
+"named": [rules in words, with their confidence], "symbols": [for each panel and group of concepts an entry
+of the vocabulary], "answers": [different answers with their probabilities, with --answers],
 "choice": {"index", "number", "confidence", "distance", "identical": [[candidates]], "candidates": [...]},
 "answer"}. Panels are counted from 1 to 9, concepts and candidates from 1: choice.index and choice.number
 are the same, and candidate n is the n-th of choice.candidates. What does not apply is null.
@@ -46,7 +58,14 @@ export function define(command: Command, signal: AbortSignal): void {
     .requiredOption('--model <model>', 'name or folder of a bundle')
     .option('--missing <list>', 'missing positions, 1 to 9 (default: the blank one)', positions)
     .option('--out <file.png>', 'write the completed matrix')
-    .option('--explain', 'show concepts, rules and distances')
+    .option(
+      '--paint <what>',
+      'likeliest: the likeliest panel; mean: the mean of all possible ones',
+      oneOf(['likeliest', 'mean']),
+      'likeliest',
+    )
+    .option('--answers <n>', 'list so many different answers', wholeNumber(1, 100))
+    .option('--explain', 'show rules in words, concepts, and distances')
     .option('--json', 'report as JSON on standard output')
     .addHelpText('after', EXAMPLES)
     .action((input: string, options: Options) => solve(input, options, signal));
@@ -75,15 +94,26 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
   try {
     const { configuration } = solver.manifest;
     await checkProblemConfiguration(location, input.configurations, configuration);
-    const answer = await solver.solve(input.panels, { missing, signal });
+    const answer = await solver.solve(input.panels, { missing, paint: options.paint, signal });
+    if (options.answers !== undefined && solver.vocabulary === null) {
+      throw new UsageError('--answers: this bundle has no vocabulary, so it has one answer only');
+    }
+    const answers =
+      options.answers === undefined
+        ? null
+        : await solver.alternatives(answer, options.answers, { signal });
     const offered = missing.length === 1 && input.candidates.length > 0;
     const choice = offered ? await solver.choose(answer, input.candidates, { signal }) : null;
     if (out !== undefined) await writeCompleted(out, input, answer);
     const unknown = await unknownPanels(solver, input, missing, signal);
-    const finding = unknown.length === 0 ? { answer, choice } : withoutCertainty(answer, choice);
+    const named = solver.nameRules(answer);
+    const finding: Finding =
+      unknown.length === 0 ? { answer, choice, named, answers } : withoutCertainty(answer, choice);
     const text = options.json
       ? `${JSON.stringify(report(finding, input, unknown))}\n`
-      : unknownNote(unknown, configuration) + describe(finding, input, options.explain ?? false);
+      : unknownNote(unknown, configuration) +
+        describe(finding, input, options.explain ?? false) +
+        (finding.answers === null ? '' : answersText(finding.answers, solver));
     process.stdout.write(text);
   } finally {
     await solver.dispose();
@@ -104,8 +134,11 @@ async function unknownPanels(
 
 /** What was found, with probabilities only where they mean something. */
 interface Finding {
-  readonly answer: Pick<Answer, 'missing' | 'rules'>;
+  readonly answer: Pick<Answer, 'missing' | 'rules' | 'symbols'>;
   readonly choice: UncertainChoice | null;
+  /** Null without a vocabulary. */
+  readonly named: readonly NamedRule[] | null;
+  readonly answers: readonly Alternative[] | null;
 }
 
 interface UncertainChoice extends Omit<Choice, 'confidence' | 'candidates'> {
@@ -121,7 +154,10 @@ function withoutCertainty(answer: Answer, choice: Choice | null): Finding {
     answer: {
       missing: answer.missing,
       rules: answer.rules.map((rule) => ({ ...rule, categories: null })),
+      symbols: null,
     },
+    named: null,
+    answers: null,
     choice: choice && {
       ...choice,
       confidence: null,
@@ -161,7 +197,7 @@ const identicalNote = (choice: UncertainChoice | null): string =>
 const AND = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
 function report(
-  { answer, choice }: Finding,
+  { answer, choice, named, answers }: Finding,
   input: ProblemInput,
   unknown: readonly number[],
 ): object {
@@ -169,6 +205,11 @@ function report(
     unknown,
     missing: answer.missing,
     rules: answer.rules,
+    named:
+      named &&
+      named.map(({ rules, ...each }) => ({ ...each, rules, meaning: rules.map(ruleMeaning) })),
+    symbols: answer.symbols,
+    answers: answers && answers.map(({ probability, symbols }) => ({ probability, symbols })),
     choice: choice && {
       ...choice,
       index: choice.index + 1,
@@ -181,6 +222,39 @@ function report(
 
 const conceptTitle = (rule: Answer['rules'][number]): string =>
   rule.name ?? `concept ${rule.concept}`;
+
+/** Rules in words: what each attribute does, how sure that is, and whether the imagined panel obeys it. */
+function namedTable(named: readonly NamedRule[]): string {
+  const rows = named.map(({ attribute, rules, confidence, obeyed, conceptGroup }) => [
+    attribute,
+    rules.length > 0
+      ? rules.map(ruleMeaning).join(', or ')
+      : conceptGroup === null
+        ? 'no group of concepts tells of it'
+        : 'no rule fits',
+    rules.length > 0 ? percent(confidence) : '-',
+    rules.length > 0 && !obeyed ? 'the imagined panel breaks it' : '',
+  ]);
+  return table([['attribute', 'rule', 'sure', ''], ...rows]);
+}
+
+/** Different answers, as entries of each group. */
+function answersText(answers: readonly Alternative[], solver: Solver): string {
+  const groups = solver.vocabulary?.groups ?? [];
+  const rows = answers.map(({ probability, symbols }, i) => [
+    String(i + 1),
+    percent(probability),
+    ...symbols.flatMap((panel) => panel.map((entry) => (entry === null ? '?' : String(entry)))),
+  ]);
+  const heads = groups.map(({ concepts, attributes }) =>
+    attributes.length > 0
+      ? attributes.map(({ name }) => name).join(' and ')
+      : `concepts ${concepts.map((m) => m + 1).join(' ')}`,
+  );
+  const missing = answers.at(0)?.symbols.length ?? 0;
+  const repeated = Array.from({ length: missing }, () => heads).flat();
+  return `\nDifferent answers, as entries of the vocabulary:\n${table([['', 'probability', ...repeated], ...rows])}`;
+}
 
 function ruleTable(answer: Finding['answer']): string {
   const rows = answer.rules.map((rule) => {
@@ -222,7 +296,7 @@ function distanceTable(answer: Finding['answer'], choice: UncertainChoice): stri
 }
 
 function describe(
-  { answer, choice }: Finding,
+  { answer, choice, named }: Finding,
   { answer: right }: ProblemInput,
   explain: boolean,
 ): string {
@@ -235,5 +309,6 @@ function describe(
   const same = identicalNote(choice);
   if (!explain) return imagined + chosen + same;
   const distances = choice === null ? '' : `\n${distanceTable(answer, choice)}`;
-  return `${imagined}${chosen}${same}\n${ruleTable(answer)}${distances}`;
+  const words = named === null ? '' : `\n${namedTable(named)}`;
+  return `${imagined}${chosen}${same}${words}\n${ruleTable(answer)}${distances}`;
 }

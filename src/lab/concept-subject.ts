@@ -6,12 +6,21 @@
  */
 import { createHash } from 'node:crypto';
 import { chooseCandidate } from '../solver/index.js';
-import type { Bundle, Choice, ConceptMeans, HistoryCurve, Metric, Panel } from '../solver/index.js';
+import type {
+  Answer,
+  Bundle,
+  Choice,
+  ConceptMeans,
+  HistoryCurve,
+  Metric,
+  Panel,
+} from '../solver/index.js';
 import type {
   ChoiceOptions,
   ChoiceQuestion,
   Distance,
   Distances,
+  ImagineOptions,
   MissingQuestion,
   Seen,
   SeenPanels,
@@ -94,16 +103,21 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
     return { keys, panels: keys.map((key) => this.#known.get(key) as ConceptMeans) };
   }
 
+  /** What the solver answers, without pictures. */
+  answers(questions: readonly MissingQuestion[], signal?: AbortSignal): Promise<Answer[]> {
+    const asked = questions.map(({ panels, missing }) => ({
+      concepts: panels as readonly ConceptMeans[],
+      missing,
+    }));
+    return this.solver.solveConcepts(asked, { signal });
+  }
+
   /** Concepts foretold for the missing panels of each question. */
   async predict(
     questions: readonly MissingQuestion[],
     signal?: AbortSignal,
   ): Promise<ConceptMeans[][]> {
-    const asked = questions.map(({ panels, missing }) => ({
-      concepts: panels as readonly ConceptMeans[],
-      missing,
-    }));
-    const answers = await this.solver.solveConcepts(asked, { signal });
+    const answers = await this.answers(questions, signal);
     return answers.map(({ missing, concepts }) => missing.map((at) => concepts[at - 1]));
   }
 
@@ -177,10 +191,18 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
     );
   }
 
-  async imagine(questions: readonly MissingQuestion[], signal?: AbortSignal): Promise<Panel[][]> {
-    const predicted = await this.predict(questions, signal);
-    const drawn = await this.solver.decode(predicted.flat(), { signal });
-    return predicted.map((means) => drawn.splice(0, means.length));
+  async imagine(
+    questions: readonly MissingQuestion[],
+    { signal, paint }: ImagineOptions = {},
+  ): Promise<Panel[][]> {
+    const answers = await this.answers(questions, signal);
+    const means = answers.map(({ missing, concepts, imagined }) =>
+      missing.map((at, i) =>
+        imagined === null || paint === 'mean' ? concepts[at - 1] : imagined[i].concepts,
+      ),
+    );
+    const drawn = await this.solver.decode(means.flat(), { signal });
+    return means.map(({ length }) => drawn.splice(0, length));
   }
 
   redraw(panels: readonly Seen[], signal?: AbortSignal): Promise<Panel[]> {

@@ -24,8 +24,10 @@ export interface ChosenCounts {
   readonly repeats?: number;
   /** Panels of each batch of VD. */
   readonly panels?: number;
-  /** Problems of errors and of reading back; no more than `problems` unless told. */
+  /** Problems of errors, of reading back and of named rules; as many as `problems` if those are told. */
   readonly pictures?: number;
+  /** Of all that is drawn at random; each metric has one of its own unless told. */
+  readonly seed?: number;
 }
 
 /** What is measured unless told, by the metrics themselves and by whole evaluations. */
@@ -45,6 +47,8 @@ export function lackFor({ can, positions }: SubjectFacts, metric: MetricName): s
       return can.includes('impute') ? null : 'draws no panels';
     case 'ari':
       return can.includes('rules') ? null : 'tells no rules';
+    case 'rules':
+      return can.includes('rules') ? null : 'names no rules';
     case 'vd':
       return can.includes('concepts') ? null : 'has no concepts';
   }
@@ -56,7 +60,7 @@ export const manifestHash = (manifest: BundleManifest): string =>
 
 export const conditionsOf = (
   facts: SubjectFacts,
-  { metrics, problems, repeats, panels, pictures }: ChosenCounts,
+  { metrics, problems, repeats, panels, pictures, seed }: ChosenCounts,
 ): MeasuringConditions => ({
   bundle: facts.hash,
   metrics: METRIC_NAMES.filter(
@@ -65,7 +69,8 @@ export const conditionsOf = (
   problems: problems ?? DEFAULT_COUNTS.problems,
   repeats: repeats ?? DEFAULT_COUNTS.repeats,
   panels: panels ?? DEFAULT_COUNTS.panels,
-  pictures: pictures ?? Math.min(DEFAULT_COUNTS.pictures, problems ?? DEFAULT_COUNTS.problems),
+  pictures: pictures ?? problems ?? DEFAULT_COUNTS.pictures,
+  ...(seed === undefined ? {} : { seed }),
 });
 
 async function fingerprint({ source }: EvaluationData): Promise<string> {

@@ -13,6 +13,7 @@ import { globalSelectionAccuracy } from './metrics/global-selection-accuracy.js'
 import { pixelErrors } from './metrics/pixel-error.js';
 import { readback } from './metrics/readback.js';
 import { ruleAgreement } from './metrics/rule-agreement.js';
+import { rulesNamed } from './metrics/rules-named.js';
 import { selectionAccuracies } from './metrics/selection-accuracy.js';
 import { studyProblems } from './metrics/studied-problems.js';
 import { varianceDecline } from './metrics/variance-decline.js';
@@ -52,13 +53,14 @@ async function selectionOf(
 async function measure(
   subject: Subject,
   { data, onProgress, ...options }: EvaluationOptions,
-  { metrics, problems, repeats, panels, pictures }: ModelEvaluation['conditions'],
+  { metrics, problems, repeats, panels, pictures, seed }: ModelEvaluation['conditions'],
 ) {
   const stop = new AbortController();
   const given = options.signal === undefined ? [] : [options.signal];
   const signal = AbortSignal.any([stop.signal, ...given]);
   const seconds: Partial<Record<MetricName, number>> = {};
   const common = (stage: string) => ({
+    seed,
     signal,
     onProgress: (share: number) => onProgress?.(stage, share),
   });
@@ -71,7 +73,7 @@ async function measure(
     seconds[metric] = Math.round(performance.now() - start) / 1000;
     return result;
   };
-  const study = { count: problems, seed: STUDY_SEED, ...common('encoding') };
+  const study = { count: problems, ...common('encoding'), seed: seed ?? STUDY_SEED };
   const studied = STUDIED.some((metric) => metrics.includes(metric))
     ? await studyProblems(
         subject,
@@ -86,6 +88,7 @@ async function measure(
     when('gsa', () =>
       globalSelectionAccuracy(subject, studied, {
         repeats,
+        seed,
         signal,
         onProgress: (share) => {
           if (gsaShare !== null) onProgress?.('gsa', share);
@@ -114,6 +117,9 @@ async function measure(
       readback:
         painter &&
         (await when('readback', () => readback(painter, { ...drawn, ...common('readback') }))),
+      rules:
+        concepts &&
+        (await when('rules', () => rulesNamed(concepts, { ...drawn, ...common('rules') }))),
       examples: await exampleProblems(subject, signal),
     };
     gsaShare = 0;

@@ -34,17 +34,22 @@ export const FRESH_SEED = 7_700_000_017;
 /** Problems of each variant unless told: if one model is measured, and if all of a zoo are. */
 export const FRESH_COUNTS = { model: 2000, zoo: 5000 } as const;
 
+export interface FreshOptions {
+  readonly variants?: readonly Variant[];
+  readonly seed?: number;
+}
+
 /** Fresh problems: the same matrices with the candidates of each variant, RAVEN and I-RAVEN unless told. */
 export const freshData = (
   { configuration, noisy, imageSize }: SubjectFacts,
   count: number,
-  variants: readonly Variant[] = PAPER_VARIANTS,
+  { variants = PAPER_VARIANTS, seed = FRESH_SEED }: FreshOptions = {},
 ): EvaluationData[] =>
   variants.map((variant) => ({
-    source: generatedSource({ configuration, noisy, variant, seed: FRESH_SEED }, count, imageSize),
-    name: `fresh problems of our generator, seed ${FRESH_SEED}`,
+    source: generatedSource({ configuration, noisy, variant, seed }, count, imageSize),
+    name: `fresh problems of our generator, seed ${seed}`,
     variant,
-    seed: FRESH_SEED,
+    seed,
   }));
 
 export async function closeData(data: readonly EvaluationData[]): Promise<void> {

@@ -12,7 +12,7 @@ export const EVALUATION_FORMAT = 'crab-evaluation';
 export const EVALUATION_VERSION = 2;
 
 /** What can be measured, in the order it is. */
-export const METRIC_NAMES = ['sa', 'gsa', 'errors', 'ari', 'vd', 'readback'] as const;
+export const METRIC_NAMES = ['sa', 'gsa', 'errors', 'ari', 'vd', 'readback', 'rules'] as const;
 export type MetricName = (typeof METRIC_NAMES)[number];
 
 /** A value and its 95% interval. */
@@ -55,6 +55,8 @@ export interface MeasuringConditions {
   /** Panels of each batch of VD; problems of errors and of reading back. */
   readonly panels: number;
   readonly pictures: number;
+  /** If one was told; else each metric has its own. */
+  readonly seed?: number;
 }
 
 /** Selection accuracy on one set of problems. */
@@ -191,11 +193,53 @@ export interface ReadbackResult {
   readonly agrees: Measured;
   /** Those that are like no panel of the configuration. */
   readonly unreadable: Measured;
+  /** Panels 9 painted as the mean of what is possible, of models with a vocabulary. */
+  readonly meanObeys?: Measured;
+  /** One to eight panels missing at random positions, all of them imagined, by models that can. */
+  readonly missing?: readonly {
+    readonly targets: number;
+    readonly problems: number;
+    /** Matrices of which all nine panels together obey the rules. */
+    readonly obeys: Measured;
+    readonly meanObeys?: Measured;
+  }[];
   /** The same for the true answers drawn from their own concepts: what the decoder can show at best. */
   readonly reconstructedObeys?: Measured;
   readonly reconstructedUnreadable?: Measured;
   /** Share of readable imagined panels whose attribute is that of the answer. */
   readonly byAttribute: readonly { readonly attribute: AttributeColumn; readonly share: number }[];
+}
+
+/** Rules named in people's words, on fresh problems. */
+export interface RulesNamedResult {
+  readonly problems: number;
+  readonly seed: number;
+  /** Namings that are exactly the set of rules that hold for the true panels. */
+  readonly right: Measured;
+  readonly byAttribute: readonly {
+    readonly attribute: AttributeColumn;
+    readonly right: number;
+    /** Namings of another set, and attributes of which nothing was said. */
+    readonly wrong: number;
+    readonly silent: number;
+  }[];
+  /** Namings by how sure they were; bins without any are left out. */
+  readonly calibration: readonly {
+    /** The bin, and the mean confidence in it. */
+    readonly from: number;
+    readonly to: number;
+    readonly count: number;
+    readonly confidence: number;
+    readonly right: number;
+  }[];
+  /** Problems that a rule on Number leaves open; null if there are none. */
+  readonly several: {
+    readonly problems: number;
+    /** Different answers asked for in each: as many as are right, but no more than this. */
+    readonly asked: number;
+    /** The share of them that obey the rules. */
+    readonly right: number;
+  } | null;
 }
 
 /** A problem worth showing: `sampleProblem` of these gives it again. */
@@ -238,6 +282,8 @@ export interface ModelEvaluation {
   readonly ari: AriResult | null;
   readonly vd: VarianceDecline | null;
   readonly readback: ReadbackResult | null;
+  /** Null also if the bundle has no vocabulary. */
+  readonly rules: RulesNamedResult | null;
   readonly examples: readonly ExampleProblem[];
   /** Curves of training. */
   readonly history: readonly HistoryCurve[];

@@ -1,7 +1,7 @@
 /**
  * A trained run becomes a bundle, in three steps: the networks are written from the weights of a
  * checkpoint; the bundle so far is opened with the solver, which adds the statistics of selection, the
- * names of concepts, the rule map and the measured accuracy; hashes come last. Needs neither libtorch
+ * vocabulary, the names of concepts, the rule map and the measured accuracy; hashes come last. Needs neither libtorch
  * nor a GPU.
  */
 import { layoutName, PAPER_VARIANTS } from '../matrix/index.js';
@@ -9,7 +9,7 @@ import { ArgumentError } from '../base/index.js';
 import { compactNetworks, networkFiles, parseCrabConfig, readNetworks } from '../models/index.js';
 import type { CrabConfig } from '../models/index.js';
 import { readWeightState, type WeightFormat } from '../models/index.js';
-import { formatSelection } from '../solver/index.js';
+import { formatSelection, formatVocabulary } from '../solver/index.js';
 import type {
   BundleAccuracy,
   BundleFileName,
@@ -32,6 +32,7 @@ import { generatedSource } from './metrics/generated-source.js';
 import { selectionAccuracy } from './metrics/selection-accuracy.js';
 import { NAME_MIXED, NAME_UNUSED, varianceDecline } from './metrics/variance-decline.js';
 import { subjectFrom } from './open-subject.js';
+import { findVocabulary } from './vocabulary/find.js';
 
 export interface ExportOptions {
   readonly run: string;
@@ -173,7 +174,7 @@ async function withSubject<T>(
   }
 }
 
-/** What the networks alone tell: statistics of selection, rule map, names of concepts. */
+/** What the networks alone tell: statistics of selection, rule map, names of concepts, vocabulary. */
 function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions) {
   const { problems, validation, targetCounts, named: panels, signal, onProgress } = options;
   const telling = (stage: string) => ({
@@ -184,7 +185,9 @@ function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions)
     const asked = { problems, validation, targetCounts, ...telling('calibration') };
     const known = await knowledgeOf(subject, run, weights, asked);
     const { names } = await varianceDecline(subject, { panels, ...telling('concepts') });
-    return { ...known, conceptNames: bundleNames(names) };
+    const words = { problems, targetCounts, ...telling('vocabulary') };
+    const vocabulary = await findVocabulary(subject, words);
+    return { ...known, conceptNames: bundleNames(names), vocabulary };
   };
 }
 
@@ -203,6 +206,9 @@ export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   const { conceptNames } = found;
   files.set('selection.safetensors', formatSelection(found.statistics));
   if (found.rules !== null) files.set('rules.json', found.rules);
+  if (found.vocabulary !== null) {
+    files.set('vocabulary.safetensors', formatVocabulary(found.vocabulary, draft.sizes));
+  }
   const named = { ...draft, conceptNames };
   const accuracy = await withSubject(named, files, (subject) => measure(subject, options));
   signal?.throwIfAborted();

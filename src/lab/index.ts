@@ -34,3 +34,4 @@ export { Bootstrap } from './statistics.js';
 export * from './subject.js';
 export { summaryJson, summaryText, variantOf, type EvaluationSummary } from './summary.js';
 export * from './systems.js';
+export { findVocabulary, VOCABULARY_DEFAULTS, type VocabularyOptions } from './vocabulary/find.js';

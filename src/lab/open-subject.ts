@@ -10,8 +10,8 @@ import { pipeline } from 'node:stream/promises';
 import { layoutName } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
 import { isFile } from '../base/node.js';
-import { CAPABILITIES, systemNamed } from '../models/index.js';
-import { Metrics, openBundle, parseHistory, parseRuleMap } from '../solver/index.js';
+import { CAPABILITIES, parseCrabConfig, systemNamed } from '../models/index.js';
+import { Metrics, openBundle, parseHistory, parseRuleMap, Vocabulary } from '../solver/index.js';
 import type { Bundle, BundleManifest, BundleSource } from '../solver/index.js';
 import { locateBundle, Solver } from '../solver/node.js';
 import type { Device } from '../torch/index.js';
@@ -25,6 +25,7 @@ import { METRIC_NAMES, type MetricName } from './evaluation.js';
 import { PictureSubject } from './picture-subject.js';
 import { hasConcepts, RunSolver, TorchNetworks } from './run-solver.js';
 import type { Subject, SubjectFacts } from './subject.js';
+import { findVocabulary } from './vocabulary/find.js';
 
 export interface SubjectOptions {
   /** Folder of named bundles, that of this package unless told. */
@@ -121,10 +122,11 @@ async function runFacts({ config, ...run }: OpenedRun, weights: StoredWeights) {
   } satisfies SubjectFacts;
 }
 
-/** What a manifest would say of a run's networks; nothing draws random answers from them. */
+/** What a manifest would say of a run's networks; only those of CRAB have a deviation of concepts. */
 const manifestOf = (
   { name, configuration, noisy, training }: SubjectFacts,
   sizes: BundleManifest['sizes'],
+  { config }: OpenedRun,
 ): BundleManifest => ({
   format: 'crab-bundle',
   version: 1,
@@ -134,12 +136,15 @@ const manifestOf = (
   sizes,
   weights: 'f32',
   compact: false,
-  sigmaZ: 1,
+  sigmaZ: config.system === 'crab' ? parseCrabConfig(config.model).objective.sigmaZ : 1,
   conceptNames: Array.from({ length: sizes.concepts }, () => null),
   accuracy: null,
   training,
   files: {},
 });
+
+/** Metrics that a vocabulary decides about. */
+const WITH_WORDS: readonly MetricName[] = ['readback', 'rules'];
 
 /** Opens the best weights of a run. */
 export async function openRunSubject(
@@ -157,7 +162,7 @@ export async function openRunSubject(
   try {
     const networks = new TorchNetworks(model, told.imageSize);
     const facts: SubjectFacts = { ...told, sizes: networks.sizes };
-    const manifest = manifestOf(facts, networks.sizes);
+    const manifest = manifestOf(facts, networks.sizes, run);
     const plain = new ConceptSubject(RunSolver.of(networks, manifest), { facts });
     const { concepts, conceptSize, ruleSize } = networks.sizes;
     const anywhere = facts.positions === 'any' && metrics.includes('gsa');
@@ -169,8 +174,18 @@ export async function openRunSubject(
       onProgress: (share) => onProgress?.('calibration', share),
     });
     const ruleMap = known.rules && parseRuleMap(known.rules, concepts, ruleSize);
+    const spoken =
+      run.config.system === 'crab' && WITH_WORDS.some((name) => metrics.includes(name));
+    const words = spoken
+      ? await findVocabulary(plain, {
+          problems: calibration.problems,
+          signal,
+          onProgress: (share) => onProgress?.('vocabulary', share),
+        })
+      : null;
     const solver = RunSolver.of(networks, manifest, {
       metrics: new Metrics(known.statistics, concepts, conceptSize),
+      vocabulary: words && new Vocabulary(words, networks.sizes, manifest.sigmaZ),
       ruleMap,
       history,
     });

@@ -27,7 +27,9 @@ export class PictureSubject implements Subject {
     readonly facts: SubjectFacts,
     readonly history: readonly HistoryCurve[] = [],
   ) {
-    if (model.impute !== undefined) this.imagine = (asked, signal) => this.#paint(asked, signal);
+    if (model.impute !== undefined) {
+      this.imagine = (asked, { signal } = {}) => this.#paint(asked, signal);
+    }
   }
 
   see(pictures: Uint8Array): Promise<SeenPanels<Uint8Array>> {

@@ -127,9 +127,10 @@ export class RunSolver extends SolverCore {
   static of(
     networks: TorchNetworks,
     manifest: BundleManifest,
-    found: Partial<Pick<SolverCore, 'metrics' | 'ruleMap' | 'history'>> = {},
+    found: Partial<Pick<SolverCore, 'metrics' | 'ruleMap' | 'history' | 'vocabulary'>> = {},
   ): RunSolver {
-    const { metrics = null, ruleMap = null, history = [] } = found;
-    return new RunSolver({ manifest, networks, backend: 'libtorch', metrics, ruleMap, history });
+    const { metrics = null, ruleMap = null, history = [], vocabulary = null } = found;
+    const known = { metrics, ruleMap, history, vocabulary };
+    return new RunSolver({ manifest, networks, backend: 'libtorch', ...known });
   }
 }

@@ -12,6 +12,7 @@ import type {
   HistoryCurve,
   Panel,
   RuleMap,
+  SolveOptions,
   SolverCore,
 } from '../solver/index.js';
 
@@ -82,8 +83,21 @@ export interface ChoiceOptions {
 /** What experiments ask of a solver; a made-up one serves as well. */
 export type Thinker = Pick<
   SolverCore,
-  'manifest' | 'metrics' | 'ruleMap' | 'encode' | 'decode' | 'solveConcepts' | 'parseRules'
+  | 'manifest'
+  | 'metrics'
+  | 'ruleMap'
+  | 'vocabulary'
+  | 'encode'
+  | 'decode'
+  | 'solveConcepts'
+  | 'parseRules'
 >;
+
+export interface ImagineOptions {
+  readonly signal?: AbortSignal;
+  /** The likeliest panels unless told; a model without a vocabulary paints means anyhow. */
+  readonly paint?: SolveOptions['paint'];
+}
 
 export interface Subject {
   readonly facts: SubjectFacts;
@@ -95,7 +109,7 @@ export interface Subject {
   see(pictures: Uint8Array, signal?: AbortSignal): Promise<SeenPanels>;
   choose(questions: readonly ChoiceQuestion[], options?: ChoiceOptions): Promise<Distances[]>;
   /** Pictures of the missing panels, S x S values in [0, 1], of one that can `impute`. */
-  imagine?(questions: readonly MissingQuestion[], signal?: AbortSignal): Promise<Panel[][]>;
+  imagine?(questions: readonly MissingQuestion[], options?: ImagineOptions): Promise<Panel[][]>;
   /** Panels drawn from their own concepts. */
   redraw?(panels: readonly Seen[], signal?: AbortSignal): Promise<Panel[]>;
   dispose(): Promise<void>;

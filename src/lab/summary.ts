@@ -42,6 +42,7 @@ export interface EvaluationSummary {
   readonly ari?: ModelEvaluation['ari'];
   readonly vd?: ModelEvaluation['vd'];
   readonly readback?: ModelEvaluation['readback'];
+  readonly rules?: ModelEvaluation['rules'];
   readonly seconds: ModelEvaluation['seconds'];
 }
 
@@ -52,7 +53,8 @@ const known = <T extends object>(values: T): Partial<T> =>
   ) as Partial<T>;
 
 export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
-  const { selection, gsa, seconds, data: sets, conditions, errors, vd, readback } = evaluation;
+  const { selection, gsa, seconds, data: sets, conditions, errors, vd } = evaluation;
+  const { readback, rules } = evaluation;
   const first = selection?.at(0);
   return {
     model: evaluation.model,
@@ -83,7 +85,7 @@ export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
           gsaProblems: { ...gsa.problems, repeats: gsa.repeats },
         }),
     ...('ari' in seconds ? { ari: evaluation.ari } : {}),
-    ...known({ errors, vd, readback }),
+    ...known({ errors, vd, readback, rules }),
     seconds,
   };
 }
@@ -201,14 +203,55 @@ function readbackLines(evaluation: ModelEvaluation): string[] {
     reconstructedObeys === undefined
       ? ''
       : `; true answers drawn from their concepts: ${percent(reconstructedObeys.value, 2)} obey`;
+  const mean =
+    readback.meanObeys === undefined
+      ? ''
+      : `; painted as the mean of what is possible: ${percent(readback.meanObeys.value, 2)}`;
+  const anywhere = (readback.missing ?? []).map(
+    (each) =>
+      `  ${each.targets} missing at random positions, ${problemsOf(each.problems)}: ${shareText(each.obeys)} obey the rules${alsoText('as means', each.meanObeys)}`,
+  );
   return [
-    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${shareText(obeys)} obey the rules, ${percent(agrees.value, 2)} agree with the symbolic solver, ${percent(unreadable.value, 2)} unreadable${redrawn}`,
+    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${shareText(obeys)} obey the rules, ${percent(agrees.value, 2)} agree with the symbolic solver, ${percent(unreadable.value, 2)} unreadable${redrawn}${mean}`,
+    ...anywhere,
+  ];
+}
+
+function namedRuleLines(evaluation: ModelEvaluation): string[] {
+  // Evaluations of before there were vocabularies do not have it.
+  const rules = evaluation.rules as ModelEvaluation['rules'] | undefined;
+  if (rules === null || rules === undefined) return [];
+  const { problems, seed, right, byAttribute, calibration, several } = rules;
+  const each = byAttribute.map(
+    ({ attribute, right: share }) => `${attribute.name} ${percent(share, 2)}`,
+  );
+  const bins = calibration.map(
+    ({ confidence, right: share, count }) =>
+      `${percent(confidence)} sure: ${percent(share)} of ${count}`,
+  );
+  return [
+    `Rules named, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${shareText(right)} right (${each.join(', ')})`,
+    `  right by confidence: ${bins.join('; ')}`,
+    ...(several === null
+      ? []
+      : [
+          `  ${problemsOf(several.problems)} with several right answers: of the likeliest ones, as many as are right but ${several.asked} at most, ${percent(several.right, 2)} are`,
+        ]),
   ];
 }
 
 /** Lines for people. */
 export const summaryText = (evaluation: ModelEvaluation): string =>
-  [dataLines, selectionLines, gsaLines, errorLines, ariLines, conceptLines, readbackLines]
+  [
+    dataLines,
+    selectionLines,
+    gsaLines,
+    errorLines,
+    ariLines,
+    conceptLines,
+    readbackLines,
+    namedRuleLines,
+  ]
     .flatMap((lines) => lines(evaluation))
     .map((line) => `${line}\n`)
     .join('');

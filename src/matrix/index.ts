@@ -62,6 +62,7 @@ export * from './resize.js';
 export * from './task-views.js';
 export { panelsOf, type ProblemPanels } from './problem-panels.js';
 export * from './symbolic.js';
+export { arrangements, maskSlots, slotMask } from './slots.js';
 export * from './i-raven-x.js';
 export * from './json.js';
 export * from './text.js';

@@ -16,9 +16,10 @@ import {
   RULE_GROUPS,
   ruleTables,
   VALUE_KEYS,
+  type RuleGroup,
   type ValueKey,
 } from './rules.js';
-import { slotMask } from './slots.js';
+import { maskSlots, slotMask } from './slots.js';
 
 /** One component of the panels in reading order: eight, or nine with a candidate. */
 type Sequence = readonly ComponentPanel[];
@@ -257,6 +258,27 @@ function inferComponent(layout: ComponentLayout, panels: Sequence): InferredRule
       .filter((rule) => holdsUnderSome(layout, rule, groupRules, panels)),
   );
   return [groupRules, type, size, color];
+}
+
+/**
+ * The rules of one group that hold for values of all nine panels of a uniform component: levels of Type,
+ * Size or Color, or sets of slots (as bits) for Number and Position.
+ */
+export function rulesOnValues(
+  layout: ComponentLayout,
+  group: RuleGroup,
+  values: readonly number[],
+): Rule[] {
+  const possible = ruleTables(layout)[group].rules.map(({ rule }) => rule);
+  if (group !== 'Number/Position') {
+    return possible.filter((rule) => levelsFollow(rule, layout[VALUE_KEYS[group]], values));
+  }
+  const counts = values.map((mask) => maskSlots(mask).length - 1);
+  return possible.filter((rule) =>
+    rule.attribute === 'Number'
+      ? levelsFollow(rule, layout.number, counts)
+      : positionsFollow(rule, layout, values),
+  );
 }
 
 /** Every possible rule of every component that the eight context panels agree with. */

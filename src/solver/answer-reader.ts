@@ -3,16 +3,25 @@ import { MATRIX_PANELS } from '../matrix/index.js';
 import type { BundleManifest } from './bundle.js';
 import type { CheckedQuestion } from './checked-question.js';
 import type { ConceptLayout } from './concept-layout.js';
+import { imagine } from './imagining.js';
 import type { Reasoning } from './networks.js';
 import type { Answer, RuleReading } from './questions.js';
 import { RuleClassifier, type RuleMap } from './rule-map.js';
+import type { Vocabulary } from './vocabulary.js';
 
 export class AnswerReader {
   readonly #manifest: BundleManifest;
   readonly #layout: ConceptLayout;
   readonly #classifiers: readonly RuleClassifier[] | null;
+  readonly #vocabulary: Vocabulary | null;
 
-  constructor(manifest: BundleManifest, layout: ConceptLayout, ruleMap: RuleMap | null) {
+  constructor(
+    manifest: BundleManifest,
+    layout: ConceptLayout,
+    ruleMap: RuleMap | null,
+    vocabulary: Vocabulary | null,
+  ) {
+    this.#vocabulary = vocabulary;
     this.#manifest = manifest;
     this.#layout = layout;
     this.#classifiers = ruleMap?.prior?.map((mixture) => new RuleClassifier(mixture)) ?? null;
@@ -30,7 +39,10 @@ export class AnswerReader {
         return this.#layout.means(rows, n * MATRIX_PANELS + position);
       });
       const rules = imposed.map((given, m) => this.#rule(reasoning, n, m, given));
-      return { missing, images: [], concepts, rules };
+      const answer = { missing, images: [], concepts, rules };
+      const nothing = { symbols: null, imagined: null };
+      const seen = this.#vocabulary && imagine(this.#vocabulary, this.#layout, answer);
+      return { ...answer, ...(seen ?? nothing) };
     });
   }
 

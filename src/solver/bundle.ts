@@ -31,6 +31,7 @@ export const BUNDLE_FILES = [
   'reasoner.onnx',
   'decoder.onnx',
   'selection.safetensors',
+  'vocabulary.safetensors',
   'rules.json',
   'history.json',
 ] as const;
@@ -52,6 +53,7 @@ const LARGEST: Readonly<Record<BundleFileName, number>> = {
   'reasoner.onnx': 1024 * MEBIBYTE,
   'decoder.onnx': 1024 * MEBIBYTE,
   'selection.safetensors': 64 * MEBIBYTE,
+  'vocabulary.safetensors': 16 * MEBIBYTE,
   'rules.json': 32 * MEBIBYTE,
   'history.json': 32 * MEBIBYTE,
 };

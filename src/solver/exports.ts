@@ -36,19 +36,37 @@ export type { Panel, PanelInput, PixelImage } from './panels.js';
 export type { FileLike, ProblemInput, ProblemOrigin } from './problem-input.js';
 export { readMatrixPicture, type MatrixPicture } from './matrix-picture.js';
 export type {
+  Alternative,
   Answer,
   CandidateInput,
   CandidateReport,
   Choice,
   ChooseOptions,
   ConceptMeans,
+  ImaginedPanel,
   ImposedRules,
   MatrixInput,
   Question,
   RuleReading,
   SampleOptions,
   SolveOptions,
+  SymbolReading,
 } from './questions.js';
+export { likeliest, type Combination } from './imagining.js';
+export { nameRules, type NamedRule } from './rule-names.js';
+export {
+  indexOfLargest,
+  nearestGate,
+  Vocabulary,
+  type EntryStatistics,
+  type Foretold,
+  type NamedAttribute,
+  type PanelSymbols,
+  type SharedConcept,
+  type VocabularyData,
+  type VocabularyGroup,
+} from './vocabulary.js';
+export { formatVocabulary, parseVocabulary } from './vocabulary-file.js';
 export { categoriesOf, parseRuleMap, RuleClassifier } from './rule-map.js';
 export type { RuleCategories, RuleMap, RuleMixture, RuleSnapshot } from './rule-map.js';
 export {

@@ -130,7 +130,9 @@ class SlicedNetworks implements Networks {
       const data = rows.slice(first * this.#width, (first + n) * this.#width);
       const { images } = await this.decoder.run({ concepts: { data, shape: [n, m, conceptSize] } });
       for (let i = 0; i < n; i++) {
-        panels.push(images.data.slice(i * SMALL_PIXELS, (i + 1) * SMALL_PIXELS));
+        const panel = images.data.slice(i * SMALL_PIXELS, (i + 1) * SMALL_PIXELS);
+        // Rounding can lead a hair beyond black and white, which `encode` would refuse.
+        panels.push(panel.map((value) => Math.min(1, Math.max(0, value))));
       }
     }
     return panels;

@@ -7,6 +7,7 @@ import { ArgumentError } from '../base/index.js';
 import { MATRIX_PANELS } from '../matrix/index.js';
 import type { BundleManifest } from './bundle.js';
 import type { Panel, PanelInput } from './panels.js';
+import type { Foretold } from './vocabulary.js';
 
 /** Panels of a matrix: nine, of which those at missing positions are ignored, or only the others. */
 export type MatrixInput = readonly (PanelInput | null | undefined)[];
@@ -18,6 +19,8 @@ export interface SolveOptions {
   /** Positions 1..9, row by row; [9] unless told. */
   readonly missing?: readonly number[];
   readonly rules?: ImposedRules;
+  /** What to paint: the likeliest panel (unless told), or the mean of all possible ones. */
+  readonly paint?: 'likeliest' | 'mean';
   /** Whether to draw the missing panels; without, only concepts and rules are worked out. */
   readonly images?: boolean;
   readonly signal?: AbortSignal;
@@ -53,14 +56,50 @@ export interface RuleReading {
   readonly categories: readonly number[] | null;
 }
 
+/** What one group of concepts shows in a panel. */
+export interface SymbolReading {
+  /** An entry of the vocabulary, counted from 1; null if the panel shows none that is known. */
+  readonly entry: number | null;
+  /** 1 in given panels; in imagined ones how likely this entry is. */
+  readonly probability: number;
+}
+
+/** A missing panel as the vocabulary has it. */
+export interface ImaginedPanel {
+  /** For each group, how likely each of its entries is. */
+  readonly foretold: readonly Foretold[];
+  /** Concepts of the likeliest panel: what is painted. */
+  readonly concepts: ConceptMeans;
+  /** Whether something known was near in every group; if not, the mean is painted there. */
+  readonly known: boolean;
+}
+
 export interface Answer {
   /** Positions that were missing, rising. */
   readonly missing: readonly number[];
-  /** The imagined panels, one for each missing position; empty with `images: false`. */
+  /**
+   * The imagined panels, one for each missing position; empty with `images: false`. The likeliest panel of
+   * the vocabulary, or with `paint: 'mean'` (or without a vocabulary) the mean of all that are possible.
+   */
   readonly images: readonly Panel[];
+  /** Symbols of all nine panels, one for each group; null if the bundle has no vocabulary. */
+  readonly symbols: readonly (readonly SymbolReading[])[] | null;
+  /** The missing panels in terms of the vocabulary; null if the bundle has none. */
+  readonly imagined: readonly ImaginedPanel[] | null;
   /** For all nine panels: encoded where present, predicted where missing. */
   readonly concepts: readonly ConceptMeans[];
   readonly rules: readonly RuleReading[];
+}
+
+/** One of several different answers. */
+export interface Alternative {
+  /** How likely this one is; those of all alternatives add up to 1. */
+  readonly probability: number;
+  /** One panel for each missing position. */
+  readonly images: readonly Panel[];
+  readonly concepts: readonly ConceptMeans[];
+  /** Entries for each missing position and group, counted from 1; null if none is known. */
+  readonly symbols: readonly (readonly (number | null)[])[];
 }
 
 /** What is offered: a panel for one missing position, or as many panels as are missing. */

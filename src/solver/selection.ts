@@ -54,6 +54,13 @@ function keysFor(missing: readonly number[], anywhere: boolean): StatisticsKey[]
   return isLast ? ['last', ...fewer] : [...fewer, 'last'];
 }
 
+/** The key that fits a missing set best among those there are; undefined if there is none. */
+export const keyFor = (
+  missing: readonly number[],
+  present: { has(key: StatisticsKey): boolean },
+  anywhere = false,
+): StatisticsKey | undefined => keysFor(missing, anywhere).find((key) => present.has(key));
+
 /** How many values in a row a form lets depend on each other. */
 export const bandOf = (form: CovarianceForm, size: number, conceptSize: number): number =>
   form === 'full' ? size : form === 'blocks' ? conceptSize : 1;
@@ -179,7 +186,7 @@ export class Metrics {
    * any other position.
    */
   for(missing: readonly number[], anywhere = false): Metric | null {
-    const key = keysFor(missing, anywhere).find((each) => this.statistics.has(each));
+    const key = keyFor(missing, this.statistics, anywhere);
     const found = key === undefined ? undefined : this.statistics.get(key);
     if (key === undefined || found === undefined) return null;
     let metric = this.#made.get(key);
@@ -217,7 +224,8 @@ const facts = dictionary(
   }),
 );
 
-const isKey = (key: string): key is StatisticsKey => /^(last|targets[1-8])$/.test(key);
+export const isStatisticsKey = (key: string): key is StatisticsKey =>
+  /^(last|targets[1-8])$/.test(key);
 
 /** Reads `selection.safetensors`. */
 export function parseSelection(
@@ -229,7 +237,7 @@ export function parseSelection(
   const json = parseJson(metadata[METADATA_KEY] ?? '', BundleError, FILE);
   const statistics = new Map<StatisticsKey, ResidualStatistics>();
   for (const [key, fact] of Object.entries(read(facts, json, BundleError, FILE))) {
-    if (!isKey(key)) {
+    if (!isStatisticsKey(key)) {
       throw new BundleError(
         `${FILE}: expected last or targets1 to targets${LARGEST_TARGETS}, found ${shown(key)}`,
       );

@@ -13,11 +13,13 @@ import type { CheckedQuestion } from './checked-question.js';
 import { candidatePanels, chooseCandidate, identicalCandidates, residualsOf } from './choose.js';
 import { ConceptLayout } from './concept-layout.js';
 import { BundleError, SolverError } from './errors.js';
+import { likeliest } from './imagining.js';
 import { parseHistory, type HistoryCurve } from './history.js';
 import { loadNetworks, type Networks, type Reasoning } from './networks.js';
 import type { Panel, PanelInput } from './panels.js';
 import { conceptIndex } from './questions.js';
 import type {
+  Alternative,
   Answer,
   CandidateInput,
   Choice,
@@ -29,8 +31,11 @@ import type {
   SolveOptions,
 } from './questions.js';
 import { parseRuleMap, type RuleMap } from './rule-map.js';
+import { nameRules, type NamedRule } from './rule-names.js';
 import { checkSampleCount, normals, repeated, withDrawnRules } from './sampling.js';
 import { Metrics, parseSelection } from './selection.js';
+import { Vocabulary } from './vocabulary.js';
+import { parseVocabulary } from './vocabulary-file.js';
 
 /** What a solver is put together from. */
 export interface SolverParts {
@@ -40,7 +45,11 @@ export interface SolverParts {
   readonly ruleMap: RuleMap | null;
   readonly history: readonly HistoryCurve[];
   readonly metrics: Metrics | null;
+  readonly vocabulary: Vocabulary | null;
 }
+
+/** More than anyone looks at. */
+const MOST_ALTERNATIVES = 1000;
 
 interface Cancellable {
   readonly signal?: AbortSignal;
@@ -60,18 +69,22 @@ export class SolverCore {
   readonly ruleMap: RuleMap | null;
   /** Curves of its training. */
   readonly history: readonly HistoryCurve[];
+  /** Groups of concepts and the values they take; null if the bundle has no vocabulary. */
+  readonly vocabulary: Vocabulary | null;
   /** Calibrated distances; null if the bundle has no statistics, and only plain L2 can be used. */
   readonly metrics: Metrics | null;
 
-  protected constructor({ manifest, backend, networks, ruleMap, history, metrics }: SolverParts) {
+  protected constructor(parts: SolverParts) {
+    const { manifest, backend, networks, ruleMap, history, metrics, vocabulary } = parts;
     this.manifest = manifest;
     this.backend = backend;
     this.ruleMap = ruleMap;
     this.history = history;
     this.#networks = networks;
     this.metrics = metrics;
+    this.vocabulary = vocabulary;
     this.#layout = new ConceptLayout(manifest.sizes);
-    this.#reader = new AnswerReader(manifest, this.#layout, ruleMap);
+    this.#reader = new AnswerReader(manifest, this.#layout, ruleMap, vocabulary);
   }
 
   /** What the constructor takes, from a verified bundle. */
@@ -83,6 +96,7 @@ export class SolverCore {
     const rules = files.get('rules.json');
     const curves = files.get('history.json');
     const selection = files.get('selection.safetensors');
+    const words = files.get('vocabulary.safetensors');
     try {
       const ruleMap = rules === undefined ? null : parseRuleMap(rules, concepts, ruleSize);
       const history = curves === undefined ? [] : parseHistory(curves);
@@ -90,8 +104,12 @@ export class SolverCore {
         selection === undefined
           ? null
           : new Metrics(parseSelection(selection, concepts, conceptSize), concepts, conceptSize);
+      const vocabulary =
+        words === undefined
+          ? null
+          : new Vocabulary(parseVocabulary(words, manifest.sizes), manifest.sizes, manifest.sigmaZ);
       const networks = await loadNetworks(files, manifest.sizes, backend);
-      return { manifest, backend: backend.name, networks, ruleMap, history, metrics };
+      return { manifest, backend: backend.name, networks, ruleMap, history, metrics, vocabulary };
     } catch (error) {
       if (!(error instanceof BundleError)) throw error;
       throw new BundleError(`${source}: ${error.message}`, { cause: error });
@@ -135,7 +153,7 @@ export class SolverCore {
   /** The same for many matrices, faster than one at a time. */
   async solveAll(
     questions: readonly Question[],
-    options: Pick<SolveOptions, 'images' | 'signal'> = {},
+    options: Pick<SolveOptions, 'images' | 'paint' | 'signal'> = {},
   ): Promise<Answer[]> {
     this.#require(options.signal);
     const checked = questions.map((question) => checkQuestion(question, this.manifest));
@@ -198,7 +216,50 @@ export class SolverCore {
       ...answer,
       rules: answer.rules.map((rule, m) => ({ ...rule, imposed: one.imposed[m] !== null })),
     }));
-    return this.#drawn(honest, options);
+    // A sample is painted as it was drawn: the vocabulary would make its noise a mistake.
+    return this.#drawn(honest, { paint: 'mean', ...options });
+  }
+
+  /**
+   * Different answers, the likeliest first: if a rule leaves something open, all that it allows. Fewer than
+   * asked for if no more are possible.
+   */
+  async alternatives(
+    answer: Answer,
+    count: number,
+    options: Cancellable = {},
+  ): Promise<Alternative[]> {
+    this.#require(options.signal);
+    if (!Number.isSafeInteger(count) || count < 1 || count > MOST_ALTERNATIVES) {
+      throw new ArgumentError(`alternatives ${count}: expected 1 to ${MOST_ALTERNATIVES}`);
+    }
+    const { vocabulary } = this;
+    if (vocabulary === null || answer.imagined === null) {
+      throw new SolverError('this bundle has no vocabulary, so it has one answer only: the mean');
+    }
+    const found = likeliest(
+      answer.imagined.map(({ foretold }) => foretold),
+      count,
+    );
+    const concepts = found.map(({ symbols }) =>
+      symbols.map((each, i) => {
+        const predicted = this.#layout.row(answer.concepts[answer.missing[i] - 1]);
+        return this.#layout.means(vocabulary.write(each, predicted), 0);
+      }),
+    );
+    const images = await this.decode(concepts.flat(), options);
+    const { length } = answer.missing;
+    return found.map(({ probability, symbols }, n) => ({
+      probability,
+      images: images.slice(n * length, (n + 1) * length),
+      concepts: concepts[n],
+      symbols: symbols.map((each) => each.map((entry) => (entry === null ? null : entry + 1))),
+    }));
+  }
+
+  /** The rules of an answer in people's words, read from its symbols; null without a vocabulary. */
+  nameRules(answer: Answer): NamedRule[] | null {
+    return this.vocabulary && nameRules(this.vocabulary, this.manifest, answer);
   }
 
   /** Chooses the candidate closest to an answer, and reports on all of them. */
@@ -319,11 +380,13 @@ export class SolverCore {
   /** Answers with the missing panels drawn, unless that is not wanted. */
   async #drawn(
     answers: readonly Answer[],
-    { images: wanted = true, signal }: Pick<SolveOptions, 'images' | 'signal'>,
+    { images: wanted = true, paint, signal }: Pick<SolveOptions, 'images' | 'paint' | 'signal'>,
   ): Promise<Answer[]> {
     if (!wanted) return [...answers];
-    const missing = answers.flatMap(({ missing: positions, concepts }) =>
-      positions.map((position) => concepts[position - 1]),
+    const missing = answers.flatMap(({ missing: positions, concepts, imagined }) =>
+      positions.map((position, i) =>
+        imagined === null || paint === 'mean' ? concepts[position - 1] : imagined[i].concepts,
+      ),
     );
     const images = await this.decode(missing, { signal });
     let at = 0;

@@ -76,6 +76,7 @@ export function madeUpThinker(parts: MadeUp = {}): Thinker {
     manifest: madeUpManifest({ concepts, conceptSize: size }, configuration),
     metrics: parts.statistics ? new Metrics(parts.statistics, concepts, size) : null,
     ruleMap: parts.ruleMap ?? null,
+    vocabulary: null,
     parseRules: (matrices) => Promise.resolve(parts.parse?.(matrices.length) ?? []),
     encode: (panels, options) => {
       options?.signal?.throwIfAborted();
@@ -90,6 +91,8 @@ export function madeUpThinker(parts: MadeUp = {}): Thinker {
           return {
             missing,
             images: [],
+            symbols: null,
+            imagined: null,
             concepts: question.concepts.map((means, i) =>
               missing.includes(i + 1) ? predict(question, i + 1) : means,
             ),

@@ -23,10 +23,10 @@ describe('problems that something was measured on', () => {
     expect(told([7, undefined], 12, 0)).toBe('12 problems of the data, given and fresh');
   });
 
-  test('are no more for pictures than for the rest, where fewer are asked for', () => {
+  test('are as many for pictures as for the rest, if a number is asked for', () => {
     expect(conditionsOf(facts, {}).pictures).toBe(500);
     expect(conditionsOf(facts, { problems: 60 }).pictures).toBe(60);
-    expect(conditionsOf(facts, { problems: 5000 }).pictures).toBe(500);
+    expect(conditionsOf(facts, { problems: 5000 }).pictures).toBe(5000);
     expect(conditionsOf(facts, { problems: 60, pictures: 80 }).pictures).toBe(80);
   });
 });

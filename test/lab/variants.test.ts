@@ -20,7 +20,7 @@ test.each([
 test('fresh problems: RAVEN and I-RAVEN unless told, the same matrices for all', async () => {
   const facts = { configuration: 'center', noisy: false, imageSize: 64 } as SubjectFacts;
   expect(freshData(facts, 3).map(({ variant }) => variant)).toEqual(['raven', 'i-raven']);
-  const data = freshData(facts, 3, VARIANTS);
+  const data = freshData(facts, 3, { variants: VARIANTS });
   const batches = await Promise.all(data.map(({ source }) => source.read(0, 3)));
   for (const { panel, answer } of batches) {
     expect(Buffer.compare(panel, batches[0].panel)).toBe(0);

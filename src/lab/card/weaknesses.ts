@@ -149,6 +149,7 @@ const METRICS: readonly (readonly [keyof MeasuredModel, string])[] = [
   ['errors', 'errors in pixels'],
   ['ari', 'agreement of rules'],
   ['readback', 'whether imagined panels obey the rules'],
+  ['rules', 'whether the rules it names are the true ones'],
 ];
 
 function unmeasuredItems(measured: MeasuredModel | null): string[] {

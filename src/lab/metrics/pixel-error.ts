@@ -57,7 +57,7 @@ export async function pixelErrors(
     };
     const imagined = async (at: readonly number[]): Promise<Panel[]> => {
       const asked = indices.map((n, i) => ({ panels: studied.panels[n], missing: [at[i]] }));
-      return (await subject.imagine(asked, signal)).flat();
+      return (await subject.imagine(asked, { signal, paint: 'mean' })).flat();
     };
     if (subject.redraw !== undefined) {
       const own = indices.map((n, i) => studied.panels[n][places[i] - 1]);

@@ -14,6 +14,7 @@ import {
   layoutOf,
   matrixPanels,
   PanelReader,
+  Random,
   rulesHold,
   sampleProblem,
   SMALL_PIXELS,
@@ -30,7 +31,8 @@ import type { Panel as Picture } from '../../solver/index.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, ReadbackResult } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
-import type { MetricOptions, Painter } from '../subject.js';
+import { withConcepts } from '../concept-subject.js';
+import type { ImagineOptions, MetricOptions, Painter } from '../subject.js';
 import { attributeColumns } from './attributes.js';
 import { drawPanels, SLICE } from './generated-source.js';
 
@@ -40,6 +42,10 @@ export interface ReadbackOptions extends MetricOptions {
 
 const DEFAULT_SEED = 7_700_000_021;
 const LAST = 9;
+/** Pictures that are drawn alike give several readings of a matrix; more are not tried. */
+const MOST_READINGS = 64;
+/** Matrices with two and more panels missing are measured on fewer problems: they are all painted. */
+const FEWER = 10;
 
 /** Entities in the order of the answer's, which tells the solver which one moved where. */
 function ordered(read: ComponentPanel, answer: ComponentPanel): ComponentPanel {
@@ -103,6 +109,24 @@ export class ReadbackJudge {
     this.attributes = attributeColumns(layout);
   }
 
+  /** Whether a matrix with imagined panels at some positions (1..9) obeys its problem's rules. */
+  obeys(problem: Problem, missing: readonly number[], pictures: readonly Picture[]): boolean {
+    const whole = [...matrixPanels(problem)];
+    const readings = missing.map((position, i) =>
+      possiblePanels(this.#reader.read(pictures[i]), whole[position - 1]),
+    );
+    const completed = readings.reduce<Panel[][]>(
+      (matrices, panels, i) =>
+        matrices
+          .flatMap((matrix) =>
+            panels.map((panel) => matrix.map((old, at) => (at === missing[i] - 1 ? panel : old))),
+          )
+          .slice(0, MOST_READINGS),
+      [whole],
+    );
+    return completed.some((panels) => rulesHold(this.#layout, problem.rules, panels));
+  }
+
   judge(problem: Problem, picture: Picture): Verdict {
     const answer = answerOf(problem);
     const panels = possiblePanels(this.#reader.read(picture), answer);
@@ -136,6 +160,63 @@ function atSmallSize(picture: Picture, side: ImageSide): Picture {
   return Float32Array.from(small, (value) => value / 255);
 }
 
+/** Problems of a seed, some at a time, with the panels as a subject sees them. */
+async function* seenProblems(subject: Painter, count: number, seed: number, signal?: AbortSignal) {
+  const { configuration, noisy, imageSize } = subject.facts;
+  const layout = layoutOf(configuration, noisy);
+  for (let from = 0; from < count; from += SLICE) {
+    const problems = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) =>
+      sampleProblem({ configuration, noisy, seed, index: from + i }),
+    );
+    const pictures = drawPanels(layout, problems.flatMap(matrixPanels), imageSize);
+    const { panels } = await subject.see(pictures, signal);
+    const matrices = problems.map((_, n) => panels.slice(n * LAST, (n + 1) * LAST));
+    yield { from, problems, matrices };
+    // Reading is work of this thread alone: others get their turn.
+    await new Promise(setImmediate);
+  }
+}
+
+/** Panels missing at random positions, for as many targets as there are up to eight. */
+async function readAnywhere(
+  subject: Painter,
+  judge: ReadbackJudge,
+  count: number,
+  seed: number,
+  paints: readonly ImagineOptions['paint'][],
+  { signal, onProgress }: Pick<MetricOptions, 'signal' | 'onProgress'>,
+): Promise<ReadbackResult['missing']> {
+  const side = subject.facts.imageSize;
+  const found = [];
+  for (let targets = 1; targets < LAST; targets++) {
+    const some = targets === 1 ? count : Math.ceil(count / FEWER);
+    const obeyed = paints.map((): number[] => []);
+    for await (const { from, problems, matrices } of seenProblems(subject, some, seed, signal)) {
+      const asked = matrices.map((panels, n) => {
+        const missing = new Random(seed, from + n, targets).subset(LAST, targets);
+        return { panels, missing: missing.map((at) => at + 1).sort((a, b) => a - b) };
+      });
+      for (const [p, paint] of paints.entries()) {
+        const drawn = await subject.imagine(asked, { signal, paint });
+        problems.forEach((problem, n) => {
+          const pictures = drawn[n].map((picture) => atSmallSize(picture, side));
+          obeyed[p].push(Number(judge.obeys(problem, asked[n].missing, pictures)));
+        });
+      }
+    }
+    const bootstrap = new Bootstrap(some);
+    const [obeys, meanObeys] = obeyed.map((each) => bootstrap.share(each));
+    found.push({
+      targets,
+      problems: some,
+      obeys,
+      ...(paints.length > 1 ? { meanObeys } : {}),
+    });
+    onProgress?.(targets / (LAST - 1));
+  }
+  return found;
+}
+
 /** Reads imagined panels back, on fresh problems whose descriptions are known. */
 export async function readback(
   subject: Painter,
@@ -143,28 +224,32 @@ export async function readback(
 ): Promise<ReadbackResult> {
   const { problems: count = DEFAULT_COUNTS.pictures, seed = DEFAULT_SEED } = options;
   const { signal, onProgress } = options;
-  const { configuration, noisy, imageSize: side } = subject.facts;
-  const layout = layoutOf(configuration, noisy);
-  const judge = new ReadbackJudge(layout);
+  const { configuration, noisy, imageSize: side, positions } = subject.facts;
+  const judge = new ReadbackJudge(layoutOf(configuration, noisy));
+  const hasWords = (withConcepts(subject)?.solver.vocabulary ?? null) !== null;
   const imagined: Verdict[] = [];
+  const means: Verdict[] = [];
   const reconstructed: Verdict[] = [];
-  for (let from = 0; from < count; from += SLICE) {
-    const problems = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) =>
-      sampleProblem({ configuration, noisy, seed, index: from + i }),
-    );
-    const pictures = drawPanels(layout, problems.flatMap(matrixPanels), side);
-    const { panels } = await subject.see(pictures, signal);
-    const matrices = problems.map((_, n) => panels.slice(n * LAST, (n + 1) * LAST));
+  for await (const { from, problems, matrices } of seenProblems(subject, count, seed, signal)) {
     const asked = matrices.map((each) => ({ panels: each, missing: [LAST] }));
     const judged = (drawn: readonly Picture[]): Verdict[] =>
       drawn.map((picture, n) => judge.judge(problems[n], atSmallSize(picture, side)));
-    imagined.push(...judged((await subject.imagine(asked, signal)).flat()));
+    imagined.push(...judged((await subject.imagine(asked, { signal })).flat()));
+    if (hasWords) {
+      means.push(...judged((await subject.imagine(asked, { signal, paint: 'mean' })).flat()));
+    }
     const answers = matrices.map((each) => each[LAST - 1]);
     reconstructed.push(...judged((await subject.redraw?.(answers, signal)) ?? []));
-    onProgress?.(Math.min(1, (from + SLICE) / count));
-    // Reading is work of this thread alone: others get their turn.
-    await new Promise(setImmediate);
+    onProgress?.(0.5 * Math.min(1, (from + SLICE) / count));
   }
+  const paints = hasWords ? (['likeliest', 'mean'] as const) : ([undefined] as const);
+  const missing =
+    positions === 'any'
+      ? await readAnywhere(subject, judge, count, seed, paints, {
+          signal,
+          onProgress: (share) => onProgress?.(0.5 + share / 2),
+        })
+      : undefined;
   const bootstrap = new Bootstrap(count);
   const share = (verdicts: readonly Verdict[], holds: (verdict: Verdict) => boolean) =>
     bootstrap.share(verdicts.map((verdict) => Number(holds(verdict))));
@@ -177,6 +262,8 @@ export async function readback(
     obeys: share(imagined, ({ obeys }) => obeys),
     agrees: share(imagined, ({ agrees }) => agrees),
     unreadable: share(imagined, (verdict) => !verdict.readable),
+    ...(hasWords ? { meanObeys: share(means, ({ obeys }) => obeys) } : {}),
+    ...(missing === undefined ? {} : { missing }),
     ...(reconstructed.length === 0
       ? {}
       : {

@@ -91,7 +91,7 @@ async function completedExamples(
     const seen = (await subject.see(pictures, signal)).panels;
     const sets = missingSets(i, subject.facts);
     const asked = sets.map((missing) => ({ panels: seen, missing }));
-    const images = (await subject.imagine?.(asked, signal)) ?? [];
+    const images = (await subject.imagine?.(asked, { signal })) ?? [];
     found.push({
       panels: panelsOf(pictures, MATRIX_PANELS),
       completions: images.map((each, s) => ({ missing: sets[s], images: each })),
@@ -155,7 +155,7 @@ async function selectionExample(
   const chosen = nearest(own);
   const probabilities = softmax(own, scale);
   const pictures = panelsOf(candidates, offered.length);
-  const images = await subject.imagine?.([question], signal);
+  const images = await subject.imagine?.([question], { signal });
   return {
     panels: [...panelsOf(context, problem.context.length), images?.[0][0] ?? pictures[chosen]],
     imagined: images !== undefined,

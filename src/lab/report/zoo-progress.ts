@@ -11,7 +11,8 @@ const GUESSES: readonly (readonly [stage: string, weight: number])[] = [
   ['errors', 1],
   ['ari', 1],
   ['vd', 2],
-  ['readback', 2],
+  ['readback', 6],
+  ['rules', 2],
   ['gsa', 6],
   ['report', 2],
 ];

@@ -164,17 +164,65 @@ export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
   readback: (models) =>
     measuredTable(
       [
-        'percent of imagined panels',
-        'obey the rules',
-        'agree with the symbolic solver',
+        'percent of imagined panels that obey the rules',
+        'panel 9',
+        'painted as the mean',
+        'a panel anywhere',
+        'as the mean',
         'unreadable',
         'true answers, reconstructed',
       ],
       rowsOf(
         models,
         ({ readback }) => readback,
+        (found) => {
+          const anywhere = found.missing?.find(({ targets }) => targets === 1);
+          return [
+            found.obeys,
+            found.meanObeys,
+            anywhere?.obeys,
+            anywhere?.meanObeys,
+            found.unreadable,
+            found.reconstructedObeys,
+          ].map(shown);
+        },
+      ),
+    ),
+  missing: (models) =>
+    measuredTable(
+      ['missing anywhere', ...[2, 3, 4, 5, 6, 7, 8].map(String)],
+      rowsOf(
+        models,
+        ({ readback }) => readback?.missing ?? null,
         (found) =>
-          [found.obeys, found.agrees, found.unreadable, found.reconstructedObeys].map(shown),
+          found
+            .filter(({ targets }) => targets > 1)
+            .map(({ obeys, meanObeys }) =>
+              [obeys, ...(meanObeys === undefined ? [] : [meanObeys])]
+                .map(({ value }) => percent(value))
+                .join(' / '),
+            ),
+      ),
+    ),
+  rules: (models) =>
+    measuredTable(
+      [
+        'percent of namings',
+        'right',
+        'by attribute',
+        'several right answers: right of those offered',
+      ],
+      rowsOf(
+        models,
+        // Measurements of before there were vocabularies do not have it.
+        ({ rules }) => (rules as MeasuredModel['rules'] | undefined) ?? null,
+        ({ right, byAttribute, several }) => [
+          shown(right),
+          byAttribute
+            .map(({ attribute, right: share }) => `${attribute.name} ${percent(share)}`)
+            .join(', '),
+          several === null ? NOTHING : percent(several.right),
+        ],
       ),
     ),
   errors: (models) =>

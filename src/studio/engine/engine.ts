@@ -212,7 +212,8 @@ export class Engine implements EngineApi {
 
 function viewOf(model: Model, answer: Answer, milliseconds: number): AnswerView {
   const { missing, images } = answer;
-  return { missing, images, rules: model.ruleViews(answer), milliseconds };
+  const rules = model.ruleViews(answer);
+  return { missing, images, rules, named: model.namedRules(answer), milliseconds };
 }
 
 /** What a map holds under a key, made where it is absent; failures are forgotten, and old entries. */

@@ -16,12 +16,13 @@ import type {
   FitView,
   LoadProgress,
   ModelInfo,
+  NamedView,
   PlaneFrame,
   PlaneView,
   RuleView,
 } from './protocol.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
-import { wordsForConcepts } from './words.js';
+import { ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
 
 /** Wasm shares memory between threads only on pages kept apart from other origins. */
 const THREADS = globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1;
@@ -128,6 +129,23 @@ export class Model {
       words: this.#words(rule),
       isFar: this.#rules?.[rule.concept - 1].isFar(rule.vector) ?? false,
     }));
+  }
+
+  /** The rules it names, in the page's words; null without a vocabulary. */
+  namedRules(answer: Answer): NamedView[] | null {
+    const { configuration, noisy } = this.solver.manifest;
+    const layout = layoutOf(configuration, noisy);
+    const named = this.solver.nameRules(answer);
+    return (
+      named &&
+      named.map(({ rules, confidence, obeyed, ...subject }) => ({
+        key: subjectKey(subject),
+        subject: subjectWords(layout, subject),
+        rules: rules.map(ruleWords),
+        confidence,
+        obeyed,
+      }))
+    );
   }
 
   #words({ concept, vector, categories }: RuleReading): RuleView['words'] {

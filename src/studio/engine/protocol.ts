@@ -129,12 +129,24 @@ export interface RuleWords extends TrueRule {
   readonly share: number;
 }
 
+/** A rule that CRAB named, from the symbols of all nine panels. */
+export interface NamedView extends Pick<TrueRule, 'key' | 'subject'> {
+  /** Every rule that fits; empty if none does. */
+  readonly rules: readonly string[];
+  /** How likely exactly these are right, 0..1. */
+  readonly confidence: number;
+  /** Whether the painted panels obey them. */
+  readonly obeyed: boolean;
+}
+
 export interface AnswerView {
   /** Positions 1..9, rising. */
   readonly missing: readonly number[];
   /** 64x64 values in [0, 1] for each missing position. */
   readonly images: readonly Float32Array[];
   readonly rules: readonly RuleView[];
+  /** Null if the bundle has no vocabulary. */
+  readonly named: readonly NamedView[] | null;
   readonly milliseconds: number;
 }
 

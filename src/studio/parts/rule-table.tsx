@@ -1,27 +1,44 @@
 /**
  * The rules of a matrix: what is true beside what CRAB read, attribute by attribute, in the same words.
- * CRAB sees no attributes; each reading is that of the concept whose rules tell of the attribute best.
+ * With a vocabulary they are named from the symbols of all nine panels; without one, from the known
+ * matrices closest to the rule of the concept that tells of the attribute best.
  */
-import type { MatrixView, ModelInfo, RuleView, RuleWords, TrueRule } from '../engine/protocol.js';
+import type { AnswerView, MatrixView, ModelInfo, RuleView, TrueRule } from '../engine/protocol.js';
 import { model } from '../state/store.js';
 import { AgreementIcon } from './icons.js';
 
-interface Reading {
-  readonly words: RuleWords;
-  readonly concept: number;
+/** What was read of one attribute. */
+interface Reading extends Pick<TrueRule, 'key' | 'subject'> {
+  /** Every rule that fits. */
+  readonly rules: readonly string[];
+  /** How sure that is, or by which concept it was read. */
+  readonly note: string;
 }
 
 /** For each attribute the reading of the concept that tells of it best. */
-function readingsOf(rules: readonly RuleView[]): ReadonlyMap<string, Reading> {
-  const best = new Map<string, Reading>();
+function readByConcepts(rules: readonly RuleView[], info: ModelInfo | null): Reading[] {
+  const best = new Map<string, Reading & { readonly skill: number }>();
   for (const { words, concept } of rules) {
     if (words === null) continue;
-    const before = best.get(words.key);
-    if (before === undefined || before.words.skill < words.skill) {
-      best.set(words.key, { words, concept });
-    }
+    const { key, subject, skill } = words;
+    if ((best.get(key)?.skill ?? -1) >= skill) continue;
+    const note = `by ${info?.concepts[concept - 1].replace('/', '/\u200b') ?? concept}`;
+    best.set(key, { key, subject, rules: [words.rule], note, skill });
   }
-  return best;
+  return [...best.values()];
+}
+
+function readingsOf(answer: AnswerView, info: ModelInfo | null): ReadonlyMap<string, Reading> {
+  const found =
+    answer.named === null
+      ? readByConcepts(answer.rules, info)
+      : answer.named
+          .filter(({ rules }) => rules.length > 0)
+          .map(({ confidence, obeyed, ...rest }) => ({
+            ...rest,
+            note: `${Math.round(100 * confidence)}% sure${obeyed ? '' : '; the painted panel breaks it'}`,
+          }));
+  return new Map(found.map((reading) => [reading.key, reading]));
 }
 
 /** A rule whose sign stays in the line of its word. */
@@ -45,12 +62,16 @@ function linesOf(truth: readonly TrueRule[], readings: ReadonlyMap<string, Readi
   if (truth.length > 0) {
     return truth.map((rule) => ({ ...rule, truth: rule, reading: readings.get(rule.key) ?? null }));
   }
-  return [...readings.values()].map((reading) => ({ ...reading.words, truth: null, reading }));
+  return [...readings.values()].map((reading) => ({ ...reading, truth: null, reading }));
 }
 
-function Verdict({ line: { truth, reading } }: { readonly line: Line }) {
-  if (truth === null || reading === null) return null;
-  const isSame = truth.rule === reading.words.rule;
+/** Whether what was read has the true rule in it; null if there is nothing to compare. */
+const agrees = ({ truth, reading }: Line): boolean | null =>
+  truth === null || reading === null ? null : reading.rules.includes(truth.rule);
+
+function Verdict({ line }: { readonly line: Line }) {
+  const isSame = agrees(line);
+  if (isSame === null) return null;
   return (
     <span class={`agreement ${isSame ? 'same' : 'other'}`}>
       <AgreementIcon isSame={isSame} />
@@ -73,8 +94,13 @@ function Read({
   if (reading === null) return <span class="aside">no concept tells of it here</span>;
   return (
     <>
-      <RuleName rule={reading.words.rule} />
-      <span class="aside">by {info.concepts[reading.concept - 1].replace('/', '/\u200b')}</span>
+      {reading.rules.map((rule, i) => (
+        <>
+          {i > 0 && ' or '}
+          <RuleName rule={rule} />
+        </>
+      ))}
+      <span class="aside">{reading.note}</span>
     </>
   );
 }
@@ -82,19 +108,17 @@ function Read({
 export function RuleTable({
   matrix,
   info,
-  rules,
+  answer,
 }: {
   readonly matrix: MatrixView;
   readonly info: ModelInfo | null;
-  /** What the model read; null before. */
-  readonly rules: readonly RuleView[] | null;
+  /** What the model made of it; null before. */
+  readonly answer: AnswerView | null;
 }) {
-  const lines = linesOf(matrix.rules, readingsOf(rules ?? []));
+  const lines = linesOf(matrix.rules, answer === null ? new Map() : readingsOf(answer, info));
   const hasTruth = matrix.rules.length > 0;
   if (lines.length === 0) return null;
-  const differs = lines.some(
-    ({ truth, reading }) => truth !== null && reading !== null && truth.rule !== reading.words.rule,
-  );
+  const differs = lines.some((line) => agrees(line) === false);
   return (
     <>
       <table class="rule-table" data-testid="rule-table">
@@ -120,7 +144,7 @@ export function RuleTable({
               <td>
                 <Verdict line={line} />
                 <span>
-                  <Read reading={line.reading} info={rules === null ? null : info} />
+                  <Read reading={line.reading} info={answer === null ? null : info} />
                 </span>
               </td>
             </tr>
@@ -128,7 +152,9 @@ export function RuleTable({
         </tbody>
       </table>
       <p class="aside note">
-        CRAB’s rules have no names; each is called after the known matrices closest to it.
+        {answer?.named === null
+          ? 'CRAB’s rules have no names; each is called after the known matrices closest to it.'
+          : 'CRAB names a rule if it holds for the symbols it sees in the panels and the one it imagines.'}
         {differs && ' One rule can pass for another where both paint the same panel.'}
       </p>
     </>

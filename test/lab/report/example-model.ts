@@ -198,6 +198,7 @@ export function exampleEvaluation(configuration: Configuration): ModelEvaluation
       variance: names.map(() => 1),
       names,
     },
+    rules: null,
     readback: {
       problems: 500,
       seed: 9,

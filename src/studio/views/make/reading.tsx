@@ -19,7 +19,7 @@ export function Reading() {
   return (
     <section class="reading" aria-label="What CRAB makes of it" data-testid="reading">
       <h2>What CRAB makes of it</h2>
-      <RuleTable matrix={shown} info={info} rules={value?.answer.rules ?? null} />
+      <RuleTable matrix={shown} info={info} answer={value?.answer ?? null} />
       {choice.value.fault !== null && <p class="fault">{choice.value.fault}</p>}
       {chosen !== undefined && typeof value?.index === 'number' && (
         <div class="choice-made">

@@ -123,7 +123,7 @@ export function Verdict() {
       {shown.rules.length > 0 && (
         <details>
           <summary>The rules of this matrix</summary>
-          <RuleTable matrix={shown} info={ready.value} rules={value?.answer.rules ?? null} />
+          <RuleTable matrix={shown} info={ready.value} answer={value?.answer ?? null} />
         </details>
       )}
     </div>

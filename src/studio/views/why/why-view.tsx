@@ -31,7 +31,7 @@ export function WhyView() {
           <section class="why-rules" aria-label="The rules">
             <h2>The rules, and what CRAB read</h2>
             {shown !== null && (
-              <RuleTable matrix={shown} info={info} rules={value?.answer.rules ?? null} />
+              <RuleTable matrix={shown} info={info} answer={value?.answer ?? null} />
             )}
           </section>
         </section>

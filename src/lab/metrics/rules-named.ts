@@ -1,0 +1,167 @@
+/**
+ * Are the rules that a model names the true ones? On fresh problems whose rules are known, the last panel
+ * missing. A naming is right if it is exactly the set of rules that hold for the nine true panels: naming
+ * everything does not count. Its confidence should mean something: among namings that are 80% sure, 80%
+ * should be right. If a rule on Number leaves positions open, there are many right answers: as many as
+ * there are, ten at most, are asked for, painted, read back and checked.
+ */
+import {
+  answerOf,
+  arrangements,
+  layoutOf,
+  matrixPanels,
+  rulesOnValues,
+  sampleProblem,
+  type ConfigurationLayout,
+  type Problem,
+  type Rule,
+} from '../../matrix/index.js';
+import { likeliest, nameRules, type Answer, type ConceptMeans } from '../../solver/index.js';
+import type { ConceptSubject } from '../concept-subject.js';
+import { DEFAULT_COUNTS } from '../conditions.js';
+import type { RulesNamedResult } from '../evaluation.js';
+import { Bootstrap, meanOf } from '../statistics.js';
+import type { MetricOptions } from '../subject.js';
+import { levelOf } from '../vocabulary/names.js';
+import { attributeColumns } from './attributes.js';
+import { drawPanels, SLICE } from './generated-source.js';
+import { ReadbackJudge } from './readback.js';
+
+export interface RulesNamedOptions extends MetricOptions {
+  readonly problems?: number;
+}
+
+const DEFAULT_SEED = 7_700_000_023;
+const LAST = 9;
+const ASKED = 10;
+/** Lower ends of the bins of confidence; the last one ends at 1, included. */
+const BINS: readonly number[] = [0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
+
+const keyOf = (rules: readonly Rule[]): string =>
+  rules
+    .map(({ name, attribute, value }) => `${name} ${attribute} ${value}`)
+    .sort()
+    .join();
+
+/** Whether a rule on Number leaves the positions of a component open. */
+const isOpen = ({ rules }: Problem): boolean =>
+  rules.some(([first]) => first.attribute === 'Number');
+
+/** How many arrangements of the answer's figures there are: all of them are right. */
+function rightOnes({ components }: ConfigurationLayout, problem: Problem): number {
+  const answer = answerOf(problem);
+  return problem.rules.reduce((product, [first], component) => {
+    if (first.attribute !== 'Number') return product;
+    const { length } = answer.components[component].entities;
+    return product * arrangements(components[component].slots.length, length);
+  }, 1);
+}
+
+interface Naming {
+  readonly confidence: number;
+  readonly isRight: boolean;
+  readonly isSilent: boolean;
+}
+
+/** Names rules on fresh problems; null if the model has no vocabulary. */
+export async function rulesNamed(
+  subject: ConceptSubject,
+  options: RulesNamedOptions = {},
+): Promise<RulesNamedResult | null> {
+  const { problems: count = DEFAULT_COUNTS.pictures, seed = DEFAULT_SEED } = options;
+  const { signal, onProgress } = options;
+  const { vocabulary, manifest } = subject.solver;
+  if (vocabulary === null) return null;
+  const { configuration, noisy, imageSize } = subject.facts;
+  const layout = layoutOf(configuration, noisy);
+  const attributes = attributeColumns(layout);
+  const judge = new ReadbackJudge(layout);
+  const namings: Naming[][] = [];
+  const several: number[] = [];
+  /** Namings of one problem, an entry for each attribute. */
+  const judged = (problem: Problem, answer: Answer): Naming[] => {
+    const named = nameRules(vocabulary, manifest, answer);
+    const panels = matrixPanels(problem);
+    return attributes.map((column) => {
+      const group = column.group === 'Num/Pos' ? 'Number/Position' : column.group;
+      const found = named.find((each) => each.attribute === column.name);
+      if (group === 'Rotation' || found === undefined || found.rules.length === 0) {
+        return { confidence: 0, isRight: false, isSilent: true };
+      }
+      const values = panels.map((panel) => levelOf(column, panel));
+      const truth = rulesOnValues(layout.components[column.component], group, values);
+      const isRight = keyOf(found.rules) === keyOf(truth);
+      return { confidence: found.confidence, isRight, isSilent: false };
+    });
+  };
+  /** The share of the first ten answers of an open problem that obey its rules. */
+  const rightAnswers = async (problem: Problem, answer: Answer): Promise<number> => {
+    const predicted = Float32Array.from(answer.concepts[LAST - 1].flatMap((m) => Array.from(m)));
+    const size = manifest.sizes.conceptSize;
+    const offered = likeliest(
+      (answer.imagined ?? []).map(({ foretold }) => foretold),
+      Math.min(ASKED, rightOnes(layout, problem)),
+    );
+    const means = offered.map(({ symbols }): ConceptMeans => {
+      const row = vocabulary.write(symbols[0], predicted);
+      return answer.concepts[0].map((_, m) => row.slice(m * size, (m + 1) * size));
+    });
+    const drawn = await subject.solver.decode(means, { signal });
+    return meanOf(drawn.map((picture) => Number(judge.obeys(problem, [LAST], [picture]))));
+  };
+  for (let from = 0; from < count; from += SLICE) {
+    const problems = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) =>
+      sampleProblem({ configuration, noisy, seed, index: from + i }),
+    );
+    const pictures = drawPanels(layout, problems.flatMap(matrixPanels), imageSize);
+    const { panels } = await subject.see(pictures, signal);
+    const asked = problems.map((_, n) => ({
+      panels: panels.slice(n * LAST, (n + 1) * LAST),
+      missing: [LAST],
+    }));
+    const answers = await subject.answers(asked, signal);
+    for (const [n, problem] of problems.entries()) {
+      namings.push(judged(problem, answers[n]));
+      if (isOpen(problem)) several.push(await rightAnswers(problem, answers[n]));
+    }
+    onProgress?.(Math.min(1, (from + SLICE) / count));
+    await new Promise(setImmediate);
+  }
+  const bootstrap = new Bootstrap(count);
+  const shareOf = (v: number, holds: (naming: Naming) => boolean): number =>
+    namings.filter((each) => holds(each[v])).length / count;
+  const all = namings.flat().filter(({ isSilent }) => !isSilent);
+  return {
+    problems: count,
+    seed,
+    right: bootstrap.share(
+      namings.map((each) => meanOf(each.map(({ isRight }) => Number(isRight)))),
+    ),
+    byAttribute: attributes.map((attribute, v) => ({
+      attribute,
+      right: shareOf(v, ({ isRight }) => isRight),
+      wrong: shareOf(v, ({ isRight, isSilent }) => !isRight && !isSilent),
+      silent: shareOf(v, ({ isSilent }) => isSilent),
+    })),
+    calibration: BINS.flatMap((low, b) => {
+      const high = BINS.at(b + 1) ?? 1;
+      const own = all.filter(
+        ({ confidence }) => confidence >= low && (confidence < high || b === BINS.length - 1),
+      );
+      if (own.length === 0) return [];
+      return [
+        {
+          from: low,
+          to: high,
+          count: own.length,
+          confidence: meanOf(own.map(({ confidence }) => confidence)),
+          right: meanOf(own.map(({ isRight }) => Number(isRight))),
+        },
+      ];
+    }),
+    several:
+      several.length === 0
+        ? null
+        : { problems: several.length, asked: ASKED, right: meanOf(several) },
+  };
+}
