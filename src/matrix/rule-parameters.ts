@@ -69,16 +69,20 @@ function entries(steps: readonly number[], arithmetic: boolean): string[] {
   ];
 }
 
+/** Made once: a set has many rules. */
+const TYPE_TABLE = entries(ALL_STEPS, false);
+const LARGE_TABLE = entries(ALL_STEPS, true);
+const SMALL_TABLE = entries(SMALL_STEPS, true);
+
 /** The number of a rule in the table of its group. */
 export function ruleIndex(layout: ComponentLayout, rule: Rule, direction: Direction): number {
   const { name, attribute, value } = rule;
   if (name === 'Constant') return 0;
   const key = `${name} ${direction ?? value}`;
-  if (attribute === 'Type') return 1 + entries(ALL_STEPS, false).indexOf(key);
-  if (attribute === 'Size' || attribute === 'Color')
-    return 1 + entries(ALL_STEPS, true).indexOf(key);
+  if (attribute === 'Type') return 1 + TYPE_TABLE.indexOf(key);
+  if (attribute === 'Size' || attribute === 'Color') return 1 + LARGE_TABLE.indexOf(key);
   const small = layout.slots.length <= MOST_SLOTS_OF_SMALL_STEPS;
-  const own = entries(small ? SMALL_STEPS : ALL_STEPS, true);
+  const own = small ? SMALL_TABLE : LARGE_TABLE;
   return 1 + own.indexOf(key) + (attribute === 'Number' ? own.length : 0);
 }
 

@@ -5,7 +5,7 @@
  */
 import { writeSync } from 'node:fs';
 import { ArgumentError } from '../../base/index.js';
-import { encodeNpy, encodeNpyHeader, unicodeArray } from '../npy.js';
+import { encodeNpy, encodeNpyHeader, encodeNpyParts, unicodeArray } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
 import { MATRIX_PANELS } from '../render-panel.js';
 import { CANDIDATES, MATRIX_PIXELS, ruleArrays, SELECTION_PIXELS, type SetBatch } from '../set.js';
@@ -29,7 +29,8 @@ export interface WrittenProblems {
   readonly selectionCrc: number;
   readonly answer: readonly number[];
   readonly label: readonly string[];
-  readonly parameters: SetBatch['parameters'];
+  /** The parameters of rules as arrays of a set, if they are known. */
+  readonly parameters: ReturnType<typeof ruleArrays> | undefined;
 }
 
 /** One array of pictures in a file: its numpy header, and where header and data stand. */
@@ -80,7 +81,7 @@ export function writePictures(
     selectionCrc: crc32(problems.selection),
     answer: problems.answer,
     label: problems.label.map(formatLabel),
-    parameters: problems.parameters,
+    parameters: problems.parameters && ruleArrays(problems.parameters),
   };
 }
 
@@ -102,8 +103,8 @@ export class SetWriter {
   readonly #answers: number[] = [];
   readonly #labels: string[] = [];
   readonly #crcs = { panel: 0, selection: 0 };
-  /** Rules of the problems with their parameters; undefined if one of them does not tell. */
-  #parameters: NonNullable<SetBatch['parameters']>[number][] | undefined = [];
+  /** Parameters of rules as arrays of the problems that came together; undefined if some do not tell. */
+  #parameters: NonNullable<WrittenProblems['parameters']>[] | undefined = [];
   #closed = false;
 
   private constructor(file: PendingFile, count: number) {
@@ -138,7 +139,7 @@ export class SetWriter {
     this.#crcs.selection = combineCrc32(selection, selectionCrc, count * SELECTION_PIXELS);
     for (const index of problems.answer) this.#answers.push(index);
     for (const label of problems.label) this.#labels.push(label);
-    if (problems.parameters) this.#parameters?.push(...problems.parameters);
+    if (problems.parameters) this.#parameters?.push(problems.parameters);
     else this.#parameters = undefined;
   }
 
@@ -181,9 +182,7 @@ export class SetWriter {
     for (const [name, pieces] of [
       ['answer.npy', [this.#encodedAnswers()]],
       ['label.npy', this.#labelPieces()],
-      ...(this.#parameters ? ruleArrays(this.#parameters) : []).map(
-        ([array, content]) => [`${array}.npy`, [encodeNpy(content)]] as const,
-      ),
+      ...this.#parameterArrays(),
     ] as const) {
       const entry = await this.#writeEntry(name, pieces, at);
       entries.push(entry);
@@ -220,6 +219,20 @@ export class SetWriter {
     const entry = { name, crc, size, offset };
     await this.#file.write(localHeader(entry), offset);
     return entry;
+  }
+
+  /** The arrays of rule parameters by name: a header, then the pieces as they came. */
+  #parameterArrays(): (readonly [string, Uint8Array[]])[] {
+    if (!this.#parameters) return [];
+    // An empty set has the arrays too.
+    const pieces = this.#parameters.length > 0 ? this.#parameters : [ruleArrays([])];
+    return pieces[0].map(([name, { dtype, shape }], i) => [
+      `${name}.npy`,
+      [
+        encodeNpyHeader(dtype, [this.count, ...shape.slice(1)]),
+        ...pieces.map((arrays) => encodeNpyParts(arrays[i][1])[1]),
+      ],
+    ]);
   }
 
   #encodedAnswers(): Uint8Array {
