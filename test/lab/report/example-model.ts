@@ -212,6 +212,13 @@ export function exampleEvaluation(configuration: Configuration): ModelEvaluation
       obeys: around(0.9),
       agrees: around(0.9),
       unreadable: around(0.02),
+      meanObeys: around(0.8),
+      missing: [1, 2, 3, 4, 5, 6, 7, 8].map((targets) => ({
+        targets,
+        problems: 50,
+        obeys: around(0.9 - 0.1 * targets),
+        meanObeys: around(0.85 - 0.1 * targets),
+      })),
       reconstructedObeys: around(0.97),
       reconstructedUnreadable: around(0.01),
       byAttribute: columns.map((attribute) => ({ attribute, share: 0.95 })),
