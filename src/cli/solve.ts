@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import { writeOutput, type OutputPlace } from '../base/node.js';
 import { encodePng, paperName, ruleMeaning, type Configuration } from '../matrix/index.js';
 import { checkProblemConfiguration } from '../matrix/node.js';
-import { completedPicture, Familiarity, readProblem, Solver } from '../solver/node.js';
+import { completedPicture, Familiarity, PAINTS, readProblem, Solver } from '../solver/node.js';
 import type {
   Alternative,
   Answer,
   Choice,
   NamedRule,
+  Paint,
   Panel,
   ProblemInput,
 } from '../solver/node.js';
@@ -21,7 +22,7 @@ interface Options {
   model: string;
   missing?: readonly number[];
   out?: string;
-  paint?: 'likeliest' | 'mean';
+  paint?: Paint;
   answers?: number;
   explain?: boolean;
   json?: boolean;
@@ -60,8 +61,8 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--out <file.png>', 'write the completed matrix')
     .option(
       '--paint <what>',
-      'likeliest: the likeliest panel; mean: the mean of all possible ones',
-      oneOf(['likeliest', 'mean']),
+      'likeliest: the likeliest panel; careful: the likeliest after second thoughts; mean: the mean of all possible ones',
+      oneOf(PAINTS),
       'likeliest',
     )
     .option('--answers <n>', 'list so many different answers', wholeNumber(1, 100))
