@@ -19,6 +19,12 @@ import { inSlices, type Put } from './torch-work.js';
 const PROBLEMS_AT_ONCE = 32;
 const IMAGES_AT_ONCE = 64;
 
+/** Whether a model can paint panels from their own concepts. */
+const isRedrawing = (
+  model: SystemModel,
+): model is SystemModel & Required<Pick<SystemModel, 'conceptsOf' | 'paint'>> =>
+  'conceptsOf' in model && 'paint' in model;
+
 export class PictureSubject implements Subject {
   readonly ruleMap = null;
   readonly imagine: Subject['imagine'];
@@ -32,9 +38,8 @@ export class PictureSubject implements Subject {
     if (model.impute !== undefined) {
       this.imagine = (asked, { signal } = {}) => this.#paint(asked, signal);
     }
-    const { conceptsOf, paint } = model;
-    if (conceptsOf !== undefined && paint !== undefined) {
-      const redrawn = (panels: Tensor): Tensor => paint.call(model, conceptsOf.call(model, panels));
+    if (isRedrawing(model)) {
+      const redrawn = (panels: Tensor): Tensor => model.paint(model.conceptsOf(panels));
       this.redraw = (panels, signal) => this.#redraw(panels, redrawn, signal);
     }
   }
