@@ -1,7 +1,10 @@
 /** Made-up trainings for tests of tables and figures, all of their figures told by one. */
 import {
+  formatTraining,
+  parseTraining,
   TRAINING_FORMAT,
   TRAINING_VERSION,
+  trainingName,
   type MeasuredTraining,
   type WrittenTraining,
 } from '../../src/lab/index.js';
@@ -50,7 +53,7 @@ export function madeTraining(told: MadeTraining): WrittenTraining {
   };
   const set = (variant: 'raven' | 'i-raven', value: number) => ({
     ...{ data: 'fresh problems', variant, count: 2000, seed: 7, sa: share(value) },
-    ...(answersAnywhere ? { saL2: share(value - 0.1) } : {}),
+    ...(answersAnywhere ? { saL2: share(Math.max(0, value - 0.1)) } : {}),
   });
   return {
     format: TRAINING_FORMAT,
@@ -92,4 +95,10 @@ export function madeTraining(told: MadeTraining): WrittenTraining {
     },
     ...given,
   } as WrittenTraining;
+}
+
+/** The same as it is read from its file. */
+export function readTraining(told: MadeTraining): MeasuredTraining {
+  const made = madeTraining(told);
+  return parseTraining(formatTraining(made), `${trainingName(made)}.json`);
 }

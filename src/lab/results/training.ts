@@ -56,6 +56,9 @@ const evaluation = objectWith({
   selection: optional(
     list(
       objectWith({
+        data: text(),
+        /** Of fresh problems; absent for data that were given. */
+        seed: optional(integer()),
         variant: nullable(oneOf(VARIANTS)),
         configuration: optional(oneOf(CONFIGURATIONS)),
         count,
