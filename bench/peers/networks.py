@@ -128,7 +128,9 @@ class ResNet(nn.Module):
     def __init__(self, depth, inputs):
         super().__init__()
         block, counts = {18: (basic_block, (2, 2, 2, 2)), 50: (bottleneck, (3, 4, 6, 3))}[depth]
-        layers, self.width = [Stem(inputs)], 64
+        stem = Stem(inputs)
+        stem.conv.reset_parameters()  # the solvers replace this layer, so it has PyTorch's default weights
+        layers, self.width = [stem], 64
         for stage, count in enumerate(counts):
             for number in range(count):
                 stride = 2 if stage > 0 and number == 0 else 1
