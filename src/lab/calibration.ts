@@ -157,12 +157,14 @@ function chooseStatistics(
     row.map((value, i) => value + moments.mean[i]);
   let best: { loss: number; statistics: ResidualStatistics } | null = null;
   for (const { form, shrinkage } of CHOICES) {
+    // With one concept its block is the whole matrix.
+    if (form === 'full' && conceptSize === size) continue;
     const band = bandOf(form, size, conceptSize);
     const blocks = shaped(moments.covariance, form, shrinkage, size, band);
     const whiten = blockWhitener(blocks, band);
     const white = {
-      encoded: targets.encoded.map((panels) => panels.map(whiten)),
-      predicted: targets.predicted.map((rows) => rows.map((row) => whiten(shifted(row)))),
+      encoded: targets.encoded.map((panels) => whiten(panels)),
+      predicted: targets.predicted.map((rows) => whiten(rows.map(shifted))),
     };
     const { loss, temperature } = bestTemperature(inBatchDistances(white, offered));
     if (best !== null && loss >= best.loss) continue;
