@@ -1,6 +1,7 @@
 /** What both entry points of this folder give; each adds its own `Solver`. */
 export {
   BUNDLE_FILES,
+  BUNDLE_SYSTEMS,
   bundleBytes,
   formatManifest,
   hasRules,
