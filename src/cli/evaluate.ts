@@ -45,7 +45,6 @@ interface Options {
   report?: string;
   save?: string;
   measured?: string;
-  tag?: string;
   beside?: number;
   json?: boolean;
   quiet?: boolean;
@@ -109,7 +108,6 @@ export function define(command: Command, signal: AbortSignal): void {
       '--measured <file>',
       'of a run: write how it was trained and what was measured, SYSTEM-PRESET-CONFIG[-TAG].json',
     )
-    .option('--tag <tag>', 'with --measured: what the training is called beside its preset')
     .option(
       '--beside <n>',
       'with --measured: trainings that ran on the device at the same time (default: 0)',
@@ -223,17 +221,16 @@ interface Outputs {
 }
 
 /** Refuses `--measured` for a bundle, which knows too little, and a name that is not the run's. */
-async function checkMeasured({ model, measured, tag, beside }: Options): Promise<void> {
+async function checkMeasured({ model, measured, beside }: Options): Promise<void> {
   if (measured === undefined) {
-    const other = tag === undefined ? '--beside' : '--tag';
-    if ((tag ?? beside) !== undefined) throw new UsageError(`${other} goes with --measured`);
+    if (beside !== undefined) throw new UsageError('--beside goes with --measured');
     return;
   }
   if (!(await isRun(model))) {
     throw new UsageError(`--measured is of a training: ${model} is no run`);
   }
   try {
-    tagIn(measured, (await openRun(model)).config, tag);
+    tagIn(measured, (await openRun(model)).config);
   } catch (error) {
     if (error instanceof ArgumentError) throw new UsageError(`--measured ${error.message}`);
     throw error;
@@ -242,11 +239,11 @@ async function checkMeasured({ model, measured, tag, beside }: Options): Promise
 
 async function writeTraining(
   place: OutputPlace,
-  { model, measured = '', tag: told, beside }: Options,
+  { model, measured = '', beside }: Options,
   evaluation: ModelEvaluation,
 ): Promise<void> {
   const run = await openRun(model);
-  const tag = tagIn(measured, run.config, told);
+  const tag = tagIn(measured, run.config);
   const training = await measuredTraining(run, evaluation, { tag, beside });
   await writeOutput(place, formatTraining(training));
 }

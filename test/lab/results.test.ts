@@ -205,7 +205,11 @@ describe('sections', () => {
       ...['10.9 / 27.5', '40.0 / 15.0', '+29.1 / -12.5'],
     ]);
     expect(rowOf('systems', 'ANP')[5]).toBe('100 to 700');
-    expect(rowOf('systems', 'LEN')).toEqual(['72.4 / 15.0', ...Array(5).fill('–'), '– |']);
+    expect(rowOf('systems', 'LEN')).toEqual([
+      '72.4 / 15.0',
+      ...Array.from({ length: 5 }, () => '–'),
+      '– |',
+    ]);
     // An average needs all seven.
     expect(rowOf('systems', 'CNN')[1]).toBe('–');
     const table = rendered('systems-configurations').split('\n');
@@ -231,6 +235,18 @@ describe('sections', () => {
     expect(rendered('systems-training')).toContain('| SCL | `endless` | 1 | endless |');
     expect(rendered('systems-training', all, [])).toBe('Not trained yet.');
     expect(rendered('systems', all, [])).not.toMatch(/\b0\.0\b/);
+  });
+
+  test("of systems take CRAB's released preset with targets of its own as published", () => {
+    const told = { system: 'crab', preset: 'released', configuration: 'center' } as const;
+    const own = readTraining({ ...told, tag: 'own-targets', raven: 0.7 });
+    const table = (trained: readonly MeasuredTraining[]): string =>
+      rendered('systems-configurations', all, trained);
+    expect(table([own])).toContain(
+      '| CRAB | `released`, own-targets, plain L2 | – | 60.0 / 15.0 |',
+    );
+    const shared = readTraining({ ...told, raven: 0.6 });
+    expect(table([own, shared])).toContain('| CRAB | `released`, plain L2 | – | 50.0 / 15.0 |');
   });
 
   test('of systems set joint trainings beside what repositories print', () => {
@@ -322,7 +338,7 @@ describe('measured files', () => {
 });
 
 describe('figures of systems', () => {
-  test('are drawn of what there is, for light and dark pages', async () => {
+  test('are drawn of what there is, for light and dark pages', () => {
     const names = (trained: readonly MeasuredTraining[]): string[] => [
       ...systemFigureFiles(trained).keys(),
     ];

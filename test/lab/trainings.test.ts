@@ -61,11 +61,9 @@ describe('the file of a training', () => {
     const run = { system: 'scl', model: systemNamed('scl').config('paper', 'center') };
     expect(tagIn('/a/scl-paper-center.json', run)).toBeNull();
     expect(tagIn('scl-paper-center-seed-2.json', run)).toBe('seed-2');
-    expect(tagIn('scl-paper-center-seed-2.json', run, 'seed')).toBe('seed-2');
     for (const name of ['scl-paper.json', 'scl-paper-centers.json', 'scl-paper-center-A.json']) {
       expect(() => tagIn(name, run)).toThrow(`${name}: call it scl-paper-center.json, or`);
     }
-    expect(() => tagIn('scl-paper-center.json', run, 'x')).toThrow('scl-paper-center-x.json');
     const overrides = { data: { context: 'white' } };
     const blind = {
       system: 'scl',
@@ -145,7 +143,7 @@ describe.skipIf(!isTorchAvailable())('crab evaluate --measured', () => {
   });
 
   test('measures a joint model on every configuration', async () => {
-    const { printed, read } = await measured('joint', 'cnn-joint-center-few', '--tag', 'few');
+    const { printed, read } = await measured('joint', 'cnn-joint-center-few');
     const selection = read.evaluation.selection ?? [];
     expect(selection).toHaveLength(2 * CONFIGURATIONS.length);
     expect(new Set(selection.map(({ configuration }) => configuration))).toEqual(
@@ -162,7 +160,6 @@ describe.skipIf(!isTorchAvailable())('crab evaluate --measured', () => {
       [['center', '--measured', file('x.json')], '--measured is of a training: center is no run'],
       [[file('blind'), '--measured', file('x.json')], 'call it cnn-paper-center.json, or'],
       [[file('blind'), '--beside', '2'], '--beside goes with --measured'],
-      [[file('blind'), '--tag', 'x'], '--tag goes with --measured'],
     ];
     for (const [args, message] of failures) {
       const failure = await failureOf(...at, ...args);

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder, writeFileAtomically } from '../../base/node.js';
 import { CONFIGURATIONS, paperName } from '../../matrix/index.js';
-import { SYSTEMS, type System } from '../../models/index.js';
+import { SYSTEMS } from '../../models/index.js';
 import {
   learningFigure,
   shortcutFigure,
@@ -24,21 +24,20 @@ import { paperSystemName } from '../report/paper.js';
 import { NO_TRAININGS } from './system-tables.js';
 import {
   BLIND,
-  endlessPreset,
+  endlessTrainings,
   inConfiguration,
   meanOverTrainings,
   printedRow,
   publishedPreset,
+  publishedTrainings,
   trainingShare,
   trainingsOf,
 } from './systems.js';
 import type { MeasuredTraining } from './training.js';
 
 type Trainings = readonly MeasuredTraining[];
-/** Which preset of each system a figure shows. */
-type Choice = (system: System) => string;
-
-const published: Choice = ({ name }) => publishedPreset(name);
+/** Which trainings of a system a figure shows. */
+type Choice = (trainings: Trainings, system: string) => Trainings;
 
 /** Means over trainings on RAVEN and on I-RAVEN; null if one of them was not measured. */
 function meanSpot(trainings: Trainings) {
@@ -66,7 +65,7 @@ function blindSpots(trainings: Trainings): BlindSpot[] {
 
 function shortcut(trainings: Trainings): Figure | null {
   const spots = SYSTEMS.flatMap((system) => {
-    const row = printedRow(trainingsOf(trainings, system.name, published(system)));
+    const row = printedRow(publishedTrainings(trainings, system.name));
     const [raven, iRaven] = row?.average ?? [null, null];
     if (raven === null || iRaven === null) return [];
     const selective = system.positions === 'last';
@@ -83,7 +82,7 @@ const learning =
   (choice: Choice) =>
   (trainings: Trainings): Figure | null => {
     const systems = SYSTEMS.flatMap((system) => {
-      const own = trainingsOf(trainings, system.name, choice(system));
+      const own = choice(trainings, system.name);
       const curves = own.map(({ curve }) => ({ points: curve }));
       return curves.length === 0 ? [] : [{ name: paperSystemName(system.name), curves }];
     });
@@ -95,7 +94,7 @@ const gsa =
   (trainings: Trainings): Figure | null => {
     const systems = SYSTEMS.filter(({ positions }) => positions === 'any').flatMap(
       (system): SystemGsa[] => {
-        const own = trainingsOf(trainings, system.name, choice(system));
+        const own = choice(trainings, system.name);
         const points = CONFIGURATIONS.flatMap((configuration) =>
           (inConfiguration(own, configuration)?.evaluation.gsa ?? []).map((point) => ({
             configuration: paperName(configuration),
@@ -113,10 +112,10 @@ const gsa =
 /** Figures by name; null if there is nothing to draw. */
 const FIGURES: Readonly<Record<string, (trainings: Trainings) => Figure | null>> = {
   'raven-against-i-raven': shortcut,
-  learning: learning(published),
-  'learning-endless': learning(endlessPreset),
-  gsa: gsa(published),
-  'gsa-endless': gsa(endlessPreset),
+  learning: learning(publishedTrainings),
+  'learning-endless': learning(endlessTrainings),
+  gsa: gsa(publishedTrainings),
+  'gsa-endless': gsa(endlessTrainings),
 };
 
 const FOLDER = 'images/systems';

@@ -1,6 +1,6 @@
 /** Tables that compare all systems, in Markdown, from measured trainings. What is not measured is a dash. */
 import { CONFIGURATIONS, PAPER_VARIANTS, paperName } from '../../matrix/index.js';
-import { SYSTEMS } from '../../models/index.js';
+import { SYSTEMS, type System } from '../../models/index.js';
 import { isGiven, pairText, type AccuracyRow, type Pair } from '../compare.js';
 import { VARIANT_NAMES } from '../evaluation.js';
 import { NOTHING, percent, table, type Cell } from '../markdown.js';
@@ -10,19 +10,20 @@ import { paperRows, paperShare, paperSystemName, REPOSITORY_AVERAGES } from '../
 import {
   anywhereGroups,
   BLIND,
-  endlessPreset,
+  endlessTrainings,
   inConfiguration,
-  isShown,
   meanOverTrainings,
   ON_I_RAVEN,
+  presetTitle,
   printedRow,
   publishedPreset,
+  publishedTrainings,
+  shownGroups,
   trainingGroups,
   trainingGsa,
   trainingRow,
   trainingShare,
   trainingsOf,
-  type TrainingGroup,
 } from './systems.js';
 import type { MeasuredTraining } from './training.js';
 
@@ -75,8 +76,8 @@ const NO_AVERAGE: Pair = [null, null];
 /** Averages over the seven configurations, the paper's beside ours. */
 function averagesTable(trainings: Trainings): string {
   const rows = SYSTEMS.map((system) => {
-    const published = trainingsOf(trainings, system.name, publishedPreset(system.name));
-    const endless = trainingsOf(trainings, system.name, endlessPreset(system));
+    const published = publishedTrainings(trainings, system.name);
+    const endless = endlessTrainings(trainings, system.name);
     const paper = paperPair(system.name, 'average');
     const ours = printedRow(published)?.average ?? NO_AVERAGE;
     return [
@@ -116,29 +117,27 @@ function averagesTable(trainings: Trainings): string {
 
 const rowCells = ({ average, cells }: AccuracyRow): string[] => [average, ...cells].map(pairCell);
 
-/** A system's rows of Table 1: the paper's, and ours by preset; the published preset even if there is none. */
-function systemRows(trainings: Trainings, system: string, presets: readonly string[]): Cell[][] {
-  const title = paperSystemName(system);
-  const paper = paperRows(system).map(({ aux, cells }) => [
+/** A system's rows of Table 1: the paper's, and ours; as published even if there is no training. */
+function systemRows(trainings: Trainings, system: System): Cell[][] {
+  const title = paperSystemName(system.name);
+  const paper = paperRows(system.name).map(({ aux, cells }) => [
     title,
     aux === '-' ? 'the paper' : `the paper (${aux})`,
     ...cells.map((cell) => cell.replaceAll('*', '').replace('/', ' / ')),
   ]);
-  const ours = presets
-    .filter((preset) => isShown(system, preset))
-    .flatMap((preset): Cell[][] => {
-      const own = trainingsOf(trainings, system, preset);
-      const [l2, sa] = (['saL2', 'sa'] as const).map((measure) => trainingRow(own, measure));
-      if (l2 !== null && sa !== null) {
-        return [
-          [title, `\`${preset}\`, plain L2`, ...rowCells(l2)],
-          [title, `\`${preset}\`, own distance`, ...rowCells(sa)],
-        ];
-      }
-      if (sa !== null) return [[title, `\`${preset}\``, ...rowCells(sa)]];
-      const dashes = Array.from({ length: CONFIGURATIONS.length + 1 }, () => NOTHING);
-      return preset === publishedPreset(system) ? [[title, `\`${preset}\``, ...dashes]] : [];
-    });
+  const ours = shownGroups(trainings, system).flatMap((group): Cell[][] => {
+    const preset = presetTitle(group);
+    const [l2, sa] = (['saL2', 'sa'] as const).map((way) => trainingRow(group.trainings, way));
+    if (l2 !== null && sa !== null) {
+      return [
+        [title, `${preset}, plain L2`, ...rowCells(l2)],
+        [title, `${preset}, own distance`, ...rowCells(sa)],
+      ];
+    }
+    if (sa !== null) return [[title, preset, ...rowCells(sa)]];
+    const dashes = Array.from({ length: CONFIGURATIONS.length + 1 }, () => NOTHING);
+    return group.preset === publishedPreset(system.name) ? [[title, preset, ...dashes]] : [];
+  });
   return [...paper, ...ours];
 }
 
@@ -147,7 +146,7 @@ const configurationHead = ['average', ...CONFIGURATIONS.map(paperName)];
 const configurationsTable = (trainings: Trainings): string =>
   table(
     ['RAVEN / I-RAVEN', 'preset', ...configurationHead],
-    SYSTEMS.flatMap(({ name, presets }) => systemRows(trainings, name, presets)),
+    SYSTEMS.flatMap((system) => systemRows(trainings, system)),
     2,
   );
 
@@ -168,7 +167,7 @@ function trainingTable(trainings: Trainings): string {
     const problems = [...new Set(own.map((each) => each.problems))];
     return [
       paperSystemName(system),
-      `\`${preset}\`${tag === null ? '' : `, ${tag}`}`,
+      presetTitle({ preset, tag }),
       own.length,
       problems.map((each) => (each === null ? 'endless' : whole(each))).join(', '),
       spread(
@@ -255,15 +254,11 @@ function blindTable(trainings: Trainings): string {
   return measuredTable(['RAVEN / I-RAVEN', '', 'sees the context', 'blind'], rows, 2);
 }
 
-const groupTitle = ({ system, preset }: TrainingGroup): string[] => [
-  paperSystemName(system),
-  `\`${preset}\``,
-];
-
 /** Rows of the systems that answer anywhere: means over the configurations that were trained. */
 const anywhereRows = (trainings: Trainings, cells: (own: Trainings) => readonly Cell[]): Cell[][] =>
   anywhereGroups(trainings).map((group) => [
-    ...groupTitle(group),
+    paperSystemName(group.system),
+    presetTitle(group),
     group.trainings.length,
     ...cells(group.trainings),
   ]);

@@ -32,6 +32,20 @@ export const trainingsOf = (
 ): MeasuredTraining[] =>
   trainings.filter((each) => each.system === system && each.preset === preset && each.tag === tag);
 
+/** CRAB's released preset, but with a target of its own for each problem, as its paper describes it. */
+export const OWN_TARGETS = 'own-targets';
+
+/** Trainings of a system as it was published. */
+export function publishedTrainings(trainings: Trainings, system: string): MeasuredTraining[] {
+  const preset = publishedPreset(system);
+  const plain = trainingsOf(trainings, system, preset);
+  return plain.length > 0 ? plain : trainingsOf(trainings, system, preset, OWN_TARGETS);
+}
+
+/** Trainings of a system with fresh problems for as long as it trains. */
+export const endlessTrainings = (trainings: Trainings, system: string): MeasuredTraining[] =>
+  trainingsOf(trainings, system, endlessPreset(systemNamed(system)));
+
 export interface TrainingGroup {
   readonly system: string;
   readonly preset: string;
@@ -108,21 +122,24 @@ export function trainingGsa(
   return found?.accuracyL2 ?? found?.accuracy ?? null;
 }
 
-/** Systems that answer anywhere, in the order of the registry. */
-export const ANYWHERE: readonly string[] = SYSTEMS.filter(
-  ({ positions }) => positions === 'any',
-).map(({ name }) => name);
+/** What tables show of a system: its trainings as published, and with endless problems; some may be none. */
+export const shownGroups = (trainings: Trainings, { name }: System): TrainingGroup[] =>
+  [publishedTrainings(trainings, name), endlessTrainings(trainings, name)].map((own, i) => ({
+    system: name,
+    preset: i === 0 ? publishedPreset(name) : endlessPreset(systemNamed(name)),
+    tag: own.at(0)?.tag ?? null,
+    trainings: own,
+  }));
 
-/** Trainings of systems that answer anywhere, with both presets that tables show. */
+/** The same of the systems that answer anywhere, of what was trained. */
 export const anywhereGroups = (trainings: Trainings): TrainingGroup[] =>
-  trainingGroups(trainings).filter(
-    ({ system, preset, tag }) =>
-      ANYWHERE.includes(system) && tag === null && isShown(system, preset),
-  );
+  SYSTEMS.filter(({ positions }) => positions === 'any')
+    .flatMap((system) => shownGroups(trainings, system))
+    .filter(({ trainings: own }) => own.length > 0);
 
-/** Whether tables show a preset of a system. */
-export const isShown = (system: string, preset: string): boolean =>
-  [publishedPreset(system), endlessPreset(systemNamed(system))].includes(preset);
+/** A preset as tables name it. */
+export const presetTitle = ({ preset, tag }: Pick<TrainingGroup, 'preset' | 'tag'>): string =>
+  `\`${preset}\`${tag === null ? '' : `, ${tag}`}`;
 
 /** A training of a configuration. */
 export const inConfiguration = (

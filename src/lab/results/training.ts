@@ -154,30 +154,26 @@ export const trainingName = ({
   [system, preset, configuration, ...(told === null ? [] : [told])].join('-');
 
 /**
- * The tag in the name of a file for what a run measures; ArgumentError if the file is not named after the run
- * and after the tag that was told, or if a training on other problems than its preset's has no tag.
+ * The tag in the name of a file for what a run measures; ArgumentError if the file is not named after the run,
+ * or if a training on other problems than its preset's has no tag.
  */
 export function tagIn(
   file: string,
   { system, model }: Pick<RunConfig, 'system' | 'model'>,
-  told?: string,
 ): string | null {
   const plain = trainingName({ ...model, system, tag: null });
-  const expected = trainingName({ ...model, system, tag: told ?? null });
   const base = path.basename(file, '.json');
   const rest = base.slice(plain.length + 1);
-  const hasTag = base === `${plain}-${rest}` && TAG.test(rest);
-  if (base !== expected && !(hasTag && base.startsWith(`${expected}-`))) {
-    throw new ArgumentError(
-      `${file}: call it ${expected}.json, or ${expected}-TAG.json with a tag`,
-    );
+  if (base === `${plain}-${rest}` && TAG.test(rest)) return rest;
+  if (base !== plain) {
+    throw new ArgumentError(`${file}: call it ${plain}.json, or ${plain}-TAG.json with a tag`);
   }
-  if (!hasTag && (model.noisy || 'data' in overridesOf(model, system))) {
+  if (model.noisy || 'data' in overridesOf(model, system)) {
     throw new ArgumentError(
       `${file}: the run had other problems than its preset has: call it ${plain}-TAG.json with a tag that says so`,
     );
   }
-  return hasTag ? rest : null;
+  return null;
 }
 
 const isValidation = (line: MetricsLine): line is ValidationMetrics => line.kind === 'validation';
