@@ -163,8 +163,8 @@ function chooseStatistics(
     const blocks = shaped(moments.covariance, form, shrinkage, size, band);
     const whiten = blockWhitener(blocks, band);
     const white = {
-      encoded: targets.encoded.map((panels) => panels.map(whiten)),
-      predicted: targets.predicted.map((rows) => rows.map((row) => whiten(shifted(row)))),
+      encoded: targets.encoded.map((panels) => whiten(panels)),
+      predicted: targets.predicted.map((rows) => whiten(rows.map(shifted))),
     };
     const { loss, temperature } = bestTemperature(inBatchDistances(white, offered));
     if (best !== null && loss >= best.loss) continue;

@@ -113,13 +113,15 @@ async function runFacts({ config, ...run }: OpenedRun, weights: StoredWeights) {
   const { model } = config;
   const system = systemNamed(config.system);
   const seconds = secondsAt(await run.metrics(), weights.step);
+  const { imageSize, mixed = false } = system.needs(model);
   return {
     name: `${layoutName(model)}-${config.system}-${model.preset}`,
     system: config.system,
     preset: model.preset,
     configuration: model.configuration,
     noisy: model.noisy,
-    imageSize: system.needs(model).imageSize,
+    mixed,
+    imageSize,
     positions: system.positions,
     can: system.can,
     sizes: null,

@@ -24,7 +24,7 @@ export type {
 } from './crab/config.js';
 export { crabConfig, PAPER_ROWS } from './crab/presets.js';
 export type { ConfigurationRow } from './crab/presets.js';
-export { overridesOf } from './crab/overrides.js';
+export { overridesOf } from './overrides.js';
 export { CrabModel, type CrabModelOptions } from './crab/model.js';
 export * from './system.js';
 export * from './registry.js';

@@ -1,0 +1,134 @@
+/**
+ * Trains, measures and exports many models on one GPU, several at a time.
+ *
+ *   node bench/campaign.mjs PLAN.json --out DIR [--at-once 6] [--seconds 1500] [--device cuda] [--only WORDS]
+ *
+ * A plan is a list of groups, each of which stands for several trainings, in the order in which they start:
+ *
+ *   { "systems": ["scl"], "presets": ["paper"], "configurations": ["center", …] or "all",
+ *     "tag": "context-blind" (optional), "train": [flags of crab train],
+ *     "evaluate": [[flags of crab evaluate], …], "export": [flags of crab export] (optional) }
+ *
+ * For each training DIR gets NAME.json (what crab evaluate --measured writes), NAME-2.json for a second
+ * evaluation and so on, NAME.tar (the bundle, if it is exported) and logs/NAME.log. The run itself is deleted
+ * once its results are there. When the seconds are over, trainings stop as on Ctrl-C and are measured as
+ * they are; those that have not begun are left out. Needs the built package (`npm run build`).
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { CONFIGURATIONS } from '../dist/matrix/index.js';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    out: { type: 'string' },
+    'at-once': { type: 'string', default: '6' },
+    seconds: { type: 'string', default: '1500' },
+    device: { type: 'string', default: 'cuda' },
+    only: { type: 'string' },
+  },
+});
+if (positionals.length !== 1 || values.out === undefined) {
+  console.error('usage: node bench/campaign.mjs PLAN.json --out DIR');
+  process.exit(2);
+}
+const out = path.resolve(values.out);
+const runs = path.join(out, 'runs');
+const main = new URL('../dist/cli/main.js', import.meta.url).pathname;
+const started = Date.now();
+const seconds = () => (Date.now() - started) / 1000;
+const deadline = Number(values.seconds);
+
+/** The trainings that a group stands for. */
+function trainingsOf({ systems, presets, configurations, tag, ...steps }) {
+  const wanted = configurations === 'all' ? CONFIGURATIONS : configurations;
+  return systems.flatMap((system) =>
+    presets.flatMap((preset) =>
+      wanted.map((config) => ({
+        name: [system, preset, config, tag].filter(Boolean).join('-'),
+        flags: ['--system', system, '--preset', preset, '--config', config],
+        tag,
+        ...steps,
+      })),
+    ),
+  );
+}
+
+const plan = JSON.parse(readFileSync(positionals[0], 'utf8')).flatMap(trainingsOf);
+const words = values.only?.split(',') ?? [''];
+const waiting = plan.filter(({ name }) => words.some((word) => name.includes(word)));
+const planned = waiting.length;
+const failed = [];
+let done = 0;
+const training = new Set();
+
+/** Runs the command with its output in a log; resolves with its exit code. */
+function crab(args, log, note) {
+  return new Promise((resolve) => {
+    // One thread for each operation: several trainings share the processor.
+    const env = { ...process.env, OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1' };
+    const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', log, log], env });
+    note?.(child);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+async function carryOut({ name, flags, tag, train, evaluate = [], export: exported }) {
+  const log = openSync(path.join(out, 'logs', `${name}.log`), 'w');
+  const run = path.join(runs, name);
+  const bundle = path.join(runs, `${name}-bundle`);
+  const device = ['--device', values.device];
+  const begun = seconds();
+  const steps = [];
+  const step = async (what, args, note) => {
+    const from = seconds();
+    const code = await crab([what, ...args, '--quiet'], log, note);
+    steps.push(`${what} ${(seconds() - from).toFixed(0)} s${code === 0 ? '' : ` (exit ${code})`}`);
+    return code;
+  };
+  const beside = training.size;
+  let child;
+  const trained = await step('train', [...flags, ...device, ...train, '--out', run], (process_) => {
+    child = process_;
+    training.add(child);
+  });
+  training.delete(child);
+  // 130: stopped at the deadline, with what it has learned saved.
+  let ok = trained === 0 || trained === 130;
+  for (const [index, options] of ok ? evaluate.entries() : []) {
+    const file = path.join(out, `${name}${index === 0 ? '' : `-${index + 1}`}.json`);
+    const measured = ['--measured', file, '--beside', `${beside}`, ...(tag ? ['--tag', tag] : [])];
+    ok = (await step('evaluate', ['--model', run, ...device, ...options, ...measured])) === 0 && ok;
+  }
+  if (ok && exported !== undefined) {
+    ok = (await step('export', [run, '--out', bundle, ...exported])) === 0;
+    if (ok) execFileSync('tar', ['-cf', path.join(out, `${name}.tar`), '-C', bundle, '.']);
+  }
+  for (const folder of [run, bundle]) rmSync(folder, { recursive: true, force: true });
+  if (!ok) failed.push(name);
+  done++;
+  const at = `${seconds().toFixed(0)} s`;
+  console.log(
+    `${at}: ${done} of ${planned}, ${name} (begun ${begun.toFixed(0)}): ${steps.join(', ')}`,
+  );
+}
+
+async function lane() {
+  for (let next = waiting.shift(); next && seconds() < deadline; next = waiting.shift()) {
+    await carryOut(next);
+  }
+}
+
+mkdirSync(path.join(out, 'logs'), { recursive: true });
+const stop = setTimeout(() => {
+  for (const child of training) child.kill('SIGINT');
+}, deadline * 1000);
+await Promise.all(Array.from({ length: Number(values['at-once']) }, lane));
+clearTimeout(stop);
+const left = waiting.length > 0 ? `, ${waiting.length} left out` : '';
+console.log(`${done} of ${planned} in ${seconds().toFixed(0)} s on ${os.hostname()}${left}`);
+if (failed.length > 0) console.log(`failed: ${failed.join(', ')}`);
+process.exitCode = failed.length > 0 ? 1 : 0;
