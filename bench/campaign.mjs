@@ -7,12 +7,14 @@
  *
  *   { "systems": ["scl"], "presets": ["paper"], "configurations": ["center", …] or "all",
  *     "tag": "context-blind" (optional), "train": [flags of crab train],
- *     "evaluate": [[flags of crab evaluate], …], "export": [flags of crab export] (optional) }
+ *     "evaluate": [[flags of crab evaluate], …], "export": [flags of crab export] (optional),
+ *     "pictures": [flags of crab report --pictures] (optional) }
  *
  * For each training DIR gets NAME.json (what crab evaluate --measured writes), NAME-2.json for a second
- * evaluation and so on, NAME.tar (the bundle, if it is exported) and logs/NAME.log. The run itself is deleted
- * once its results are there. When the seconds are over, trainings stop as on Ctrl-C and are measured as
- * they are; those that have not begun are left out. Needs the built package (`npm run build`).
+ * evaluation and so on, NAME.tar (the bundle, if it is exported), NAME.answers.json (what it paints, for
+ * crab report --pictures) and logs/NAME.log. The run itself is deleted once its results are there. When the
+ * seconds are over, trainings stop as on Ctrl-C and are measured as they are; those that have not begun are
+ * left out. Needs the built package (`npm run build`).
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -76,7 +78,7 @@ function crab(args, log, note) {
   });
 }
 
-async function carryOut({ name, flags, tag, train, evaluate = [], export: exported }) {
+async function carryOut({ name, flags, tag, train, evaluate = [], export: exported, pictures }) {
   const log = openSync(path.join(out, 'logs', `${name}.log`), 'w');
   const run = path.join(runs, name);
   const bundle = path.join(runs, `${name}-bundle`);
@@ -102,6 +104,10 @@ async function carryOut({ name, flags, tag, train, evaluate = [], export: export
     const file = path.join(out, `${name}${index === 0 ? '' : `-${index + 1}`}.json`);
     const measured = ['--measured', file, '--beside', `${beside}`, ...(tag ? ['--tag', tag] : [])];
     ok = (await step('evaluate', ['--model', run, ...device, ...options, ...measured])) === 0 && ok;
+  }
+  if (ok && pictures !== undefined) {
+    const saved = ['--save', path.join(out, `${name}.answers.json`)];
+    ok = (await step('report', ['--pictures', run, ...saved, ...device, ...pictures])) === 0;
   }
   if (ok && exported !== undefined) {
     ok = (await step('export', [run, '--out', bundle, ...exported])) === 0;

@@ -84,9 +84,14 @@ export function examplePictures(
   return drawPanels(layoutOf(configuration, noisy), panels, SMALL_SIZE);
 }
 
-/** Which panels of an example are missing, 1..9, rising. */
-const missingOf = (seed: number, index: number, targets: number): number[] =>
-  new Random(seed, index, targets)
+/** Which panels of an example are missing, 1..9, rising: others in each configuration. */
+const missingOf = (
+  configuration: PaintedAnswers['configuration'],
+  seed: number,
+  index: number,
+  targets: number,
+): number[] =>
+  new Random(seed, CONFIGURATIONS.length * index + CONFIGURATIONS.indexOf(configuration), targets)
     .subset(MATRIX_PANELS, targets)
     .map((place) => place + 1)
     .sort((a, b) => a - b);
@@ -117,7 +122,7 @@ export async function paintAnswers(
       const { panels } = await subject.see(pictures, options.signal);
       const questions = PAINTED_TARGETS.map((targets) => ({
         panels,
-        missing: missingOf(seed, index, targets),
+        missing: missingOf(configuration, seed, index, targets),
       }));
       const found = await subject.imagine(questions, { paint: 'mean', signal: options.signal });
       painted.push(questions.map(({ missing }, t) => ({ missing, images: found[t].map(toBytes) })));
