@@ -118,7 +118,8 @@ describe.skipIf(!isTorchAvailable())('crab report --pictures', () => {
       [1, 2],
       [1, 2],
     ]);
-    const { model, dispose } = await (await openRun(file(system))).loadModel('best');
+    const trained = await (await openRun(file(system))).loadModel('best');
+    const { model } = trained;
     painted.examples.forEach((answers, index) => {
       const panels = examplePictures(painted, index);
       for (const { missing, images } of answers) {
@@ -136,7 +137,7 @@ describe.skipIf(!isTorchAvailable())('crab report --pictures', () => {
         });
       }
     });
-    dispose();
+    trained.dispose();
   });
 
   test('draws runs, bundles and kept answers side by side', async () => {
