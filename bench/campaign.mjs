@@ -7,14 +7,13 @@
  *
  *   { "systems": ["scl"], "presets": ["paper"], "configurations": ["center", …] or "all",
  *     "tag": "context-blind" (optional), "train": [flags of crab train],
- *     "evaluate": [[flags of crab evaluate], …], "export": [flags of crab export] (optional),
+ *     "evaluate": [flags of crab evaluate], "export": [flags of crab export] (optional),
  *     "pictures": [flags of crab report --pictures] (optional) }
  *
- * For each training DIR gets NAME.json (what crab evaluate --measured writes), NAME-2.json for a second
- * evaluation and so on, NAME.tar (the bundle, if it is exported), NAME.answers.json (what it paints, for
- * crab report --pictures) and logs/NAME.log. The run itself is deleted once its results are there. When the
- * seconds are over, trainings stop as on Ctrl-C and are measured as they are; those that have not begun are
- * left out. Needs the built package (`npm run build`).
+ * For each training DIR gets NAME.json (what crab evaluate --measured writes), NAME.tar (the bundle, if it is
+ * exported), NAME.answers.json (what it paints, for crab report --pictures) and logs/NAME.log. The run itself
+ * is deleted once its results are there. When the seconds are over, trainings stop as on Ctrl-C and are
+ * measured as they are; those that have not begun are left out. Needs the built package (`npm run build`).
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -52,7 +51,6 @@ function trainingsOf({ systems, presets, configurations, tag, ...steps }) {
       wanted.map((config) => ({
         name: [system, preset, config, tag].filter(Boolean).join('-'),
         flags: ['--system', system, '--preset', preset, '--config', config],
-        tag,
         ...steps,
       })),
     ),
@@ -66,6 +64,7 @@ const planned = waiting.length;
 const failed = [];
 let done = 0;
 const training = new Set();
+const finishing = [];
 
 /** Runs the command with its output in a log; resolves with its exit code. */
 function crab(args, log, note) {
@@ -78,54 +77,59 @@ function crab(args, log, note) {
   });
 }
 
-async function carryOut({ name, flags, tag, train, evaluate = [], export: exported, pictures }) {
+/** Trains one; what follows does not keep the next training waiting. */
+async function carryOut({ name, flags, train, evaluate = [], export: exported, pictures }) {
   const log = openSync(path.join(out, 'logs', `${name}.log`), 'w');
   const run = path.join(runs, name);
   const bundle = path.join(runs, `${name}-bundle`);
   const device = ['--device', values.device];
   const begun = seconds();
-  const steps = [];
+  const beside = training.size;
+  const times = [];
   const step = async (what, args, note) => {
     const from = seconds();
     const code = await crab([what, ...args, '--quiet'], log, note);
-    steps.push(`${what} ${(seconds() - from).toFixed(0)} s${code === 0 ? '' : ` (exit ${code})`}`);
+    times.push(`${what} ${(seconds() - from).toFixed(0)} s${code === 0 ? '' : ` (exit ${code})`}`);
     return code;
   };
-  const beside = training.size;
+  const measure = async () => {
+    const measured = ['--measured', path.join(out, `${name}.json`), '--beside', `${beside}`];
+    return (await step('evaluate', ['--model', run, ...device, ...evaluate, ...measured])) === 0;
+  };
+  const bundled = async () => {
+    if (exported === undefined) return true;
+    if ((await step('export', [run, '--out', bundle, ...exported])) !== 0) return false;
+    execFileSync('tar', ['-cf', path.join(out, `${name}.tar`), '-C', bundle, '.']);
+    return true;
+  };
+  const painted = async () => {
+    if (pictures === undefined) return true;
+    const saved = ['--save', path.join(out, `${name}.answers.json`)];
+    return (await step('report', ['--pictures', run, ...saved, ...device, ...pictures])) === 0;
+  };
+  const finish = async (code) => {
+    // 130: stopped at the deadline, with what it has learned saved.
+    const trained = code === 0 || code === 130;
+    const results = trained ? await Promise.all([measure(), bundled(), painted()]) : [false];
+    for (const folder of [run, bundle]) rmSync(folder, { recursive: true, force: true });
+    if (results.includes(false)) failed.push(name);
+    done++;
+    const from = `begun at ${begun.toFixed(0)} s beside ${beside}`;
+    console.log(
+      `${seconds().toFixed(0)} s: ${done} of ${planned}, ${name} (${from}): ${times.join(', ')}`,
+    );
+  };
   let child;
-  const trained = await step('train', [...flags, ...device, ...train, '--out', run], (process_) => {
+  const code = await step('train', [...flags, ...device, ...train, '--out', run], (process_) => {
     child = process_;
     training.add(child);
   });
   training.delete(child);
-  // 130: stopped at the deadline, with what it has learned saved.
-  let ok = trained === 0 || trained === 130;
-  for (const [index, options] of ok ? evaluate.entries() : []) {
-    const file = path.join(out, `${name}${index === 0 ? '' : `-${index + 1}`}.json`);
-    const measured = ['--measured', file, '--beside', `${beside}`, ...(tag ? ['--tag', tag] : [])];
-    ok = (await step('evaluate', ['--model', run, ...device, ...options, ...measured])) === 0 && ok;
-  }
-  if (ok && pictures !== undefined) {
-    const saved = ['--save', path.join(out, `${name}.answers.json`)];
-    ok = (await step('report', ['--pictures', run, ...saved, ...device, ...pictures])) === 0;
-  }
-  if (ok && exported !== undefined) {
-    ok = (await step('export', [run, '--out', bundle, ...exported])) === 0;
-    if (ok) execFileSync('tar', ['-cf', path.join(out, `${name}.tar`), '-C', bundle, '.']);
-  }
-  for (const folder of [run, bundle]) rmSync(folder, { recursive: true, force: true });
-  if (!ok) failed.push(name);
-  done++;
-  const at = `${seconds().toFixed(0)} s`;
-  console.log(
-    `${at}: ${done} of ${planned}, ${name} (begun ${begun.toFixed(0)}): ${steps.join(', ')}`,
-  );
+  finishing.push(finish(code));
 }
 
 async function lane() {
-  for (let next = waiting.shift(); next && seconds() < deadline; next = waiting.shift()) {
-    await carryOut(next);
-  }
+  while (waiting.length > 0 && seconds() < deadline) await carryOut(waiting.shift());
 }
 
 mkdirSync(path.join(out, 'logs'), { recursive: true });
@@ -134,6 +138,7 @@ const stop = setTimeout(() => {
 }, deadline * 1000);
 await Promise.all(Array.from({ length: Number(values['at-once']) }, lane));
 clearTimeout(stop);
+await Promise.all(finishing);
 const left = waiting.length > 0 ? `, ${waiting.length} left out` : '';
 console.log(`${done} of ${planned} in ${seconds().toFixed(0)} s on ${os.hostname()}${left}`);
 if (failed.length > 0) console.log(`failed: ${failed.join(', ')}`);

@@ -182,6 +182,6 @@ describe.skipIf(!isTorchAvailable())('beside PyTorch', () => {
       });
       dispose();
     },
-    120_000,
+    300_000,
   );
 });

@@ -97,7 +97,7 @@ CASES = [
     ),
     ("wren", "center", {}, networks.Wren(dropout=0), 80, 2, choice()),
     ("wren", "center", {"metaTarget": 10}, networks.Wren(True, dropout=0), 80, 2, choice((10, 0))),
-    ("sran", "center", {"metaTarget": 1}, networks.Sran(dropout=0), 32, 2, choice((1, 0))),
+    ("sran", "center", {"metaTarget": 1}, networks.Sran(dropout=0), 32, 1, choice((1, 0))),
     ("len", "center", {}, networks.Len(dropout=0), 160, 2, choice()),
     ("copinet", "center", {}, networks.CoPINet(), 80, 2, contrast),
     ("scl", "center", {}, networks.Scl(), 160, 2, choice()),
