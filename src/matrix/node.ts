@@ -8,7 +8,9 @@ export {
   namedConfiguration,
 } from './node/data-configuration.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
+export { MANIFEST, readManifest } from './node/manifest.js';
 export { openProblems, openSet, type OpenOptions } from './node/open.js';
+export { problemMaker } from './node/problem-maker.js';
 export {
   configurationFolders,
   labelOfRaven,
