@@ -6,6 +6,7 @@ import {
   ALL_LAYOUTS,
   batches,
   encodeSet,
+  findLayout,
   panelKey,
   ProblemReader,
   problemIntoBatch,
@@ -18,7 +19,14 @@ import {
   type SetBatch,
   type Variant,
 } from '../../src/matrix/index.js';
-import { convert, openSet, readRavenFolder, writeRavenProblem } from '../../src/matrix/node.js';
+import {
+  convert,
+  generate,
+  openProblems,
+  openSet,
+  readRavenFolder,
+  writeRavenProblem,
+} from '../../src/matrix/node.js';
 import { writeFileAtomically } from '../../src/base/node.js';
 import { MATRIX_PIXELS, SELECTION_PIXELS } from '../../src/matrix/set.js';
 import { scratchFolder } from '../scratch-folder.js';
@@ -104,8 +112,8 @@ describe.each(PAPER_VARIANTS)('%s', (variant) => {
           expect(own.map(panelKey)).toEqual(made.map(panelKey));
         }
       });
+      expect(back.map(({ variant: found }) => found)).toEqual(back.map(() => variant));
       if (variant === 'i-raven' || !layout.folder.startsWith('in_distribute')) {
-        expect(back.map(({ variant: found }) => found)).toEqual(back.map(() => variant));
         expect(back.map(changesOf)).toEqual(problems.map(changesOf));
       }
       // Pictures, answers and labels of the set itself, byte for byte.
@@ -113,6 +121,32 @@ describe.each(PAPER_VARIANTS)('%s', (variant) => {
       expect(readFileSync(at('again.npz')).equals(readFileSync(at('set.npz')))).toBe(true);
     },
   );
+});
+
+describe.each(['raven-fair', 'raven-unique'] as const)('%s', (variant) => {
+  test('is told by folders, by sets, and by what becomes of either', async () => {
+    const at = (file: string): string => path.join(root, file);
+    const root = scratchFolder();
+    const layouts = [findLayout('grid-2x2')];
+    const made = { layouts, variant, count: COUNT, seed: 21, workers: 1 };
+    await generate({ ...made, format: 'npz', out: at('set.npz') });
+    await generate({ ...made, format: 'raven', out: at('made') });
+    const told = 'made/distribute_four_uniform';
+    await convert({ input: at(told), out: at('copied.npz'), format: 'npz' });
+    await convert({ input: at('set.npz'), out: at('back'), format: 'raven' });
+    // This folder has no generate.json: only its files tell.
+    const back = 'back/distribute_four_uniform';
+    await convert({ input: at(back), out: at('again.npz'), format: 'npz' });
+    for (const name of ['set.npz', told, 'copied.npz', 'again.npz']) {
+      const source = await openProblems(at(name));
+      expect(source.variant).toBe(variant);
+      expect((await source.read(0, 1)).variant).toBe(variant);
+      await source.close();
+    }
+    for await (const { problem } of readRavenFolder(at(told))) {
+      expect(problem?.variant).toBe(variant);
+    }
+  });
 });
 
 describe('what a set does not tell', () => {

@@ -246,6 +246,7 @@ function setMaker(
       answer: problems.map(({ target }) => target),
       label: problems.map(({ rules }) => rules),
       parameters: problems.map(problemRuleParameters),
+      variant: setting.variant,
     });
     const rows = setting.answers
       ? problems.map((problem, i) => csvLine(answerRow(problem, setting.seed, first + i)))

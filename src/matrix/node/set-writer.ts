@@ -8,7 +8,15 @@ import { ArgumentError } from '../../base/index.js';
 import { encodeNpy, encodeNpyHeader, encodeNpyParts, unicodeArray } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
 import { MATRIX_PANELS } from '../render-panel.js';
-import { CANDIDATES, MATRIX_PIXELS, ruleArrays, SELECTION_PIXELS, type SetBatch } from '../set.js';
+import type { Variant } from '../problem.js';
+import {
+  CANDIDATES,
+  MATRIX_PIXELS,
+  ruleArrays,
+  SELECTION_PIXELS,
+  variantArray,
+  type SetBatch,
+} from '../set.js';
 import { formatLabel } from '../set-label.js';
 import { combineCrc32, crc32 } from '../zip-checksum.js';
 import {
@@ -31,6 +39,7 @@ export interface WrittenProblems {
   readonly label: readonly string[];
   /** The parameters of rules as arrays of a set, if they are known. */
   readonly parameters: ReturnType<typeof ruleArrays> | undefined;
+  readonly variant: Variant | undefined;
 }
 
 /** One array of pictures in a file: its numpy header, and where header and data stand. */
@@ -82,7 +91,17 @@ export function writePictures(
     answer: problems.answer,
     label: problems.label.map(formatLabel),
     parameters: problems.parameters && ruleArrays(problems.parameters),
+    variant: problems.variant,
   };
+}
+
+/**
+ * The variant of problems of these. Of RAVEN-FAIR's files some problems look like its program's other
+ * variant, none the other way round.
+ */
+function variantOfAll(variants: ReadonlySet<Variant | undefined>): Variant | undefined {
+  const isFair = variants.has('raven-fair') && variants.has('raven-unique') && variants.size === 2;
+  return isFair ? 'raven-fair' : variants.size === 1 ? [...variants][0] : undefined;
 }
 
 function checkLengths({ count, panel, selection, answer, label }: SetBatch): void {
@@ -105,6 +124,7 @@ export class SetWriter {
   readonly #crcs = { panel: 0, selection: 0 };
   /** Parameters of rules as arrays of the problems that came together; undefined if some do not tell. */
   #parameters: NonNullable<WrittenProblems['parameters']>[] | undefined = [];
+  readonly #variants = new Set<Variant | undefined>();
   #closed = false;
 
   private constructor(file: PendingFile, count: number) {
@@ -139,6 +159,7 @@ export class SetWriter {
     this.#crcs.selection = combineCrc32(selection, selectionCrc, count * SELECTION_PIXELS);
     for (const index of problems.answer) this.#answers.push(index);
     for (const label of problems.label) this.#labels.push(label);
+    this.#variants.add(problems.variant);
     if (problems.parameters) this.#parameters?.push(problems.parameters);
     else this.#parameters = undefined;
   }
@@ -179,10 +200,12 @@ export class SetWriter {
       await this.#completePictures(selection, this.#crcs.selection),
     ];
     let at = selection.end;
+    const variant = variantOfAll(this.#variants);
     for (const [name, pieces] of [
       ['answer.npy', [this.#encodedAnswers()]],
       ['label.npy', this.#labelPieces()],
       ...this.#parameterArrays(),
+      ...(variant ? [['variant.npy', [encodeNpy(variantArray(variant))]] as const] : []),
     ] as const) {
       const entry = await this.#writeEntry(name, pieces, at);
       entries.push(entry);
