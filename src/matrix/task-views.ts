@@ -26,6 +26,8 @@ export interface TaskOptions {
   /** positions: problems that share positions and offer each other's panels; 512 unless told. */
   readonly group?: number;
   readonly seed?: number;
+  /** The number of the batch's first problem, if it is a part of a larger set: one of `taskParts`. */
+  readonly first?: number;
 }
 
 export type TaskArrays = readonly (readonly [name: string, array: NpyArray])[];
@@ -156,7 +158,7 @@ function groupsOf(count: number, size: number, least: number): [first: number, e
 
 function positions(pictures: Pictures, options: TaskOptions): TaskArrays {
   const { count } = pictures.batch;
-  const { targets = 1, foreign = 7, group = GROUP, seed = 0 } = options;
+  const { targets = 1, foreign = 7, group = GROUP, seed = 0, first: before = 0 } = options;
   if (!(Number.isInteger(targets) && targets >= 1 && targets < PANELS)) {
     throw new ArgumentError(`targets must be a whole number from 1 to 8, not ${targets}`);
   }
@@ -169,7 +171,7 @@ function positions(pictures: Pictures, options: TaskOptions): TaskArrays {
   const answers: number[] = [];
   const offered: Uint8Array[] = [];
   for (const [first, end] of groupsOf(count, group, foreign + 1)) {
-    const random = new Random(seed, first);
+    const random = new Random(seed, before + first);
     const places = random.subset(PANELS, targets).sort((a, b) => a - b);
     for (let n = first; n < end; n++) {
       const others = random
@@ -190,6 +192,16 @@ function positions(pictures: Pictures, options: TaskOptions): TaskArrays {
     ['answer', indices([count], answers)],
   ];
 }
+
+const AT_ONCE = 64;
+
+/** Problems of a set whose arrays can be made without the others, so that no more are in memory at a time. */
+export const taskParts = (
+  count: number,
+  task: Task,
+  { foreign = 7, group = GROUP }: TaskOptions = {},
+): [first: number, end: number][] =>
+  task === 'positions' ? groupsOf(count, group, foreign + 1) : groupsOf(count, AT_ONCE, 0);
 
 /** The arrays of a task, from problems of any set with pictures of any size. */
 export function taskArrays(batch: SetBatch, task: Task, options: TaskOptions = {}): TaskArrays {

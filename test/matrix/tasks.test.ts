@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import {
   downscale,
   encodeSet,
+  formatLabel,
   MATRIX_PANELS,
   problemToBatch,
   readNpz,
@@ -16,6 +17,9 @@ import {
   sampleProblem,
   SMALL_PIXELS,
   taskArrays,
+  TASKS,
+  unicodeArray,
+  writeNpz,
   type NpyArray,
   type SetBatch,
   type Task,
@@ -176,6 +180,32 @@ describe('resizers', () => {
       expect(resize(paper, 160, 224, resizer)).toHaveLength(224 * 224);
     }
   });
+});
+
+test('a set made part by part is the file of all of it at once', async () => {
+  const folder = scratchFolder();
+  const at = (name: string) => path.join(folder, name);
+  // More than one part of every task: 64 problems, and 512 for positions.
+  const repeats = Math.ceil(600 / COUNT);
+  const many: SetBatch = {
+    count: repeats * COUNT,
+    panel: Buffer.concat(Array<Uint8Array>(repeats).fill(batch.panel)),
+    selection: Buffer.concat(Array<Uint8Array>(repeats).fill(batch.selection)),
+    answer: Array(repeats).fill(batch.answer).flat() as number[],
+    label: Array(repeats).fill(batch.label).flat() as SetBatch['label'],
+  };
+  writeFileSync(at('set.npz'), encodeSet(many));
+  for (const task of TASKS) {
+    await crabInProcess('arrays', at('set.npz'), '--task', task, '--out', at(`${task}.npz`));
+    const label = unicodeArray(many.label.map(formatLabel));
+    const whole = writeNpz([...taskArrays(many, task), ['label', label]]);
+    expect(Buffer.compare(readFileSync(at(`${task}.npz`)), whole), task).toBe(0);
+  }
+  const positions = ['arrays', at('set.npz'), '--task', 'positions', '--targets', '8'];
+  const failure = await failureOf(...positions, '--foreign', '500', '--out', at('x.npz'));
+  expect(failure.message).toMatch(
+    /--task positions needs 2415000 pictures .*: take --size 21 or less, or fewer --foreign$/,
+  );
 });
 
 test('crab arrays: from sets at 64, from RAVEN folders at any size', async () => {

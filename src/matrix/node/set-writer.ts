@@ -3,9 +3,8 @@
  * every picture in the .npz: worker threads write theirs straight into the file, each at its place.
  * Memory holds only answers, labels and checksums, and the file gets its name when it is complete.
  */
-import { writeSync } from 'node:fs';
 import { ArgumentError } from '../../base/index.js';
-import { encodeNpy, encodeNpyHeader, encodeNpyParts, unicodeArray } from '../npy.js';
+import { encodeNpy, encodeNpyHeader, encodeNpyParts } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
 import { MATRIX_PANELS } from '../render-panel.js';
 import type { Variant } from '../problem.js';
@@ -19,16 +18,16 @@ import {
 } from '../set.js';
 import { formatLabel } from '../set-label.js';
 import { combineCrc32, crc32 } from '../zip-checksum.js';
-import {
-  centralDirectory,
-  localHeader,
-  localHeaderLength,
-  type WrittenEntry,
-} from '../zip-write.js';
 import { PendingFile, type OutputPlace } from '../../base/node.js';
-
-/** Labels are written in groups, each as wide as the widest of all. */
-const LABELS_AT_ONCE = 4096;
+import {
+  completeNpz,
+  placeRows,
+  putRows,
+  textPieces,
+  type PiecedArray,
+  type RowArray,
+  type RowShape,
+} from './npz-rows.js';
 
 /** What the set still has to know of problems whose pictures are in the file. */
 export interface WrittenProblems {
@@ -42,31 +41,21 @@ export interface WrittenProblems {
   readonly variant: Variant | undefined;
 }
 
-/** One array of pictures in a file: its numpy header, and where header and data stand. */
-interface PictureArray {
-  readonly name: string;
-  readonly header: Uint8Array;
-  readonly problemBytes: number;
-  readonly offset: number;
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Where the pictures of a set of `count` problems stand in its file. */
-function pictureArrays(count: number): { panel: PictureArray; selection: PictureArray } {
-  const array = (name: string, panels: number, problemBytes: number, offset: number) => {
-    const header = encodeNpyHeader('|u1', [count, panels, SMALL_SIZE, SMALL_SIZE]);
-    const start = offset + localHeaderLength(name) + header.length;
-    return { name, header, problemBytes, offset, start, end: start + count * problemBytes };
+function pictureArrays(count: number): [panel: RowArray, selection: RowArray] {
+  const array = (name: string, panels: number, rowBytes: number): RowShape => {
+    return { name, dtype: '|u1', shape: [count, panels, SMALL_SIZE, SMALL_SIZE], rowBytes };
   };
-  const panel = array('panel.npy', MATRIX_PANELS, MATRIX_PIXELS, 0);
-  return { panel, selection: array('selection.npy', CANDIDATES, SELECTION_PIXELS, panel.end) };
+  const [panel, selection] = placeRows([
+    array('panel', MATRIX_PANELS, MATRIX_PIXELS),
+    array('selection', CANDIDATES, SELECTION_PIXELS),
+  ]);
+  return [panel, selection];
 }
 
 /**
  * Writes the pictures of some problems to their places in the file of a set of `count`; any thread may,
- * in any order. Synchronous: the bytes go to the system's cache, which is faster than a round through
- * Node's threads.
+ * in any order.
  */
 export function writePictures(
   descriptor: number,
@@ -75,15 +64,9 @@ export function writePictures(
   problems: SetBatch,
 ): WrittenProblems {
   checkLengths(problems);
-  const { panel, selection } = pictureArrays(count);
-  const put = ({ start, problemBytes }: PictureArray, bytes: Uint8Array): void => {
-    for (let done = 0; done < bytes.length;) {
-      const position = start + first * problemBytes + done;
-      done += writeSync(descriptor, bytes, done, bytes.length - done, position);
-    }
-  };
-  put(panel, problems.panel);
-  put(selection, problems.selection);
+  const [panel, selection] = pictureArrays(count);
+  putRows(descriptor, panel, first, problems.panel);
+  putRows(descriptor, selection, first, problems.selection);
   return {
     count: problems.count,
     panelCrc: crc32(problems.panel),
@@ -194,63 +177,30 @@ export class SetWriter {
   }
 
   async #complete(): Promise<void> {
-    const { panel, selection } = pictureArrays(this.count);
-    const entries = [
-      await this.#completePictures(panel, this.#crcs.panel),
-      await this.#completePictures(selection, this.#crcs.selection),
-    ];
-    let at = selection.end;
+    const [panel, selection] = pictureArrays(this.count);
     const variant = variantOfAll(this.#variants);
-    for (const [name, pieces] of [
-      ['answer.npy', [this.#encodedAnswers()]],
-      ['label.npy', this.#labelPieces()],
-      ...this.#parameterArrays(),
-      ...(variant ? [['variant.npy', [encodeNpy(variantArray(variant))]] as const] : []),
-    ] as const) {
-      const entry = await this.#writeEntry(name, pieces, at);
-      entries.push(entry);
-      at += localHeaderLength(name) + entry.size;
-    }
-    await this.#file.write(centralDirectory(entries, at), at);
-  }
-
-  /** Puts the headers before pictures that are there. */
-  async #completePictures(
-    { name, header, offset, start, end }: PictureArray,
-    dataCrc: number,
-  ): Promise<WrittenEntry> {
-    const crc = combineCrc32(crc32(header), dataCrc, end - start);
-    const entry = { name, crc, size: header.length + end - start, offset };
-    await this.#file.write(localHeader(entry), offset);
-    await this.#file.write(header, start - header.length);
-    return entry;
-  }
-
-  /** Writes an array in pieces, then the header that needs their checksum. */
-  async #writeEntry(
-    name: string,
-    pieces: Iterable<Uint8Array>,
-    offset: number,
-  ): Promise<WrittenEntry> {
-    const start = offset + localHeaderLength(name);
-    let [crc, size] = [0, 0];
-    for (const piece of pieces) {
-      await this.#file.write(piece, start + size);
-      crc = crc32(piece, crc);
-      size += piece.length;
-    }
-    const entry = { name, crc, size, offset };
-    await this.#file.write(localHeader(entry), offset);
-    return entry;
+    await completeNpz(
+      this.#file,
+      [
+        [panel, this.#crcs.panel],
+        [selection, this.#crcs.selection],
+      ],
+      [
+        ['answer', [this.#encodedAnswers()]],
+        ['label', textPieces(this.#labels)],
+        ...this.#parameterArrays(),
+        ...(variant ? [['variant', [encodeNpy(variantArray(variant))]] as const] : []),
+      ],
+    );
   }
 
   /** The arrays of rule parameters by name: a header, then the pieces as they came. */
-  #parameterArrays(): (readonly [string, Uint8Array[]])[] {
+  #parameterArrays(): PiecedArray[] {
     if (!this.#parameters) return [];
     // An empty set has the arrays too.
     const pieces = this.#parameters.length > 0 ? this.#parameters : [ruleArrays([])];
     return pieces[0].map(([name, { dtype, shape }], i) => [
-      `${name}.npy`,
+      name,
       [
         encodeNpyHeader(dtype, [this.count, ...shape.slice(1)]),
         ...pieces.map((arrays) => encodeNpyParts(arrays[i][1])[1]),
@@ -261,20 +211,5 @@ export class SetWriter {
   #encodedAnswers(): Uint8Array {
     const data = BigInt64Array.from(this.#answers, BigInt);
     return encodeNpy({ dtype: '<i8', shape: [this.count], data });
-  }
-
-  get #labelType(): string {
-    return unicodeArray([this.#labels.reduce((a, b) => (a.length >= b.length ? a : b), '')]).dtype;
-  }
-
-  /** Pieces of the label array, header first. */
-  *#labelPieces(): Generator<Uint8Array> {
-    const dtype = this.#labelType;
-    yield encodeNpyHeader(dtype, [this.count]);
-    for (let first = 0; first < this.count; first += LABELS_AT_ONCE) {
-      const data = this.#labels.slice(first, first + LABELS_AT_ONCE);
-      const header = encodeNpyHeader(dtype, [data.length]);
-      yield encodeNpy({ dtype, shape: [data.length], data }).subarray(header.length);
-    }
   }
 }
