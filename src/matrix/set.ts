@@ -22,6 +22,7 @@ import {
 } from './rule-parameters.js';
 import { formatLabel, parseLabel, type Label } from './set-label.js';
 import { naming, type ByteSource } from '../base/index.js';
+import { concatenate } from './zip-write.js';
 
 export const CANDIDATES = 8;
 /** Bytes of the nine panels of one problem. */
@@ -186,6 +187,22 @@ export function problemToBatch(problem: Problem): SetBatch {
     label: [problem.rules],
     parameters: [problemRuleParameters(problem)],
     variant: problem.variant,
+  };
+}
+
+/** Problems of several batches as one. */
+export function joinBatches(batches: readonly SetBatch[]): SetBatch {
+  const variants = new Set(batches.map(({ variant }) => variant));
+  return {
+    count: batches.reduce((sum, { count }) => sum + count, 0),
+    panel: concatenate(batches.map(({ panel }) => panel)),
+    selection: concatenate(batches.map(({ selection }) => selection)),
+    answer: batches.flatMap(({ answer }) => answer),
+    label: batches.flatMap(({ label }) => label),
+    parameters: batches.every(({ parameters }) => parameters)
+      ? batches.flatMap(({ parameters = [] }) => parameters)
+      : undefined,
+    variant: variants.size === 1 ? batches[0].variant : undefined,
   };
 }
 

@@ -34,6 +34,7 @@ import { scratchFolder } from '../scratch-folder.js';
 import { crabInProcess as crab } from '../cli/crab-in-process.js';
 import { makeRun } from '../solver/made-run.js';
 import { madeUpThinker, subjectOfThinker } from './made-up.js';
+import { words } from '../cli/words.js';
 
 const folder = scratchFolder();
 const file = (name: string): string => path.join(folder, name);
@@ -158,16 +159,7 @@ describe('crab evaluate', () => {
       await crab(
         'evaluate',
         ...model,
-        '--data',
-        file('others'),
-        file('iraven_one.npz'),
-        '--metrics',
-        'gsa,sa,ari,vd',
-        '--problems',
-        '32',
-        '--repeats',
-        '1',
-        '--json',
+        ...words`--data ${file('others')} ${file('iraven_one.npz')} --metrics gsa,sa,ari,vd --problems 32 --repeats 1 --json`,
       ),
     ) as Record<string, unknown>;
     expect(report).toMatchObject({ model: file('bundle'), data: file('others'), count: 2 });

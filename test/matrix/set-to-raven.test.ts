@@ -7,9 +7,11 @@ import {
   batches,
   encodeSet,
   findLayout,
+  joinBatches,
+  MATRIX_PIXELS,
   panelKey,
   ProblemReader,
-  problemIntoBatch,
+  problemToBatch,
   sampleProblem,
   PAPER_VARIANTS,
   type ConfigurationLayout,
@@ -28,7 +30,6 @@ import {
   writeRavenProblem,
 } from '../../src/matrix/node.js';
 import { writeFileAtomically } from '../../src/base/node.js';
-import { MATRIX_PIXELS, SELECTION_PIXELS } from '../../src/matrix/set.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { REFERENCE } from './reference-files.js';
 import { hasReferenceSets } from './reference-sets.js';
@@ -41,14 +42,12 @@ const sampled = (layout: ConfigurationLayout, variant: Variant, count = COUNT): 
     return sampleProblem({ configuration, noisy, variant, seed: 21, index });
   });
 
-function setOf(problems: readonly Problem[]): SetBatch {
-  const count = problems.length;
-  const panel = new Uint8Array(count * MATRIX_PIXELS);
-  const selection = new Uint8Array(count * SELECTION_PIXELS);
-  problems.forEach((problem, i) => problemIntoBatch(problem, { panel, selection }, i));
-  const answer = problems.map(({ target }) => target);
-  return { count, panel, selection, answer, label: problems.map(({ rules }) => rules) };
-}
+/** As a set of another program, which does not say how it was made. */
+const setOf = (problems: readonly Problem[]): SetBatch => ({
+  ...joinBatches(problems.map(problemToBatch)),
+  parameters: undefined,
+  variant: undefined,
+});
 
 const panelsOf = ({ context, candidates }: Problem): Panel[] => [
   ...context,

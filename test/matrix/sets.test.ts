@@ -7,6 +7,7 @@ import {
   encodeSet,
   formatLabel,
   isComplete,
+  joinBatches,
   NpzFile,
   openSetFrom,
   parseLabel,
@@ -33,18 +34,8 @@ const folder = scratchFolder();
 const problemAt = (index: number) =>
   sampleProblem({ configuration: 'left-right', variant: 'i-raven', seed: 2, index });
 
-function batchOf(count: number): SetBatch {
-  const all = Array.from({ length: count }, (_, index) => problemToBatch(problemAt(index)));
-  return {
-    count,
-    panel: Buffer.concat(all.map(({ panel }) => panel)),
-    selection: Buffer.concat(all.map(({ selection }) => selection)),
-    answer: all.flatMap(({ answer }) => answer),
-    label: all.flatMap(({ label }) => label),
-    parameters: all.flatMap(({ parameters = [] }) => parameters),
-    variant: 'i-raven',
-  };
-}
+const batchOf = (count: number): SetBatch =>
+  joinBatches(Array.from({ length: count }, (_, index) => problemToBatch(problemAt(index))));
 
 const sameProblems = (a: SetBatch, b: SetBatch): void => {
   expect(Buffer.compare(a.panel, b.panel)).toBe(0);

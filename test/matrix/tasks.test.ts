@@ -6,6 +6,7 @@ import {
   downscale,
   encodeSet,
   formatLabel,
+  joinBatches,
   MATRIX_PANELS,
   problemToBatch,
   readNpz,
@@ -36,13 +37,7 @@ const problems = Array.from({ length: COUNT }, (_, index) =>
   sampleProblem({ configuration: 'center', variant: 'i-raven', seed: 5, index }),
 );
 const singles = problems.map(problemToBatch);
-const batch: SetBatch = {
-  count: COUNT,
-  panel: Buffer.concat(singles.map(({ panel }) => panel)),
-  selection: Buffer.concat(singles.map(({ selection }) => selection)),
-  answer: problems.map(({ target }) => target),
-  label: problems.map(({ rules }) => rules),
-};
+const batch = joinBatches(singles);
 
 const arraysOf = (task: Task, options?: TaskOptions): Record<string, NpyArray> =>
   Object.fromEntries(taskArrays(batch, task, options));
@@ -186,14 +181,7 @@ test('a set made part by part is the file of all of it at once', async () => {
   const folder = scratchFolder();
   const at = (name: string) => path.join(folder, name);
   // More than one part of every task: 64 problems, and 512 for positions.
-  const repeats = Math.ceil(600 / COUNT);
-  const many: SetBatch = {
-    count: repeats * COUNT,
-    panel: Buffer.concat(Array<Uint8Array>(repeats).fill(batch.panel)),
-    selection: Buffer.concat(Array<Uint8Array>(repeats).fill(batch.selection)),
-    answer: Array(repeats).fill(batch.answer).flat() as number[],
-    label: Array(repeats).fill(batch.label).flat() as SetBatch['label'],
-  };
+  const many = joinBatches(Array<SetBatch>(600 / COUNT).fill(batch));
   writeFileSync(at('set.npz'), encodeSet(many));
   for (const task of TASKS) {
     await crabInProcess('arrays', at('set.npz'), '--task', task, '--out', at(`${task}.npz`));

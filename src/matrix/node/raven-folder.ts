@@ -21,8 +21,8 @@ import {
 import { MAX_XML_LENGTH, parseRavenXml } from '../raven-xml.js';
 import { formatRavenXml } from '../raven-xml-write.js';
 import { IMAGE_PIXELS, SMALL_SIZE, type ImageSide } from '../render.js';
-import { MATRIX_PANELS, PROBLEM_IMAGES, renderImagesInto } from '../render-panel.js';
-import { CANDIDATES, imagesToBatch, type ProblemSource, type SetBatch } from '../set.js';
+import { PROBLEM_IMAGES, renderImagesInto } from '../render-panel.js';
+import { imagesToBatch, joinBatches, type ProblemSource, type SetBatch } from '../set.js';
 import type { Label } from '../set-label.js';
 import { naming } from '../../base/index.js';
 import { makeFolderOf, readSmallFile } from '../../base/node.js';
@@ -232,25 +232,17 @@ export async function openRavenFolder(
   const places = await listRavenFolder(folder, part);
   const told = variantTold(folder);
   const variant = await told;
-  const pixels = side * side;
   const read = async (first: number, count: number): Promise<SetBatch> => {
     if (first < 0 || count < 0 || first + count > places.length) {
       throw new RangeError(`problems ${first}..${first + count} of ${places.length}`);
     }
-    const panel = new Uint8Array(count * MATRIX_PANELS * pixels);
-    const selection = new Uint8Array(count * CANDIDATES * pixels);
-    const answer: number[] = [];
-    const label: Label[] = [];
-    for (let i = 0; i < count; i++) {
-      const found = await readRavenProblem(folder, places[first + i], told);
+    const read: SetBatch[] = [];
+    for (const place of places.slice(first, first + count)) {
+      const found = await readRavenProblem(folder, place, told);
       const { images, target } = found.arrays;
-      const one = imagesToBatch(images, target, labelOfRaven(found), side);
-      panel.set(one.panel, i * one.panel.length);
-      selection.set(one.selection, i * one.selection.length);
-      answer.push(...one.answer);
-      label.push(...one.label);
+      read.push(imagesToBatch(images, target, labelOfRaven(found), side));
     }
-    return { count, panel, selection, answer, label, variant };
+    return { ...joinBatches(read), variant };
   };
   const close = (): Promise<void> => Promise.resolve();
   return { name: folder, count: places.length, randomAccess: true, variant, read, close };
