@@ -64,6 +64,7 @@ interface Options extends RuleOptions, Pick<NewRunOptions, (typeof GIVEN)[number
   seed?: number;
   workers?: number;
   validateEvery?: number;
+  patience?: number;
   checkpointEvery?: number;
   json?: boolean;
   quiet?: boolean;
@@ -153,6 +154,11 @@ export function define(command: Command, signal: AbortSignal): void {
     .option(
       '--validate-every <n>',
       `steps between validations (default: ${DEFAULT_VALIDATE_EVERY})`,
+      wholeNumber(1),
+    )
+    .option(
+      '--patience <n>',
+      'end after so many validations in a row without a better one',
       wholeNumber(1),
     )
     .option('--checkpoint-every <n>', 'steps between checkpoints', wholeNumber(1))
@@ -356,7 +362,7 @@ async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions>
     seed,
     rules,
     ...Object.fromEntries(GIVEN.map((name) => [name, options[name]])),
-    validation: { every: options.validateEvery },
+    validation: { every: options.validateEvery, patience: options.patience },
     checkpoints: { steps: options.checkpointEvery },
   };
   return { ...settings, ...runtimeOf(options) };
@@ -388,6 +394,7 @@ function disagreements(options: Options, config: RunConfig): string[] {
     threads: isSame(options.threads, config.threads),
     'no-sync-batch-norm': options.syncBatchNorm !== false || config.syncBatchNorm === false,
     'validate-every': isSame(options.validateEvery, config.validation.every),
+    patience: isSame(options.patience, config.validation.patience ?? null),
     'checkpoint-every': isSame(options.checkpointEvery, config.checkpoints.steps),
     'log-every': isSame(options.logEvery, config.logEvery),
   };

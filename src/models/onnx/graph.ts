@@ -196,6 +196,11 @@ export class GraphBuilder {
     return this.node('Reshape', name, [x, this.integers(`${name}.sizes`, sizes)], shape);
   }
 
+  transpose(name: string, x: Value, perm: readonly number[]): Value {
+    const shape = perm.map((axis) => x.shape[axis]);
+    return this.node('Transpose', name, [x], shape, { perm });
+  }
+
   /** Entries of one axis; a single number takes the axis away. */
   gather(name: string, x: Value, index: number | readonly number[], axis: number): Value {
     const list = typeof index === 'number' ? [index] : index;
