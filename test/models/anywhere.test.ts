@@ -21,7 +21,7 @@ import type { ForetellingModel } from '../../src/models/parts/concept-model.js';
 import type { GenerativeConfig, Objective } from '../../src/models/parts/generative.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { contentOf } from '../training/run-files.js';
-import { integratedKl, largestGap, noisePanels } from './tiny.js';
+import { damagedPanels, integratedKl, largestGap, noisePanels } from './tiny.js';
 
 interface Case {
   readonly name: string;
@@ -254,10 +254,7 @@ describe.skipIf(!isTorchAvailable()).each(CASES)('$name', (given) => {
     fc.assert(
       fc.property(positions, positions, fc.constantFrom(0, 7, NaN), (first, second, junk) =>
         scope(() => {
-          const panels = noisePanels(2);
-          const damaged = panels.clone();
-          for (const position of first) damaged.select(0, 0).select(0, position).fill_(junk);
-          for (const position of second) damaged.select(0, 1).select(0, position).fill_(junk);
+          const [panels, damaged] = damagedPanels(first, second, junk);
           const [a, b] = [panels, damaged].map((each) => model.impute?.(each, [first, second]));
           if (a === undefined || b === undefined) throw new Error('nothing painted');
           expect(a.equal(b)).toBe(true);

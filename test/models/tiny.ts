@@ -19,6 +19,20 @@ export function noisePanels(problems: number, seed = 2): Tensor {
   return rand([problems, 9, 64, 64], { generator: new Generator('cpu', seed) });
 }
 
+/** Panels of two problems, and the same with other content at some positions of each. */
+export function damagedPanels(
+  first: readonly number[],
+  second: readonly number[],
+  junk: number,
+): [panels: Tensor, damaged: Tensor] {
+  const panels = noisePanels(2);
+  const damaged = panels.clone();
+  [first, second].forEach((positions, n) => {
+    for (const position of positions) damaged.select(0, n).select(0, position).fill_(junk);
+  });
+  return [panels, damaged];
+}
+
 export const targetsAt = (...positions: number[][]): TargetSets =>
   targetTensors(hostTargets([positions]));
 
