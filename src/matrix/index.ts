@@ -106,6 +106,7 @@ export {
   CANDIDATES,
   encodeSet,
   imagesToBatch,
+  joinBatches,
   MATRIX_PIXELS,
   openSetFrom,
   problemIntoBatch,
