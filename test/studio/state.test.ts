@@ -45,7 +45,7 @@ const anySettings: fc.Arbitrary<Settings> = fc.record({
     .map((list) => list.sort((a, b) => a - b)),
   picked: fc.integer({ min: 0, max: 16 }),
   revealed: fc.boolean(),
-  concept: fc.integer({ min: 1, max: 64 }),
+  concept: fc.integer({ min: 0, max: 64 }),
   distance: fc.constantFrom(...DISTANCES),
   imposed: fc.option(
     fc.record({ concept: fc.integer({ min: 1, max: 64 }), x: coordinate, y: coordinate }),

@@ -21,6 +21,7 @@ import type {
   PlaneView,
   RuleView,
 } from './protocol.js';
+import { clusterLabels } from './plane-labels.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
 import { ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
 
@@ -82,6 +83,8 @@ export class Model {
       threads: THREADS,
       concepts: words.map(({ title }) => title),
       aboutConcepts: words.map(({ about }) => about),
+      liveliest: liveliest(this.#rules),
+      unused: conceptNames.flatMap((known, m) => (known?.name === 'unused' ? [m + 1] : [])),
       ruleSize: sizes.ruleSize,
       accuracy: accuracy?.sa ?? null,
       bytes: bundleBytes(manifest),
@@ -194,8 +197,17 @@ export class Model {
       moments,
       classes: known?.classes ?? [],
       classOf: known?.classOf ?? [],
+      labels: moments.map((points) =>
+        known?.tells === true ? clusterLabels(points, known.classOf, known.classes.length) : [],
+      ),
     };
   }
+}
+
+/** The concept (1..M) that tells most rules apart; the first if nothing is known. */
+function liveliest(rules: readonly ConceptRules[] | null): number {
+  const lively = rules?.map(({ liveliness }) => liveliness) ?? [0];
+  return 1 + lively.indexOf(Math.max(...lively));
 }
 
 /** The frame of points and of means. */

@@ -68,6 +68,10 @@ export interface ModelInfo {
   readonly concepts: readonly string[];
   /** What each title means: `follows colour most`. */
   readonly aboutConcepts: readonly string[];
+  /** The concept (1..M) whose rules tell most true rules apart: the one to look at first. */
+  readonly liveliest: number;
+  /** Concepts (1..M) the model does without. */
+  readonly unused: readonly number[];
   readonly ruleSize: number;
   /** Measured selection accuracy by variant, fractions; null where not measured. */
   readonly accuracy: Readonly<Record<string, number>> | null;
@@ -179,13 +183,21 @@ export interface SliderView {
   readonly value: number;
 }
 
-/** The plane of rules of one concept. */
 /** What a chart of a plane shows of it. */
 export interface PlaneFrame {
   readonly x: readonly [number, number];
   readonly y: readonly [number, number];
 }
 
+/** Where most matrices with the same true rule lie together. */
+export interface PlaneLabel {
+  /** Index among the plane's classes. */
+  readonly kind: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The plane of rules of one concept. */
 export interface PlaneView extends PlaneFrame {
   /** A frame in which the points of every moment lie: early ones may be far from the last. */
   readonly wide: PlaneFrame;
@@ -197,6 +209,8 @@ export interface PlaneView extends PlaneFrame {
   /** What the points' true rules are called, and for each point the index of its own. */
   readonly classes: readonly RuleClass[];
   readonly classOf: readonly number[];
+  /** For each moment the clusters to name; empty while nothing has come apart. */
+  readonly labels: readonly (readonly PlaneLabel[])[];
 }
 
 export interface PointView {

@@ -45,7 +45,7 @@ export interface Settings {
   readonly picked: number;
   /** Whether CRAB's answer is shown on the first tab. */
   readonly revealed: boolean;
-  /** The concept looked at, 1..M. */
+  /** The concept looked at, 1..M; 0 for the liveliest. */
   readonly concept: number;
   readonly distance: (typeof DISTANCES)[number];
   readonly imposed: ImposedRule | null;
@@ -169,7 +169,7 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
   missing,
   picked: integer('picked', 0, 0, 16),
   revealed: flag('shown'),
-  concept: integer('concept', 1, 1, 64),
+  concept: integer('concept', 0, 0, 64),
   distance: oneOf('distance', DISTANCES),
   imposed,
   moved,

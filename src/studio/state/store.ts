@@ -227,6 +227,8 @@ export function planeOf(info: ModelInfo, concept: number): Promise<PlaneView> {
 }
 
 /** The concept that is looked at, within what the model has. */
-export const concept = computed(() =>
-  Math.min(settings.value.concept, ready.value?.concepts.length ?? 1),
-);
+export const concept = computed(() => {
+  const info = ready.value;
+  if (info === null) return 1;
+  return Math.min(settings.value.concept || info.liveliest, info.concepts.length);
+});

@@ -2,19 +2,16 @@
  * How the model at hand was trained, from what its bundle keeps: its curves, and the rules it read in the
  * same matrices at a few moments. For where nothing can be trained.
  */
-import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
 import { ConfigurationChoices } from '../../parts/configuration-bar.js';
 import { ModelNotice } from '../../parts/model-notice.js';
-import { Moments, momentShown, showMoment } from '../../parts/moments.js';
+import { Moments, momentShown } from '../../parts/moments.js';
 import { KINDS, lookOf, lookOfWords, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
 import { useAsync } from '../../parts/use-async.js';
 import { planeOf, ready } from '../../state/store.js';
 import { Curve } from './curves.js';
 import { SmallPlane } from './small-plane.js';
-
-const MOMENT_MILLISECONDS = 900;
 
 /** Curves worth a look, by their names in the bundle, with what they mean. */
 const SHOWN_CURVES = [
@@ -95,29 +92,9 @@ function RecordedCurves({ info, step }: { readonly info: ModelInfo; readonly ste
 
 function Replay({ info }: { readonly info: ModelInfo }) {
   const { index } = momentShown(info);
-  const last = info.moments.length - 1;
-  const isPlaying = useSignal(false);
-  useEffect(() => {
-    if (!isPlaying.value) return undefined;
-    if (index === last) {
-      isPlaying.value = false;
-      return undefined;
-    }
-    const timer = setTimeout(() => showMoment(info, index + 1), MOMENT_MILLISECONDS);
-    return () => clearTimeout(timer);
-  }, [isPlaying.value, index, info]);
-  const play = (): void => {
-    if (!isPlaying.value && index === last) showMoment(info, 0);
-    isPlaying.value = !isPlaying.value;
-  };
   return (
     <>
-      <div class="replay">
-        <button type="button" class="main" disabled={last === 0} onClick={play}>
-          {isPlaying.value ? 'Pause' : 'Play its training'}
-        </button>
-        <Moments info={info} />
-      </div>
+      <Moments info={info} />
       <p class="hint">
         Every point is the rule it read in one matrix, in the colour of the true rule, which it was
         never told. Watch colours part.
