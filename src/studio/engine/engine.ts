@@ -5,7 +5,7 @@
 import { encodePng } from '../../matrix/index.js';
 import { completedPicture, type Answer, type ConceptMeans } from '../../solver/index.js';
 import { placeOn } from './concept-range.js';
-import { exportMatrix, makeMatrix, type Matrix } from './matrices.js';
+import { exportMatrix, makeAnswerKey, makeMatrix, makeWorksheet, type Matrix } from './matrices.js';
 import { Model } from './model.js';
 import { packPictures, readFiles } from './pictures.js';
 import type {
@@ -189,6 +189,7 @@ export class Engine implements EngineApi {
       variant: 'i-raven',
       difficulty: 'standard',
       constraints: '',
+      edits: '',
     };
     return { spec, matrix: await this.matrix(spec) };
   }
@@ -207,6 +208,14 @@ export class Engine implements EngineApi {
     const framed = matrix.view.blank;
     const picture = completedPicture(panels, { framed, scale: 3 });
     return { name: 'matrix.png', type: 'image/png', bytes: encodePng(picture) };
+  }
+
+  worksheet(spec: SampledSpec, count: number): Promise<ExportedFile> {
+    return Promise.resolve(makeWorksheet(spec, count));
+  }
+
+  answerKey(specs: readonly SampledSpec[]): Promise<ExportedFile> {
+    return Promise.resolve(makeAnswerKey(specs));
   }
 }
 

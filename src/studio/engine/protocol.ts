@@ -2,7 +2,7 @@
  * What the page asks of the engine in its worker, as plain data. A matrix is named by a spec from which
  * it can be made again at any time, so that calls carry no state and a link can hold all of it.
  */
-import type { RuleAttribute, Variant } from '../../matrix/index.js';
+import type { Panel as PanelDescription, RuleAttribute, Variant } from '../../matrix/index.js';
 import type { Fit, HistoryCurve } from '../../solver/index.js';
 
 /** How much changes in a matrix. */
@@ -20,6 +20,8 @@ export interface SampledSpec {
   readonly difficulty: Difficulty;
   /** JSON of constraints of one's own, which replace the difficulty; empty without. */
   readonly constraints: string;
+  /** Panels changed by hand, as `writeEdits` has them; empty without. */
+  readonly edits: string;
 }
 
 /** A matrix of a person's own pictures. */
@@ -56,6 +58,12 @@ export interface MatrixView {
   readonly rules: readonly TrueRule[];
   /** Positions 1..9 of blank cells. */
   readonly blank: readonly number[];
+  /** Panels as data, for changing them; null for pictures. */
+  readonly described: readonly PanelDescription[] | null;
+  /** True rules that panels changed by hand no longer follow: `Size: progression +1`. */
+  readonly broken: readonly string[];
+  /** Rows of arithmetic on levels: `Size: 2 + 3 = 5, …`. */
+  readonly levels: readonly string[];
 }
 
 export interface ModelInfo {
@@ -265,6 +273,10 @@ export interface EngineApi {
   /** Pictures of a person as a packed text for `PictureSpec`. */
   readPictures(files: readonly GivenFile[]): Promise<string>;
   export(spec: MatrixSpec, format: ExportFormat): Promise<ExportedFile>;
+  /** So many matrices of this kind, from this one on, to print: a PDF with its key at the end. */
+  worksheet(spec: SampledSpec, count: number): Promise<ExportedFile>;
+  /** The answer file of matrices, as `crab generate --answers` writes it. */
+  answerKey(specs: readonly SampledSpec[]): Promise<ExportedFile>;
 }
 
 export type EngineMethod = keyof EngineApi;

@@ -98,6 +98,7 @@ export function TrainView() {
           )}
         </div>
       )}
+      {isLive && <Recording />}
     </div>
   );
 }
