@@ -1,6 +1,7 @@
 /** The frame of the page: name, tabs, the matrix to look at, the model's state, and the view. */
 import { useEffect } from 'preact/hooks';
 import { ConfigurationBar } from './parts/configuration-bar.js';
+import { KeepOffline } from './parts/keep-offline.js';
 import { Masthead } from './parts/masthead.js';
 import { MisfitNotice } from './parts/misfit-notice.js';
 import { ModelNotice } from './parts/model-notice.js';
@@ -67,6 +68,7 @@ export function App() {
         {isAboutMatrix && <PrintItem />}
       </main>
       <Footer />
+      <KeepOffline />
     </>
   );
 }

@@ -18,6 +18,7 @@ import {
   worksheetPdf,
 } from '../../src/matrix/index.js';
 import { CHROMIUM } from '../chromium.js';
+import { faultsInBothLooks } from './axe.js';
 import { pdfTexts } from '../matrix/pdf-texts.js';
 import { pixelsOf } from '../matrix/pixels.js';
 import {
@@ -136,6 +137,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await eventually(shows).toMatch(/circle/);
     await editor.getByLabel('Colour').selectOption({ label: 'black' });
     await eventually(shows).toMatch(/black circle/);
+    expect(await faultsInBothLooks(page)).toEqual([]);
     for (const place of ['A figure top left', 'A figure top right', 'A figure bottom left']) {
       const toggle = editor.getByLabel(place, { exact: true });
       if ((await toggle.getAttribute('aria-pressed')) === 'false') await toggle.press('Enter');

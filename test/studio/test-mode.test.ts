@@ -8,6 +8,7 @@ import { HUMAN_ACCURACY, sampleProblem, type Configuration } from '../../src/mat
 import { CHROMIUM } from '../chromium.js';
 import { crabInProcess } from '../cli/crab-in-process.js';
 import { scratchFolder } from '../scratch-folder.js';
+import { faultsInBothLooks } from './axe.js';
 import { eventually, openPage } from './browser.js';
 import { visitedSite } from './visited-site.js';
 
@@ -61,6 +62,7 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
         await page.getByRole('button', { name: 'I do not know' }).click();
         continue;
       }
+      if (i === 1) expect(await faultsInBothLooks(page)).toEqual([]);
       await page.keyboard.press(String(i === 1 ? (target % 8) + 1 : target));
       await eventually(() => item.locator('.candidate[aria-pressed=true]').count()).toBe(1);
       expect(await item.innerText()).not.toMatch(/right|wrong/i);
@@ -82,6 +84,8 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
     // There is a model for one of the two configurations.
     await eventually(() => line('CRAB')).toMatch(/\d of 2; no model here for 2/);
     await eventually(() => page.locator('[data-testid=answers] tbody tr').count()).toBe(4);
+
+    expect(await faultsInBothLooks(page)).toEqual([]);
 
     const responses = await saved(page, 'Responses', folder);
     const key = await saved(page, 'Answer key', folder);
@@ -108,6 +112,25 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
     const result = JSON.parse(graded) as GradeResult;
     expect(result.respondents).toMatchObject([{ name: 'Ada, 7', right: 2, answered: 3 }]);
     expect(errors).toEqual([]);
+  });
+
+  test('on a phone without motion it is answered by touch, and nothing is too wide', async () => {
+    const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+    const { page } = await openPage(await site.fresh({ ...phone, reducedMotion: 'reduce' }));
+    await page.goto(`${site.url}#tab=test&seed=${SEED}&set=center&count=1`);
+    const isNarrow = () =>
+      page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth');
+    await page.getByRole('button', { name: 'Begin' }).tap();
+    for (const button of ['Check', 'Start the test']) {
+      await page.locator('.candidate').nth(2).waitFor();
+      await eventually(isNarrow).toBe(true);
+      if (button === 'Check') await page.locator('.candidate').nth(2).tap();
+      await page.getByRole('button', { name: button }).tap();
+    }
+    await page.getByRole('region', { name: 'Item 1 of 1' }).locator('.candidate').first().tap();
+    await page.getByRole('button', { name: 'Next' }).tap();
+    await page.locator('[data-testid=scores]').waitFor();
+    await eventually(isNarrow).toBe(true);
   });
 
   test('the items of a link do not depend on who opens it', async () => {

@@ -21,6 +21,7 @@ import type {
   PlaneView,
   RuleView,
 } from './protocol.js';
+import { inPlainWords } from './load-faults.js';
 import { clusterLabels } from './plane-labels.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
 import { ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
@@ -109,17 +110,20 @@ export class Model {
       await warmUp(solver, signal);
       return new Model(name, solver);
     };
-    try {
-      return await loadOn(backend);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof MissingBundleError) {
-        throw new Error(`there is no model for ${name} here`, { cause: error });
+    // A browser may offer WebGPU that then fails; wasm runs everywhere. A damaged bundle fails again.
+    const attempts =
+      backend === 'auto' && 'gpu' in navigator ? [backend, 'wasm' as const] : [backend];
+    let failure: unknown;
+    for (const attempt of attempts) {
+      try {
+        return await loadOn(attempt);
+      } catch (error) {
+        signal.throwIfAborted();
+        failure = error;
+        if (error instanceof MissingBundleError) break;
       }
-      // A browser may offer WebGPU that then fails; wasm runs everywhere. A damaged bundle fails again.
-      if (backend !== 'auto' || !('gpu' in navigator)) throw error;
-      return loadOn('wasm');
     }
+    throw inPlainWords(failure, name, zoo);
   }
 
   ruleViews(answer: Answer): RuleView[] {

@@ -254,6 +254,8 @@ export type Imposed = Readonly<Record<number, readonly number[]>>;
 export interface EngineApi {
   matrix(spec: MatrixSpec): Promise<MatrixView>;
   load(name: string, backend: 'auto' | 'wasm' | 'webgpu'): Promise<ModelInfo>;
+  /** Downloads a model for use without a network, if it is not kept yet; says how far it is. */
+  keep(name: string): Promise<void>;
   solve(spec: MatrixSpec, missing: readonly number[], imposed: Imposed): Promise<AnswerView>;
   choose(spec: MatrixSpec): Promise<ChoiceView>;
   /** Images by sample, then by missing position. */
