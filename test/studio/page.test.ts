@@ -16,7 +16,7 @@ const TABS = ['play', 'erase', 'why', 'rules', 'make', 'test', 'train'];
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 /** Most that may shift while the page loads, as browsers measure it; 0.1 counts as good. */
 const MOST_SHIFT = 0.05;
-const MOST_BYTES = 300_000;
+const MOST_BYTES = 330_000;
 const MOST_FONT_BYTES = 130_000;
 
 /** A full state of each tab, so that everything it can show is judged. */
@@ -249,7 +249,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 });
 
-test('the built page is small: under 300 kB compressed, and its fonts under 130 kB', () => {
+test('the built page is small: under 330 kB compressed, and its fonts under 130 kB', () => {
   requirePage();
   const files = readdirSync(PAGE, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

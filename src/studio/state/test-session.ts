@@ -37,6 +37,9 @@ export interface Session {
   readonly models: Readonly<Record<number, number | null>>;
 }
 
+/** Who gave no name. */
+export const ANONYMOUS = 'anonymous';
+
 const STORAGE = 'crab-studio-test';
 const FRESH: Session = { phase: 'start', respondent: '', given: [], models: {} };
 

@@ -1,5 +1,5 @@
 /** One panel of the matrix to change: shape, size and colour of its figures, and where they are. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import {
   findLayout,
   levelsOf,
@@ -64,23 +64,28 @@ function SlotToggles({ edit, onEdit }: PartProps) {
     onEdit({ ...edit, slots: next.sort((a, b) => a - b) });
   };
   return (
-    <div
-      class="slots"
-      role="group"
-      aria-label="Where figures are"
-      style={`--side: ${Math.sqrt(slots.length)}`}
-    >
-      {slots.map((_, slot) => (
-        <button
-          key={slot}
-          type="button"
-          aria-pressed={edit.slots.includes(slot)}
-          aria-label={`A figure ${SLOT_NAMES[slots.length][slot]}`}
-          disabled={isLast(slot)}
-          title={isLast(slot) ? 'A panel has at least one figure' : SLOT_NAMES[slots.length][slot]}
-          onClick={() => flip(slot)}
-        />
-      ))}
+    <div class="field stacked">
+      <span>Where</span>
+      <div
+        class="slots"
+        role="group"
+        aria-label="Where figures are"
+        style={`--side: ${Math.sqrt(slots.length)}`}
+      >
+        {slots.map((_, slot) => (
+          <button
+            key={slot}
+            type="button"
+            aria-pressed={edit.slots.includes(slot)}
+            aria-label={`A figure ${SLOT_NAMES[slots.length][slot]}`}
+            disabled={isLast(slot)}
+            title={
+              isLast(slot) ? 'A panel has at least one figure' : SLOT_NAMES[slots.length][slot]
+            }
+            onClick={() => flip(slot)}
+          />
+        ))}
+      </div>
     </div>
   );
 }
@@ -96,16 +101,24 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
   const layout = findLayout(settings.value.layout);
   const components = matrix.described?.[position - 1].components ?? [];
   const edits = readEdits(settings.value.edits);
+  const place = useRef<HTMLElement>(null);
   const isChanged = edits.some(({ panel }) => panel === position);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key === 'Escape') onClose();
     };
+    // On a phone it lies below the matrix.
+    place.current?.scrollIntoView({ block: 'nearest' });
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
   }, []);
   return (
-    <section class="panel-editor" aria-label={`Panel ${position}`} data-testid="panel-editor">
+    <section
+      ref={place}
+      class="panel-editor"
+      aria-label={`Panel ${position}`}
+      data-testid="panel-editor"
+    >
       <div class="score-head">
         <h2>{position === 9 ? 'Panel 9, the answer' : `Panel ${position}`}</h2>
         <button type="button" class="quiet" onClick={onClose}>

@@ -95,7 +95,10 @@ export function ItemStep() {
       answerItem({ choice: picked.value, milliseconds, answer: matrix.target + 1 });
     }
   };
-  useEffect(() => place.current?.focus(), []);
+  useEffect(() => {
+    scrollTo(0, 0);
+    place.current?.focus({ preventScroll: true });
+  }, []);
   const onKey = (event: KeyboardEvent): void => {
     if (/^[1-8]$/.test(event.key) && !told.value) picked.value = Number(event.key);
     const onButton = event.target instanceof HTMLButtonElement;

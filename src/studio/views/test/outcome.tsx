@@ -1,7 +1,9 @@
 /** The end of a test: the score beside people and CRAB, every item with its time, and the tables. */
+import { useEffect } from 'preact/hooks';
 import { saveFile } from '../../parts/save-file.js';
 import { engine, settings } from '../../state/store.js';
 import {
+  ANONYMOUS,
   humanPercent,
   items,
   responsesCsv,
@@ -25,10 +27,10 @@ function Line({ name, share, detail }: { name: string; share: number | null; det
     <tr data-who={name}>
       <th scope="row">{name}</th>
       <td class="figure">{share === null ? '–' : percent(share)}</td>
-      <td>
+      <td class="bar">
         <meter min={0} max={1} value={share ?? 0} aria-hidden="true" />
       </td>
-      <td class="aside">{detail}</td>
+      <td class="detail">{detail}</td>
     </tr>
   );
 }
@@ -53,7 +55,7 @@ function Scores() {
         <Line
           name="People"
           share={humanPercent(testLayouts) / 100}
-          detail="on RAVEN’s problems of these configurations (Zhang et al. 2019)"
+          detail="on such problems of RAVEN (Zhang et al. 2019)"
         />
         <Line
           name="CRAB"
@@ -110,14 +112,16 @@ const saveKey = async (): Promise<void> =>
   saveFile(await engine.answerKey(items.peek().map(({ spec }) => spec)));
 
 export function Outcome() {
+  const name = session.value.respondent;
+  useEffect(() => scrollTo(0, 0), []);
   const times = session.value.given.map(({ milliseconds }) => milliseconds);
   return (
     <section class="test-outcome" aria-label="Result">
-      <h2>Done, {session.value.respondent}</h2>
+      <h2>Done{name === ANONYMOUS ? '' : `, ${name}`}</h2>
       <Scores />
       <p class="hint">
-        {seconds(times.reduce((sum, each) => sum + each, 0))} in all, {seconds(median(times))} for
-        half of the items or more.
+        {seconds(times.reduce((sum, each) => sum + each, 0))} in all; the median item took{' '}
+        {seconds(median(times))}.
       </p>
       <div class="actions">
         <button type="button" class="main" onClick={saveResponses}>

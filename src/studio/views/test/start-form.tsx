@@ -5,7 +5,7 @@ import { CONFIGURATIONS } from '../../../matrix/index.js';
 import { ShareButton } from '../../parts/share-button.js';
 import { LayoutIcon } from '../../parts/icons.js';
 import { change, settings } from '../../state/store.js';
-import { begin, items } from '../../state/test-session.js';
+import { ANONYMOUS, begin, items } from '../../state/test-session.js';
 
 /** A whole number of a field, kept within bounds; what is none leaves the old one. */
 function numberOf(input: HTMLInputElement, least: number, most: number, before: number): number {
@@ -54,7 +54,7 @@ export function StartForm() {
       class="test-start"
       onSubmit={(event) => {
         event.preventDefault();
-        begin(respondent.value.trim() || 'anonymous');
+        begin(respondent.value.trim() || ANONYMOUS);
       }}
     >
       <p class="hint">
