@@ -52,12 +52,12 @@ for (let round = 0; round < ROUNDS; round++) {
     await page.locator('.footer', { hasText: name }).waitFor();
     await modelReady(page);
     await page.waitForLoadState('networkidle');
-    console.log(`${round + 1} ${name}: ${largestRenderer().toFixed(0)} MB`);
+    process.stdout.write(`${round + 1} ${name}: ${largestRenderer().toFixed(0)} MB\n`);
   }
 }
 const own = await page.evaluate<number>(
   'performance.measureUserAgentSpecificMemory().then(({ bytes }) => bytes)',
 );
-console.log(`held by the page itself: ${(own / MEBI).toFixed(0)} MB`);
+process.stdout.write(`held by the page itself: ${(own / MEBI).toFixed(0)} MB\n`);
 await browser.close();
 await host.close();
