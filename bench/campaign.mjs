@@ -7,11 +7,13 @@
  *
  *   { "systems": ["scl"], "presets": ["paper"], "configurations": ["center", …] or "all",
  *     "tag": "context-blind" (optional), "train": [flags of crab train],
- *     "evaluate": [flags of crab evaluate], "export": [flags of crab export] (optional) }
+ *     "evaluate": [flags of crab evaluate], "export": [flags of crab export] (optional),
+ *     "pictures": [flags of crab report --pictures] (optional) }
  *
  * For each training DIR gets NAME.json (what crab evaluate --measured writes), NAME.tar (the bundle, if it is
- * exported) and logs/NAME.log. The run itself is deleted once its results are there. When the seconds are over, trainings stop as on Ctrl-C and are measured as
- * they are; those that have not begun are left out. Needs the built package (`npm run build`).
+ * exported), NAME.answers.json (what it paints, for crab report --pictures) and logs/NAME.log. The run itself
+ * is deleted once its results are there. When the seconds are over, trainings stop as on Ctrl-C and are
+ * measured as they are; those that have not begun are left out. Needs the built package (`npm run build`).
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -76,7 +78,7 @@ function crab(args, log, note) {
 }
 
 /** Trains one; what follows does not keep the next training waiting. */
-async function carryOut({ name, flags, train, evaluate = [], export: exported }) {
+async function carryOut({ name, flags, train, evaluate = [], export: exported, pictures }) {
   const log = openSync(path.join(out, 'logs', `${name}.log`), 'w');
   const run = path.join(runs, name);
   const bundle = path.join(runs, `${name}-bundle`);
@@ -100,10 +102,15 @@ async function carryOut({ name, flags, train, evaluate = [], export: exported })
     execFileSync('tar', ['-cf', path.join(out, `${name}.tar`), '-C', bundle, '.']);
     return true;
   };
+  const painted = async () => {
+    if (pictures === undefined) return true;
+    const saved = ['--save', path.join(out, `${name}.answers.json`)];
+    return (await step('report', ['--pictures', run, ...saved, ...device, ...pictures])) === 0;
+  };
   const finish = async (code) => {
     // 130: stopped at the deadline, with what it has learned saved.
     const trained = code === 0 || code === 130;
-    const results = trained ? await Promise.all([measure(), bundled()]) : [false];
+    const results = trained ? await Promise.all([measure(), bundled(), painted()]) : [false];
     for (const folder of [run, bundle]) rmSync(folder, { recursive: true, force: true });
     if (results.includes(false)) failed.push(name);
     done++;

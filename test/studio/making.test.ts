@@ -190,6 +190,8 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     for (const part of ['.tabs', '.masthead', '.configuration', '.stage', '.side', '.footer']) {
       expect([part, await page.locator(part).isVisible()]).toEqual([part, false]);
     }
+    const sheets = (await page.pdf({ format: 'A4' })).toString('latin1');
+    expect(sheets.match(/\/Type \/Page\b(?!s)/g)).toHaveLength(1);
     await page.emulateMedia({ media: 'screen' });
     await page.locator('.stage').waitFor();
   });
