@@ -6,7 +6,9 @@
 import { ArgumentError } from '../base/index.js';
 import { ortBackend, type Backend } from './backend.js';
 import {
+  BUNDLE_SYSTEMS,
   MANIFEST_FILE,
+  openBundle,
   type BundleFile,
   type BundleProgress,
   type BundleSource,
@@ -160,8 +162,13 @@ export function urlSource(base: URL, cache: FileCache | null, signal?: AbortSign
   };
 }
 
-/** Names of bundles, as opposed to paths and URLs. */
-export const isBundleName = (location: string): boolean => /^[a-z0-9][a-z0-9-]*$/.test(location);
+/** Names of bundles, as opposed to paths and URLs: `center`, or of another system `transformer/center`. */
+export function isBundleName(location: string): boolean {
+  const [name, ...systems] = location.split('/').reverse();
+  const isNamed =
+    systems.length === 0 || (systems.length === 1 && BUNDLE_SYSTEMS.includes(systems[0]));
+  return isNamed && /^[a-z0-9][a-z0-9-]*$/.test(name);
+}
 
 /** Where a name, path or URL points to from a page. */
 export function bundleUrl(location: string, zoo = 'zoo/'): URL {
@@ -173,6 +180,16 @@ export function bundleUrl(location: string, zoo = 'zoo/'): URL {
   } catch {
     throw new ArgumentError(`${location}: expected the name or the address of a bundle`);
   }
+}
+
+/** Reads and verifies a bundle so that it is kept for the next time, without loading it. */
+export async function keepBundle(
+  location: string,
+  { zoo, signal, onProgress }: Pick<LoadOptions, 'zoo' | 'signal' | 'onProgress'> = {},
+): Promise<void> {
+  const cache = await pageCache();
+  if (cache === null) throw new BundleError('this browser keeps no files for pages here');
+  await openBundle(urlSource(bundleUrl(location, zoo), cache, signal), signal, onProgress);
 }
 
 /** ONNX Runtime for browsers. */

@@ -4,8 +4,10 @@ import path from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
-import { Solver } from '../../src/solver/node.js';
+import type { ZooIndex } from '../../src/protocol/index.js';
+import { Solver, writeBundle } from '../../src/solver/node.js';
 import { scratchFolder } from '../scratch-folder.js';
+import { randomBundle } from '../solver/random-model.js';
 import { ask, INDEX, json, makeSite, raw, SCRIPT, SECRET, statusOf, type Site } from './site.js';
 
 const folder = scratchFolder();
@@ -62,6 +64,49 @@ describe('files of the page', () => {
     expect(brotli.headers['content-type']).toBe(plain.headers['content-type']);
     expect(plain.headers.vary).toBe('accept-encoding');
     expect(new Set([plain, brotli, gzip].map(({ headers }) => headers.etag)).size).toBe(3);
+  });
+
+  test('large files without a copy are compressed, once, and with the headers of it', async () => {
+    const text = `globalThis.zeros = '${'0'.repeat(50_000)}';\n`;
+    const file = path.join(site.page, 'assets/large.js');
+    await writeFile(file, text);
+    const target = '/assets/large.js';
+    const taking = (encodings: string) => ({ headers: { 'accept-encoding': encodings } });
+    const plain = await ask(port, target);
+    const brotli = await ask(port, target, taking('gzip, deflate, br'));
+    const gzip = await ask(port, target, taking('gzip'));
+    expect(plain.body.toString()).toBe(text);
+    expect(brotliDecompressSync(brotli.body).toString()).toBe(text);
+    expect(gunzipSync(gzip.body).toString()).toBe(text);
+    expect([plain, brotli, gzip].map(({ headers }) => headers['content-encoding'])).toEqual([
+      undefined,
+      'br',
+      'gzip',
+    ]);
+    for (const { headers, body } of [plain, brotli, gzip]) {
+      expect(headers['content-length']).toBe(String(body.length));
+      expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
+      expect(headers.vary).toBe('accept-encoding');
+    }
+    expect(brotli.body.length).toBeLessThan(1000);
+    expect(new Set([plain, brotli, gzip].map(({ headers }) => headers.etag)).size).toBe(3);
+    // Asked again: from memory, and not at all if the browser has it.
+    expect((await ask(port, target, taking('br'))).body).toEqual(brotli.body);
+    const head = await ask(port, target, { method: 'HEAD', ...taking('br') });
+    expect(head.headers['content-length']).toBe(brotli.headers['content-length']);
+    expect(head.body).toHaveLength(0);
+    const known = { 'accept-encoding': 'br', 'if-none-match': String(brotli.headers.etag) };
+    expect((await ask(port, target, { headers: known })).status).toBe(304);
+    // A changed file is compressed anew.
+    await writeFile(file, `${text}// more\n`);
+    const changed = await ask(port, target, taking('br'));
+    expect(brotliDecompressSync(changed.body).toString()).toBe(`${text}// more\n`);
+    // Weights and small files go as they are.
+    const onnx = await ask(port, '/zoo/center/encoder.onnx', taking('br'));
+    expect(onnx.headers['content-encoding']).toBeUndefined();
+    expect((await ask(port, '/assets/plain.css', taking('br'))).headers['content-encoding']).toBe(
+      undefined,
+    );
   });
 
   test('what has not changed is not sent again', async () => {
@@ -180,6 +225,35 @@ describe('models', () => {
     const solver = await Solver.load(`${studio.url}zoo/center`, { cache: false });
     expect(solver.manifest.configuration).toBe('center');
     await solver.dispose();
+  });
+
+  test('models of other systems are listed apart, and a solver loads one by its folder', async () => {
+    const home = path.join(folder, 'two-systems');
+    await makeSite(home);
+    const zoo = path.join(home, 'zoo');
+    const { manifest, files } = randomBundle();
+    await writeBundle(
+      path.join(zoo, 'transformer/center'),
+      { ...manifest, system: 'transformer' },
+      files,
+    );
+    const other = await startStudio({ ...site, zoo });
+    const list = json<ZooIndex>(await ask(other.port, '/zoo/index.json'));
+    expect(list.bundles.map(({ name }) => name)).toEqual(['center']);
+    expect(list.others).toMatchObject([
+      { name: 'transformer/center', system: 'transformer', configuration: 'center' },
+    ]);
+    const solver = await Solver.load(`${other.url}zoo/transformer/center`, { cache: false });
+    expect(solver.manifest.system).toBe('transformer');
+    await solver.dispose();
+    expect((await ask(other.port, '/zoo/elsewhere/center/bundle.json')).status).toBe(404);
+    await other.close();
+    const known = await Solver.load('transformer/center', { zoo });
+    expect(known.manifest.system).toBe('transformer');
+    await known.dispose();
+    await expect(Solver.load('transformer/left-right', { zoo })).rejects.toThrow(
+      /nor a bundle of the zoo \(center, transformer\/center\)/,
+    );
   });
 
   test('a damaged manifest is left out, a missing folder is an empty zoo', async () => {
