@@ -66,7 +66,9 @@ function candidatesBeside(boxes: readonly Box[], cells: readonly Box[], size: nu
       cells.every((cell) => areApart(box, cell)),
   );
   // A square drawn in a candidate is none.
-  const outer = apart.filter((box) => !apart.some((other) => other !== box && isWithin(box, other)));
+  const outer = apart.filter(
+    (box) => !apart.some((other) => other !== box && isWithin(box, other)),
+  );
   const tolerance = 0.06 * size;
   const groups = outer.map(({ right, left }) =>
     outer.filter((box) => alike(widthOf(box), right - left, tolerance)),
@@ -138,4 +140,3 @@ function triples(values: readonly number[], tolerance: number): number[][] {
   });
   return found;
 }
-

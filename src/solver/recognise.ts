@@ -4,6 +4,7 @@
  * Panels that cannot be read are left as they are.
  */
 import {
+  ALL_LAYOUTS,
   FigureFinder,
   findConfiguration,
   inkOf,
@@ -14,6 +15,7 @@ import {
 } from '../matrix/index.js';
 import { redrawingError } from './familiarity.js';
 import type { Panel } from './panels.js';
+import type { ProblemInput } from './problem-input.js';
 
 export interface Recognised {
   readonly layout: ConfigurationLayout;
@@ -25,7 +27,7 @@ export interface Recognised {
 }
 
 /** A panel is drawn anew if its figures explain this much of its ink ... */
-const READABLE = 0.8;
+const READABLE = 0.35;
 /** ... and its drawing is further off than this, in mean squared difference. */
 const SAME_STYLE = 0.002;
 
@@ -47,13 +49,13 @@ function anew(layout: ConfigurationLayout, panel: Panel, read: ReadFigures): Pan
   return redrawingError(panel, drawn) < SAME_STYLE ? panel : drawn;
 }
 
-/** What the panels of a picture are, among some layouts; null if they are of none. */
-export function recognise(
-  { panels, candidates }: Pick<Recognised, 'panels' | 'candidates'>,
-  among?: readonly ConfigurationLayout[],
-): Recognised | null {
+/** What the panels of a picture are; null if they are of no configuration. */
+export function recognise({
+  panels,
+  candidates,
+}: Pick<Recognised, 'panels' | 'candidates'>): Recognised | null {
   const given = panels.filter((panel) => panel !== null);
-  const layout = findConfiguration(given, among)?.layout;
+  const layout = findConfiguration(given)?.layout;
   if (layout === undefined) return null;
   const all = [...given, ...candidates];
   const read = readPanels(layout, all);
@@ -65,4 +67,28 @@ export function recognise(
     candidates: drawn.slice(given.length),
     redrawn: drawn.filter((panel, i) => panel !== all[i]).length,
   };
+}
+
+/** A problem and what it was recognised as. */
+export interface RecognisedProblem {
+  /** Null if its panels are of no configuration. */
+  readonly layout: ConfigurationLayout | null;
+  /** The problem, with panels in another style drawn anew. */
+  readonly problem: ProblemInput;
+  readonly redrawn: number;
+}
+
+/** Recognises a problem: a RAVEN file tells its configuration itself, and its panels tell of noise. */
+export function recogniseProblem(problem: ProblemInput): RecognisedProblem {
+  const { configurations } = problem;
+  if (configurations === null) {
+    const found = recognise(problem);
+    if (found === null) return { layout: null, problem, redrawn: 0 };
+    const { layout, panels, candidates, redrawn } = found;
+    return { layout, problem: { ...problem, panels, candidates }, redrawn };
+  }
+  const told = ALL_LAYOUTS.filter(({ configuration }) => configurations.includes(configuration));
+  const given = problem.panels.filter((panel) => panel !== null);
+  const layout = findConfiguration(given, told)?.layout ?? told.at(0) ?? null;
+  return { layout, problem, redrawn: 0 };
 }
