@@ -12,12 +12,16 @@ export interface FoundConfiguration {
   readonly layout: ConfigurationLayout;
   /** Share of all squared ink that the best figures in its places explain: at most 1. */
   readonly explained: number;
+  /** Squared ink of a pixel that is left, in the mean. */
+  readonly left: number;
 }
 
 /** Coarse, so that a blurred or slightly moved picture is recognised as well. */
 const SIDE = 32;
-/** From this share on a configuration is recognised. */
+/** From this share on a configuration is recognised ... */
 const LEAST_EXPLAINED = 0.6;
+/** ... if no more than this is left: dark all over, as photographs are, is no matrix. */
+const MOST_LEFT = 0.03;
 /** From this share on nobody looks for noise in what has no grid. */
 const SURELY_EXPLAINED = 0.85;
 /** Figures that may differ in a panel always explain a little more; noise explains more than this. */
@@ -26,7 +30,7 @@ const NOISE_EXPLAINS = 0.01;
 /** Made when a layout is first looked for. */
 const finders = new Map<ConfigurationLayout, FigureFinder>();
 
-function explainedBy(layout: ConfigurationLayout, inks: readonly Float32Array[]): number {
+function tryLayout(layout: ConfigurationLayout, inks: readonly Float32Array[]): FoundConfiguration {
   const finder = finders.get(layout) ?? new FigureFinder(layout, { side: SIDE, truncated: true });
   finders.set(layout, finder);
   let [gain, all] = [0, 0];
@@ -34,7 +38,8 @@ function explainedBy(layout: ConfigurationLayout, inks: readonly Float32Array[])
     gain += explained * ink;
     all += ink;
   }
-  return all === 0 ? 0 : gain / all;
+  const pixels = inks.length * SIDE * SIDE;
+  return { layout, explained: all === 0 ? 0 : gain / all, left: (all - gain) / pixels };
 }
 
 const byExplained = (a: FoundConfiguration, b: FoundConfiguration): number =>
@@ -60,10 +65,7 @@ export function findConfiguration(
   among: readonly ConfigurationLayout[] = ALL_LAYOUTS,
 ): FoundConfiguration | null {
   const inks = panels.map((panel) => inkOf(panel, SIDE));
-  const tried = (layout: ConfigurationLayout): FoundConfiguration => ({
-    layout,
-    explained: explainedBy(layout, inks),
-  });
+  const tried = (layout: ConfigurationLayout): FoundConfiguration => tryLayout(layout, inks);
   const plain = among
     .filter(({ noisy }) => !noisy)
     .map(tried)
@@ -76,5 +78,6 @@ export function findConfiguration(
     .at(0);
   const least = (plain?.explained ?? -Infinity) + NOISE_EXPLAINS;
   const best = noisy !== undefined && noisy.explained > least ? noisy : plain;
-  return best === undefined || best.explained < LEAST_EXPLAINED ? null : best;
+  const isKnown = best !== undefined && best.explained >= LEAST_EXPLAINED && best.left <= MOST_LEFT;
+  return isKnown ? best : null;
 }
