@@ -33,6 +33,8 @@ const OUTLINE = 0.93;
 /** Of so many pixels of a side one may lie between a box's edge and its line. */
 const WAVER = 64;
 const INK = 0.15;
+/** Pixels of a cell along each axis that tell the shade of its paper. */
+const SAMPLED_SIDE = 64;
 /** Ink of a frame, which a scan may have spread over several rows. */
 const FRAME_INK = 0.06;
 /** Rows without a line that may lie outside of a frame or between its two lines. */
@@ -232,30 +234,41 @@ function isClearCut(
   });
 }
 
-/** Share of pixels with ink of one row or column of a region. */
+/** Share of pixels of one row or column of a region that are darker than a shade. */
 function lineShare(
   { width, data }: GreyImage,
   region: Box,
   at: number,
   across: boolean,
-  ink = INK,
+  shade = 1 - INK,
 ): number {
   const [from, to] = across ? [region.top, region.bottom] : [region.left, region.right];
   let dark = 0;
   for (let i = from; i < to; i++) {
-    dark += Number(data[across ? i * width + at : at * width + i] < 1 - ink);
+    dark += Number(data[across ? i * width + at : at * width + i] < shade);
   }
   return dark / (to - from);
+}
+
+/** The shade of the paper of a cell: nearly the lightest, of which there is much. */
+function paperOf({ width, data }: GreyImage, box: Box): number {
+  const step = Math.ceil(widthOf(box) / SAMPLED_SIDE);
+  const values: number[] = [];
+  for (let y = box.top; y < box.bottom; y += step) {
+    for (let x = box.left; x < box.right; x += step) values.push(data[y * width + x]);
+  }
+  return values.sort((a, b) => a - b)[Math.floor(0.9 * values.length)];
 }
 
 /** The box without the frame around it. */
 function withoutFrame(image: GreyImage, box: Box): Box {
   const most = Math.ceil(0.08 * widthOf(box));
+  const shade = paperOf(image, box) - FRAME_INK;
   /** Rows or columns from an edge inwards that belong to the frame. */
   const depth = (edge: number, inwards: 1 | -1, across: boolean): number => {
     let framed = 0;
     for (let i = 0; i < most && i <= framed + FRAME_GAP; i++) {
-      if (lineShare(image, box, edge + i * inwards, across, FRAME_INK) > 0.85) framed = i + 1;
+      if (lineShare(image, box, edge + i * inwards, across, shade) > 0.85) framed = i + 1;
     }
     return framed;
   };
