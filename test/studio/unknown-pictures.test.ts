@@ -61,10 +61,12 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
       await page.locator('.stage .cell.imagined canvas').waitFor();
       expect(await notice.count()).toBe(0);
     }
-    // The picture of a whole matrix had its candidates, and the right one is chosen.
+    // The picture of a whole matrix had candidates, and the right one is chosen.
     const target = handedProblem('grid-2x2').target + 1;
     await page.locator('.tabs a[href*="tab=play"]').click();
-    await page.locator(`.candidates button:nth-of-type(${target})`).first().waitFor();
+    const candidate = page.locator(`[data-candidate="${target}"]`);
+    await candidate.click();
+    await eventually(() => candidate.locator('.tag').allInnerTexts()).toEqual(['you', 'CRAB']);
     expect(errors).toEqual([]);
   });
 
