@@ -1,7 +1,8 @@
 /**
  * How often the configuration of fresh problems is found from their pictures, and how long that takes.
  *
- *     npx tsx bench/recognise.ts [--count 500] [--seed 20261117] [--as panels,sheets] [--json FILE]
+ *     npx tsx bench/recognise.ts [--count 500] [--seed 20261117] [--as panels,sheets] [--config all]
+ *         [--json FILE]
  *
  * Panels are those the models see; sheets are PNG pictures of whole problems, read as a person's own. The
  * bar is 99% of each configuration and form. Times are of the processor, for all given panels of a problem.
@@ -27,10 +28,15 @@ const { values } = parseArgs({
     count: { type: 'string', default: '500' },
     seed: { type: 'string', default: '20261117' },
     as: { type: 'string', default: 'panels,sheets' },
+    config: { type: 'string', default: 'all' },
     json: { type: 'string' },
   },
 });
 const [count, seed] = [Number(values.count), Number(values.seed)];
+
+const wanted = CONFIGURATIONS.filter(
+  (name) => values.config === 'all' || values.config.split(',').includes(name),
+);
 
 const FORMS: Readonly<Record<string, (problem: Problem) => Float32Array[]>> = {
   panels: (problem) => {
@@ -51,7 +57,7 @@ const milliseconds = (): number => {
 };
 
 const rows = values.as.split(',').flatMap((form) =>
-  CONFIGURATIONS.map((configuration) => {
+  wanted.map((configuration) => {
     let [right, refused, least, spent] = [0, 0, 1, 0];
     for (let index = 0; index < count; index++) {
       const panels = FORMS[form](sampleProblem({ configuration, seed, index }));
