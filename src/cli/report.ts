@@ -10,19 +10,18 @@ import {
   writeZooCards,
 } from '../lab/index.js';
 import { ALL_LAYOUTS, findLayout, VARIANTS } from '../matrix/index.js';
-import type { Device } from '../torch/index.js';
 import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { sentenceOf } from './sentences.js';
 import { deviceOption, problemsOption, readMetrics, repeatsOption } from './measuring.js';
 import { requireInput, requireOutputFolder } from './paths.js';
 import { startProgress } from './progress.js';
+import { reportPictures, type PictureOptions } from './report-pictures.js';
 import { percent, table } from './text.js';
 
-interface Options {
+interface Options extends PictureOptions {
   answerSets?: string | true;
   zoo?: string | true;
-  out: string;
   data?: string[];
   docs?: string;
   cards?: boolean;
@@ -30,9 +29,6 @@ interface Options {
   metrics?: string;
   problems?: number;
   repeats?: number;
-  device?: Device;
-  json?: boolean;
-  quiet?: boolean;
 }
 
 const EXAMPLES = `
@@ -54,6 +50,12 @@ Examples:
   crab report --zoo my-bundles --cards
   crab report --answer-sets center
 
+--pictures draws answers-1-missing and answers-2-missing (SVG and PNG) into --out: the same problems,
+completed by each model given. A machine that cannot draw keeps answers with --save; the files are models
+to --pictures later:
+  crab report --pictures runs/center-anp --save anp.json
+  crab report --pictures zoo/center transformer/center anp.json --out docs/images/answers
+
 --answer-sets measures no model but the candidates: how often the answer is the one with the most common
 values, and how often a small network finds it that was trained with answers and never saw a context.
 Chance is 12.5%; --count problems of each are tested (default: 2000).`;
@@ -65,6 +67,13 @@ export function define(command: Command, signal: AbortSignal): void {
       '--answer-sets [config]',
       'how far candidates give the answer away, by variant: all configurations, or one',
     )
+    .option(
+      '--pictures <model...>',
+      'only pictures of answers at any position, a row for each system: runs, bundles, saved answers',
+    )
+    .option('--save <file>', 'with --pictures of one model: keep its answers as JSON, draw nothing')
+    .option('--examples <n>', 'with --pictures: problems of each configuration', wholeNumber(1, 20))
+    .option('--seed <n>', 'with --pictures: of the problems', wholeNumber(0))
     .option('--out <folder>', 'folder to write', 'report')
     .option('--data <folder...>', 'folders of RAVEN, or of sets (raven_center_single.npz)')
     .option(
@@ -126,6 +135,7 @@ async function reportAnswerSets(options: Options, signal: AbortSignal): Promise<
 }
 
 async function run(options: Options, signal: AbortSignal): Promise<void> {
+  if (options.pictures !== undefined) return reportPictures(options, signal);
   if (options.answerSets !== undefined) {
     if (options.zoo !== undefined)
       throw new UsageError('--answer-sets and --zoo: give one of them');
@@ -133,7 +143,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   }
   if (options.zoo === undefined) {
     throw new UsageError(
-      'say what to report on: --zoo, --zoo with a folder of models, or --answer-sets',
+      'say what to report on: --zoo, --zoo with a folder of models, --pictures or --answer-sets',
     );
   }
   const metrics = options.metrics === undefined ? undefined : readMetrics(options.metrics);

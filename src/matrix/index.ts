@@ -109,6 +109,7 @@ export {
   CANDIDATES,
   encodeSet,
   imagesToBatch,
+  joinBatches,
   MATRIX_PIXELS,
   openSetFrom,
   problemIntoBatch,

@@ -3,6 +3,7 @@ export { answerSelectionFigure } from './answer-selection.js';
 export type { SelectionCandidate, SelectionExample } from './answer-selection.js';
 export { arbitraryPositionsFigure } from './arbitrary-positions.js';
 export type { CompletedExample, Completion } from './arbitrary-positions.js';
+export { systemAnswersFigure, type AnswersColumn, type AnswersRow } from './system-answers.js';
 export { conceptsFigure, type ConceptRow, type ConceptsData } from './concepts.js';
 export { toSvg, type Drawing, type Figure } from './drawing.js';
 export { gsaFigure, gsaWays, type GsaSeries } from './gsa.js';
