@@ -263,7 +263,8 @@ function paperOf({ width, data }: GreyImage, box: Box): number {
 /** The box without the frame around it. */
 function withoutFrame(image: GreyImage, box: Box): Box {
   const most = Math.ceil(0.08 * widthOf(box));
-  const shade = paperOf(image, box) - FRAME_INK;
+  // A cell that is dark all over has no paper: there the frame may be lighter.
+  const shade = Math.max(0.5, paperOf(image, box)) - FRAME_INK;
   /** Rows or columns from an edge inwards that belong to the frame. */
   const depth = (edge: number, inwards: 1 | -1, across: boolean): number => {
     let framed = 0;
