@@ -63,7 +63,8 @@ const waiting = plan.filter(({ name }) => words.some((word) => name.includes(wor
 const planned = waiting.length;
 const failed = [];
 let done = 0;
-const training = new Set();
+/** Each process that trains, with the most others that trained beside it. */
+const training = new Map();
 const finishing = [];
 
 /** Runs the command with its output in a log; resolves with its exit code. */
@@ -84,7 +85,7 @@ async function carryOut({ name, flags, train, evaluate = [], export: exported, p
   const bundle = path.join(runs, `${name}-bundle`);
   const device = ['--device', values.device];
   const begun = seconds();
-  const beside = training.size;
+  let beside = 0;
   const times = [];
   const step = async (what, args, note) => {
     const from = seconds();
@@ -122,8 +123,10 @@ async function carryOut({ name, flags, train, evaluate = [], export: exported, p
   let child;
   const code = await step('train', [...flags, ...device, ...train, '--out', run], (process_) => {
     child = process_;
-    training.add(child);
+    training.set(child, 0);
+    for (const [each, most] of training) training.set(each, Math.max(most, training.size - 1));
   });
+  beside = training.get(child);
   training.delete(child);
   finishing.push(finish(code));
 }
@@ -134,7 +137,7 @@ async function lane() {
 
 mkdirSync(path.join(out, 'logs'), { recursive: true });
 const stop = setTimeout(() => {
-  for (const child of training) child.kill('SIGINT');
+  for (const child of training.keys()) child.kill('SIGINT');
 }, deadline * 1000);
 await Promise.all(Array.from({ length: Number(values['at-once']) }, lane));
 clearTimeout(stop);

@@ -1,5 +1,6 @@
 /** `crab report`: evaluates every model of a zoo and writes pages about them. */
 import type { Command } from 'commander';
+import path from 'node:path';
 import {
   answerSetReport,
   FRESH_COUNTS,
@@ -7,6 +8,7 @@ import {
   reportZoo,
   summaryJson,
   summaryText,
+  updateResults,
   writeZooCards,
 } from '../lab/index.js';
 import { ALL_LAYOUTS, findLayout, VARIANTS } from '../matrix/index.js';
@@ -25,6 +27,7 @@ interface Options extends PictureOptions {
   data?: string[];
   docs?: string;
   cards?: boolean;
+  systems?: boolean;
   count?: number;
   metrics?: string;
   problems?: number;
@@ -41,6 +44,8 @@ need libtorch): each system and preset has its rows. A model that cannot be open
 the command ends with 1; with --docs nothing is measured then.
 With --docs, also the tables of the documents and a card of each model, README.md in its folder, and one
 of the zoo. With --cards nothing is measured: cards are written from the bundles and what --docs keeps.
+With --systems nothing is measured either: the tables of --docs and the figures that compare systems are
+written from its measured/ and measured/systems/, whose files crab evaluate --measured makes.
 
 Examples:
   crab report --zoo
@@ -48,6 +53,7 @@ Examples:
   crab report --zoo my-bundles --count 500 --metrics sa,gsa --out report
   crab report --zoo --docs docs
   crab report --zoo my-bundles --cards
+  crab report --systems --docs docs
   crab report --answer-sets center
 
 --pictures draws answers-1-missing and answers-2-missing (SVG and PNG) into --out: the same problems,
@@ -86,6 +92,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .addOption(repeatsOption())
     .addOption(deviceOption())
     .option('--docs <folder>', 'also fill results.md and measured/ of this folder, and the cards')
+    .option('--systems', 'only write tables and figures that compare systems, measuring nothing')
     .option('--cards', 'only write the cards of the models, measuring nothing')
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
@@ -95,11 +102,33 @@ export function define(command: Command, signal: AbortSignal): void {
 
 const MEASURING = ['data', 'count', 'metrics', 'problems', 'repeats', 'device'] as const;
 
-async function writeCards(options: Options, signal: AbortSignal): Promise<void> {
+/** Refuses what would be measured, and a second thing to report on. */
+function requireAlone(flag: '--cards' | '--systems', options: Options): void {
   const asked = MEASURING.find((name) => options[name] !== undefined);
   if (asked !== undefined) {
-    throw new UsageError(`--cards measures nothing: leave --${asked} out, or --cards`);
+    throw new UsageError(`${flag} measures nothing: leave --${asked} out, or ${flag}`);
   }
+}
+
+/** `--systems`: what the documents keep, as tables and figures. */
+async function reportSystems(options: Options): Promise<void> {
+  const { docs } = options;
+  requireAlone('--systems', options);
+  if (options.zoo !== undefined) throw new UsageError('--systems and --zoo: give one of them');
+  if (docs === undefined) throw new UsageError('--systems needs --docs, a folder of documents');
+  await requireInput('--docs', path.join(docs, 'results.md'));
+  const { changed, figures, trainings } = await updateResults(docs);
+  const words = [
+    `${trainings} ${trainings === 1 ? 'training' : 'trainings'}`,
+    `results.md ${changed ? 'written' : 'is up to date'}`,
+    ...figures,
+  ];
+  const told = { trainings, changed, figures };
+  process.stdout.write(options.json ? `${JSON.stringify(told)}\n` : `${words.join('\n')}\n`);
+}
+
+async function writeCards(options: Options, signal: AbortSignal): Promise<void> {
+  requireAlone('--cards', options);
   const zoo = options.zoo === true ? undefined : options.zoo;
   const cards = await writeZooCards({ zoo, docs: options.docs, signal });
   const lines = cards.length === 0 ? ['all cards are up to date'] : cards;
@@ -141,9 +170,10 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
       throw new UsageError('--answer-sets and --zoo: give one of them');
     return reportAnswerSets(options, signal);
   }
+  if (options.systems) return reportSystems(options);
   if (options.zoo === undefined) {
     throw new UsageError(
-      'say what to report on: --zoo, --zoo with a folder of models, --pictures or --answer-sets',
+      'say what to report on: --zoo, --zoo with a folder of models, --systems, --pictures or --answer-sets',
     );
   }
   const metrics = options.metrics === undefined ? undefined : readMetrics(options.metrics);

@@ -14,6 +14,7 @@ import {
   completedPicture,
   Familiarity,
   listZoo,
+  PAINTS,
   readProblem,
   recogniseProblem,
   Solver,
@@ -23,6 +24,7 @@ import type {
   Answer,
   Choice,
   NamedRule,
+  Paint,
   Panel,
   ProblemInput,
 } from '../solver/node.js';
@@ -35,7 +37,7 @@ interface Options {
   model?: string;
   missing?: readonly number[];
   out?: string;
-  paint?: 'likeliest' | 'mean';
+  paint?: Paint;
   answers?: number;
   explain?: boolean;
   json?: boolean;
@@ -81,8 +83,8 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--out <file.png>', 'write the completed matrix')
     .option(
       '--paint <what>',
-      'likeliest: the likeliest panel; mean: the mean of all possible ones',
-      oneOf(['likeliest', 'mean']),
+      'likeliest: the likeliest panel; careful: the likeliest after second thoughts; mean: the mean of all possible ones',
+      oneOf(PAINTS),
       'likeliest',
     )
     .option('--answers <n>', 'list so many different answers', wholeNumber(1, 100))

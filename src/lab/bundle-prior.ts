@@ -3,154 +3,185 @@
  * of their own. In training a mixture sees one small batch and one start, and is soon replaced; the one
  * that is kept has thousands of rules and is the likeliest of several starts. No annotation is used.
  *
- * What makes two rules one category is a symmetry: read from right to left, a matrix obeys a rule of the
- * same kind (one more becomes one less, a sum a difference, a shift to the left one to the right), though
- * its r lies elsewhere on the plane. So categories are clusters of what a rule and its mirror image have
- * in common; each is then written as a mixture on the plane of r alone, where rules are told apart
- * later. All these together are p(r).
+ * A kind of rule is several clouds on the plane of r: one more and one less, shifts to the left and to the
+ * right, other values. So the mixture has a component for each cloud, and clouds are joined to categories
+ * by how alike the panels are in the matrices they come from (panel-likeness.ts): which panels are alike is
+ * what rules of one kind have in common. A rule is told apart later by its r alone. Matrices are read in both
+ * directions: mirrored, a matrix obeys a rule of the same kind.
  */
-import { MATRIX_PANELS } from '../matrix/index.js';
 import {
   categories,
   fitGaussianMixture,
   mixtureData,
-  mixturesOf,
   pointsOf,
-  sortedByWeight,
-  type FittedMixture,
   type GaussianMixture,
   type MixtureData,
-  type Points,
 } from '../models/index.js';
-import type { ConceptMeans, RuleMixture } from '../solver/index.js';
+import type { RuleMixture } from '../solver/index.js';
 import { momentsOf } from './statistics.js';
 import type { Rules } from './subject.js';
 
-/** Components never get narrower than this share of the spread of a concept's rules. */
-const LEAST_SHARE = 0.01;
+/** Components never get narrower than this, in units of the spread of a concept's rules. */
+const LEAST_DEVIATION = 0.01;
 /** Below this spread the rules of a concept are all the same. */
 const LEAST_SPREAD = 0.01;
-const STARTS = 24;
-/** A category is rarely more than this many clouds: two directions of two step widths. */
-const MOST_CLOUDS = 4;
-const CLOUD_STARTS = 2;
+/** Of one coordinate: less is rounding. */
+const SMALLEST_SPREAD = 1e-3;
+const STARTS = 2;
+const CLOUDS = 48;
 const LEAST_POINTS_A_CLOUD = 10;
 const SEED = 7_600_000_009;
+/** Shares close to 0 or 1 count up to here. */
+const SURE = 0.02;
 
-/** A matrix [9] with its columns in reverse. */
-export const mirroredMatrix = (matrix: readonly ConceptMeans[]): ConceptMeans[] =>
-  Array.from({ length: MATRIX_PANELS }, (_, at) => matrix[at - (at % 3) + 2 - (at % 3)]);
+type Vectors = readonly (readonly number[])[];
 
-/**
- * What a rule and its mirror image have in common, equal for both: their middle, and the line through
- * them without its direction, as long as half their distance: d_r + d_r (d_r + 1) / 2 values.
- */
-function common(rule: readonly number[], mirrored: readonly number[]): number[] {
-  const middle = rule.map((value, i) => (value + mirrored[i]) / 2);
-  const half = rule.map((value, i) => (value - mirrored[i]) / 2);
-  const length = Math.hypot(...half) || 1;
-  const line = half.flatMap((a, i) => half.slice(i).map((b) => (a * b) / length));
-  return [...middle, ...line];
-}
-
-/** The likeliest of several fits. */
-function likeliest(
-  points: Points,
-  components: number,
-  starts: number,
-  seed: number,
-  floor: number,
-) {
-  const fits = Array.from({ length: starts }, (_, i) =>
+/** The likeliest of several fits to rules in units of their spread. */
+function likeliest(rules: Vectors, spread: readonly number[], components: number, seed: number) {
+  const scaled = rules.flatMap((rule) => rule.map((value, i) => value / spread[i]));
+  const points = pointsOf(scaled, spread.length);
+  const fits = Array.from({ length: STARTS }, (_, i) =>
     fitGaussianMixture(points, {
       components,
       start: { kind: 'k-means', seed: seed + i },
-      covarianceFloor: floor ** 2,
-      tolerance: 1e-5,
-      maxIterations: 300,
+      covarianceFloor: LEAST_DEVIATION ** 2,
+      tolerance: 1e-4,
+      maxIterations: 100,
     }),
   );
-  return fits.reduce((a, b) => (b.objective > a.objective ? b : a));
+  const { mixture } = fits.reduce((a, b) => (b.objective > a.objective ? b : a));
+  return { mixture, of: categories(mixture, points) };
 }
 
-/** Bayesian information criterion: the less the better. */
-function criterion({ mixture, objective }: FittedMixture, count: number): number {
-  const { components, dimension: d } = mixture;
-  const free = components * (1 + d + (d * (d + 1)) / 2) - 1;
-  return free * Math.log(count) - 2 * objective * count;
+/** A mixture of scaled rules as one of rules. */
+function unscaled(mixture: GaussianMixture, spread: readonly number[]): MixtureData {
+  const { weights, means, covariances } = mixtureData(mixture);
+  return {
+    weights,
+    means: means.map((mean) => mean.map((value, i) => value * spread[i])),
+    covariances: covariances.map((rows) =>
+      rows.map((row, i) => row.map((value, j) => value * spread[i] * spread[j])),
+    ),
+  };
 }
 
-/** Rules of one category as a mixture of as many clouds as they are worth. */
-function cloudsOf(
-  rules: readonly (readonly number[])[],
-  seed: number,
-  floor: number,
-): GaussianMixture {
-  const points = pointsOf(rules.flat(), rules[0].length);
-  const most = Math.max(1, Math.min(MOST_CLOUDS, Math.floor(rules.length / LEAST_POINTS_A_CLOUD)));
-  const fits = Array.from({ length: most }, (_, i) =>
-    likeliest(points, i + 1, CLOUD_STARTS, seed, floor),
-  );
-  const best = fits.reduce((a, b) =>
-    criterion(b, rules.length) < criterion(a, rules.length) ? b : a,
-  );
-  return sortedByWeight(best.mixture);
-}
-
-/** The largest standard deviation of a coordinate. */
-function spreadOf(rules: readonly (readonly number[])[]): number {
+/** Standard deviation of each coordinate. */
+function spreadOf(rules: Vectors): number[] {
   const size = rules[0].length;
   const { covariance } = momentsOf(
     rules.map((rule) => Float64Array.from(rule)),
     size,
   );
-  const variances = rules[0].map((_, i) => covariance[i * (size + 1)]);
-  return Math.max(LEAST_SPREAD, Math.sqrt(Math.max(0, ...variances)));
+  return rules[0].map((_, i) =>
+    Math.sqrt(Math.max(SMALLEST_SPREAD ** 2, covariance[i * (size + 1)])),
+  );
 }
 
-/** The prior of one concept from its rules [n][d_r] and those of the mirrored matrices. */
-function priorOf(
-  rules: readonly (readonly number[])[],
-  mirrored: readonly (readonly number[])[],
+/** What is joined: clouds, how many rules they have, and the mean of their likeness. */
+interface Joined {
+  readonly clouds: readonly number[];
+  readonly weight: number;
+  readonly at: readonly number[];
+}
+
+/** How much further rules are from the middle of their category if two become one (Ward). */
+const costOf = (a: Joined, b: Joined): number =>
+  ((a.weight * b.weight) / (a.weight + b.weight)) *
+  a.at.reduce((sum, value, i) => sum + (value - b.at[i]) ** 2, 0);
+
+function join(a: Joined, b: Joined): Joined {
+  const weight = a.weight + b.weight;
+  const at = a.at.map((value, i) => (value * a.weight + b.at[i] * b.weight) / weight);
+  return { clouds: [...a.clouds, ...b.clouds], weight, at };
+}
+
+/** Joins the two that cost least, until there are `count`. */
+function joinedTo(count: number, start: readonly Joined[]): readonly Joined[] {
+  let left = start;
+  while (left.length > count) {
+    const pairs = left.flatMap((a, i) => left.slice(i + 1).map((b) => [a, b] as const));
+    const [first, second] = pairs.reduce((best, pair) =>
+      costOf(...pair) < costOf(...best) ? pair : best,
+    );
+    left = [...left.filter((each) => each !== first && each !== second), join(first, second)];
+  }
+  return left;
+}
+
+/** Six digits are more than the sample tells. */
+const short = (value: number): number => Number(value.toPrecision(6));
+
+const logOdds = (share: number): number => Math.log((share + SURE) / (1 + SURE - share));
+
+/** Categories of clouds, by the likeness [n][5] of the matrices whose rules lie in them. */
+function joinedClouds(
+  of: Int32Array,
+  clouds: number,
+  likeness: Vectors,
   count: number,
-  seed: number,
-): RuleMixture {
-  const floor = LEAST_SHARE * spreadOf(rules);
-  const features = rules.map((rule, n) => common(rule, mirrored[n]));
-  const points = pointsOf(features.flat(), features[0].length);
-  const { mixture } = likeliest(points, count, STARTS, seed, floor);
-  const found = categories(mixture, points);
-  const members = Array.from({ length: count }, (_, category) =>
-    rules.filter((_, n) => found[n] === category),
-  )
-    .filter((own) => own.length > 0)
-    .sort((a, b) => b.length - a.length);
-  const clouds = members.map((own) => mixtureData(cloudsOf(own, seed, floor)));
-  const share = (category: number): number => members[category].length / rules.length;
-  return {
-    weights: clouds.flatMap(({ weights }, c) => weights.map((weight) => weight * share(c))),
-    means: clouds.flatMap(({ means }) => means),
-    covariances: clouds.flatMap(({ covariances }) => covariances),
-    categories: clouds.flatMap(({ weights }, c) => weights.map(() => c)),
-  };
+): readonly Joined[] {
+  const start = Array.from({ length: clouds }, (_, cloud): Joined => {
+    const own = likeness.filter((_, n) => of[n] === cloud);
+    const mean = (i: number): number => own.reduce((sum, each) => sum + each[i], 0) / own.length;
+    const at = likeness[0].map((_, i) => logOdds(mean(i)));
+    return { clouds: [cloud], weight: own.length / likeness.length, at };
+  });
+  const met = start.filter(({ weight }) => weight > 0);
+  return [...joinedTo(count, met)].sort((a, b) => b.weight - a.weight);
 }
 
 /**
- * Mixtures for all concepts, with as many categories as training had components.
- * @param rules parsed rules [n][M][d_r]
- * @param mirrored those of the same matrices mirrored
+ * Rules [n][d] as clouds with categories. Clouds that no rule is nearest to are left out: they lie on others.
+ * @param likeness [n][5], how alike the panels of their matrices are
  */
-export function refittedPrior(
+export function ruleKinds(
+  rules: Vectors,
+  likeness: Vectors,
+  count: number,
+  seed = SEED,
+): RuleMixture {
+  const spread = spreadOf(rules);
+  const most = Math.max(...spread) < LEAST_SPREAD ? 1 : rules.length / LEAST_POINTS_A_CLOUD;
+  const clouds = Math.max(1, Math.min(CLOUDS, Math.floor(most)));
+  const { mixture, of } = likeliest(rules, spread, clouds, seed);
+  const { means, covariances } = unscaled(mixture, spread);
+  const weights = Array.from(
+    { length: clouds },
+    (_, cloud) => of.filter((each) => each === cloud).length / rules.length,
+  );
+  const kinds = joinedClouds(of, clouds, likeness, count).map(({ clouds: own }) =>
+    [...own].sort((a, b) => weights[b] - weights[a]),
+  );
+  return {
+    weights: kinds.flat().map((cloud) => short(weights[cloud])),
+    means: kinds.flat().map((cloud) => means[cloud].map(short)),
+    covariances: kinds.flat().map((cloud) => covariances[cloud].map((row) => row.map(short))),
+    categories: kinds.flatMap((own, kind) => own.map(() => kind)),
+  };
+}
+
+/** As in the paper: as many components as categories, each by itself, and nothing but r. */
+export function plainMixture(rules: Vectors, count: number, seed = SEED): RuleMixture {
+  const spread = spreadOf(rules);
+  return unscaled(likeliest(rules, spread, Math.min(count, rules.length), seed).mixture, spread);
+}
+
+/**
+ * Mixtures for all concepts.
+ * @param rules parsed rules [n][M][d_r]
+ * @param likeness of each concept, [M][n][5]
+ * @param counts categories of each concept, [M]
+ */
+export const refittedPrior = (
   rules: Rules,
-  mirrored: Rules,
-  trained: readonly MixtureData[],
-): RuleMixture[] {
-  return mixturesOf(trained).map(({ components }, m) =>
-    priorOf(
+  likeness: readonly Vectors[],
+  counts: readonly number[],
+): RuleMixture[] =>
+  counts.map((count, m) =>
+    ruleKinds(
       rules.map((ofProblem) => ofProblem[m]),
-      mirrored.map((ofProblem) => ofProblem[m]),
-      components,
+      likeness[m],
+      count,
       SEED + m * STARTS,
     ),
   );
-}

@@ -4,12 +4,15 @@
  * so that the map shows the model that is deployed, compacted or not, best weights or latest.
  */
 import { storedPrior, type MixtureData } from '../models/index.js';
-import type { RuleMap, SelectionStatistics } from '../solver/index.js';
+import { MATRIX_PANELS } from '../matrix/index.js';
+import type { ConceptMeans, RuleMap, RuleMixture, SelectionStatistics } from '../solver/index.js';
 import type { OpenedRun, RulesSnapshot, StoredWeights } from '../training/index.js';
-import { mirroredMatrix, refittedPrior } from './bundle-prior.js';
+import { refittedPrior } from './bundle-prior.js';
 import { calibrate, type CalibrationOptions } from './calibration.js';
 import type { ConceptSubject } from './concept-subject.js';
 import { encodedProblems } from './metrics/generated-source.js';
+import { mirroredMatrix } from './metrics/rule-agreement.js';
+import { panelLikeness } from './panel-likeness.js';
 import type { Rules } from './subject.js';
 
 /** Snapshots of training that are kept beside the last one. */
@@ -23,21 +26,48 @@ const PRIOR_SEED = 7_700_000_011;
 
 type Source = RuleMap['source'];
 
-/** Rules the subject parses from problems 0 .. count - 1 of a source, and from the same mirrored. */
+/** Rules the subject parses from problems 0 .. count - 1 of a source, and the true ones. */
 export async function parseSourceRules(
   subject: ConceptSubject,
   source: Source,
   count: number,
   signal?: AbortSignal,
-): Promise<{ readonly rules: Rules; readonly mirrored: Rules; readonly truth: readonly string[] }> {
-  const found = { rules: [] as Rules, mirrored: [] as Rules, truth: [] as string[] };
-  const { solver } = subject;
+): Promise<{ readonly rules: Rules; readonly truth: readonly string[] }> {
+  const found = { rules: [] as Rules, truth: [] as string[] };
   for await (const { concepts, truth } of encodedProblems(subject, source, 0, count, signal)) {
-    found.rules.push(...(await solver.parseRules(concepts, { signal })));
-    found.mirrored.push(...(await solver.parseRules(concepts.map(mirroredMatrix), { signal })));
+    found.rules.push(...(await subject.solver.parseRules(concepts, { signal })));
     found.truth.push(...truth);
   }
   return found;
+}
+
+/** The prior of a model with so many categories for each concept, from problems of its own, without labels. */
+export async function fitPrior(
+  subject: ConceptSubject,
+  counts: readonly number[],
+  { signal, fitted = PRIOR_PROBLEMS }: BundleRulesOptions = {},
+): Promise<readonly RuleMixture[]> {
+  const { solver, facts } = subject;
+  const { configuration, noisy } = facts;
+  const source = { configuration, noisy, seed: PRIOR_SEED };
+  const rules: Rules = [];
+  const mirrored: Rules = [];
+  const matrices: (readonly ConceptMeans[])[] = [];
+  const predicted: ConceptMeans[] = [];
+  for await (const { concepts } of encodedProblems(subject, source, 0, fitted, signal)) {
+    rules.push(...(await solver.parseRules(concepts, { signal })));
+    mirrored.push(...(await solver.parseRules(concepts.map(mirroredMatrix), { signal })));
+    const asked = concepts.map((panels) => ({ panels, missing: [MATRIX_PANELS] }));
+    predicted.push(...(await subject.predict(asked, signal)).flat());
+    matrices.push(...concepts);
+  }
+  const seen = { concepts: matrices, predicted, sigmaZ: solver.manifest.sigmaZ };
+  const likeness = counts.map((_, m) => panelLikeness(seen, [m]));
+  return refittedPrior(
+    [...rules, ...mirrored],
+    likeness.map((each) => [...each, ...each]),
+    counts,
+  );
 }
 
 /** The rule prior that a run's learner kept; null if it kept none. */
@@ -82,10 +112,9 @@ export async function bundleRules(
   const same = trained.snapshots.filter(
     (each) => each.source.seed === source.seed && each.rules.length === count,
   );
-  const fresh = { ...source, seed: PRIOR_SEED };
-  const parsed = trained.prior && (await parseSourceRules(subject, fresh, fitted, signal));
-  const prior =
-    trained.prior && parsed && refittedPrior(parsed.rules, parsed.mirrored, trained.prior);
+  // As many categories as training had components.
+  const counts = trained.prior?.map(({ weights }) => weights.length) ?? null;
+  const prior = counts && (await fitPrior(subject, counts, { signal, fitted }));
   const map = {
     prior,
     source: { configuration: source.configuration, noisy: source.noisy, seed: source.seed },

@@ -104,12 +104,16 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
   }
 
   /** What the solver answers, without pictures. */
-  answers(questions: readonly MissingQuestion[], signal?: AbortSignal): Promise<Answer[]> {
+  answers(
+    questions: readonly MissingQuestion[],
+    signal?: AbortSignal,
+    paint?: ImagineOptions['paint'],
+  ): Promise<Answer[]> {
     const asked = questions.map(({ panels, missing }) => ({
       concepts: panels as readonly ConceptMeans[],
       missing,
     }));
-    return this.solver.solveConcepts(asked, { signal });
+    return this.solver.solveConcepts(asked, { signal, paint });
   }
 
   /** Concepts foretold for the missing panels of each question. */
@@ -198,7 +202,7 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
     questions: readonly MissingQuestion[],
     { signal, paint }: ImagineOptions = {},
   ): Promise<Panel[][]> {
-    const answers = await this.answers(questions, signal);
+    const answers = await this.answers(questions, signal, paint);
     const means = answers.map(({ missing, concepts, imagined }) =>
       missing.map((at, i) =>
         imagined === null || paint === 'mean' ? concepts[at - 1] : imagined[i].concepts,

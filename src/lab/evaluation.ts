@@ -156,12 +156,18 @@ export interface AriTable {
 
 export interface AriResult {
   readonly problems: MeasuredProblems;
-  /** Rules parsed from whole matrices, q(r|z); Num/Pos labelled by the rule's name. */
+  /** Rules parsed from whole matrices, q(r|z), and mirrored ones; Num/Pos labelled by the rule's name. */
   readonly matrix: AriTable;
   /** The same with the authors' labels and their list of attributes. */
   readonly authors: AriTable;
   /** Rules parsed from the eight context panels, p(r|z_C), with our labels. */
   readonly context: AriTable;
+  /** Of whole matrices, not mirrored. Earlier evaluations do not have it, nor what follows. */
+  readonly oneReading?: AriTable;
+  /** By a plain mixture on the plane of r with a component for each category, as in the paper. */
+  readonly plain?: AriTable;
+  /** Of groups of concepts; `concept` counts groups. Absent if there is no vocabulary. */
+  readonly groups?: AriTable;
 }
 
 /** How a concept is called: an attribute's name, `mixed` or `unused`. */
@@ -185,6 +191,15 @@ export interface VarianceDecline {
   /** Trace of each concept's covariance [M]. */
   readonly variance: readonly number[];
   readonly names: readonly NamedConcept[];
+  /** Groups of the vocabulary; absent if there is none, and in earlier evaluations. */
+  readonly groups?: readonly NamedGroup[];
+}
+
+/** A group of concepts (1..M), how many values it takes, and the attributes that these determine. */
+export interface NamedGroup {
+  readonly concepts: readonly number[];
+  readonly entries: number;
+  readonly determines: readonly string[];
 }
 
 /** Whether imagined panels, read back as attributes, obey the rules. */
@@ -199,6 +214,8 @@ export interface ReadbackResult {
   readonly unreadable: Measured;
   /** Panels 9 painted as the mean of what is possible, of models with a vocabulary. */
   readonly meanObeys?: Measured;
+  /** Panels 9 painted after second thoughts; earlier evaluations do not have it. */
+  readonly carefulObeys?: Measured;
   /** One to eight panels missing at random positions, all of them imagined, by models that can. */
   readonly missing?: readonly {
     readonly targets: number;
@@ -206,6 +223,8 @@ export interface ReadbackResult {
     /** Matrices of which all nine panels together obey the rules. */
     readonly obeys: Measured;
     readonly meanObeys?: Measured;
+    /** After second thoughts, if one is missing. */
+    readonly carefulObeys?: Measured;
   }[];
   /** The same for the true answers drawn from their own concepts: what the decoder can show at best. */
   readonly reconstructedObeys?: Measured;

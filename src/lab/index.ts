@@ -11,7 +11,14 @@ export { evaluateModel, type EvaluationOptions } from './evaluate.js';
 export * from './evaluation-data.js';
 export * from './evaluation.js';
 export { EXAMPLE_SEED, exampleProblems } from './examples.js';
-export { DEFAULT_JUDGED, exportRun, type ExportOptions, type ExportReport } from './export-run.js';
+export { fitPrior } from './bundle-rules.js';
+export {
+  bundleNames,
+  DEFAULT_JUDGED,
+  exportRun,
+  type ExportOptions,
+  type ExportReport,
+} from './export-run.js';
 export * from './grade/index.js';
 export * from './metrics/index.js';
 export * from './report/index.js';

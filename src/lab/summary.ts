@@ -172,7 +172,12 @@ function errorLines(evaluation: ModelEvaluation): string[] {
   return [`Mean squared error a pixel, ${problemsText(evaluation, problems)}: ${shown.join(', ')}`];
 }
 
-const ariLine = (name: string, table: AriTable, problems: string): string => {
+const ariLine = (
+  name: string,
+  table: AriTable,
+  problems: string,
+  unit: 'concept' | 'group' = 'concept',
+): string => {
   const { average, averageInterval, averageOneToOne, best } = table;
   const range =
     averageInterval === undefined
@@ -180,7 +185,7 @@ const ariLine = (name: string, table: AriTable, problems: string): string => {
       : ` [${averageInterval.low.toFixed(3)}, ${averageInterval.high.toFixed(3)}]`;
   return `ARI ${name}, ${problems}: ${average.toFixed(3)}${range}, one-to-one ${averageOneToOne.toFixed(3)} (${best
     .map(
-      ({ attribute, concept, ari }) => `${attribute} ${ari.toFixed(3)} concept ${concept ?? '–'}`,
+      ({ attribute, concept, ari }) => `${attribute} ${ari.toFixed(3)} ${unit} ${concept ?? '–'}`,
     )
     .join(', ')})`;
 };
@@ -195,17 +200,27 @@ function ariLines(evaluation: ModelEvaluation): string[] {
     ariLine('of rules of whole matrices', ari.matrix, problems),
     ariLine("with the authors' labels", ari.authors, problems),
     ariLine('of rules of contexts', ari.context, problems),
+    ...(ari.oneReading
+      ? [ariLine('of matrices read in one direction', ari.oneReading, problems)]
+      : []),
+    ...(ari.plain ? [ariLine('of a plain mixture', ari.plain, problems)] : []),
+    ...(ari.groups ? [ariLine('of groups of concepts', ari.groups, problems, 'group')] : []),
   ];
 }
 
 function conceptLines({ vd }: ModelEvaluation): string[] {
   if (vd === null) return [];
-  return vd.names.map(({ concept, name }, m) => {
+  const groups = (vd.groups ?? []).map(
+    ({ concepts, entries, determines }, g) =>
+      `Group ${g + 1}, concepts ${concepts.join(' ')}: ${determines.join(', ') || 'no attribute'} (${entries} values)`,
+  );
+  const lines = vd.names.map(({ concept, name }, m) => {
     const row = vd.attributes.map(
       (attribute, v) => `${attribute.name} ${vd.decline[m][v].toFixed(2)}`,
     );
     return `Concept ${concept}: ${name} (variance decline ${row.join(', ')})`;
   });
+  return [...lines, ...groups];
 }
 
 function readbackLines(evaluation: ModelEvaluation): string[] {
@@ -220,12 +235,16 @@ function readbackLines(evaluation: ModelEvaluation): string[] {
     readback.meanObeys === undefined
       ? ''
       : `; painted as the mean of what is possible: ${percent(readback.meanObeys.value, 2)}`;
+  const careful =
+    readback.carefulObeys === undefined
+      ? ''
+      : `; after second thoughts: ${percent(readback.carefulObeys.value, 2)}`;
   const anywhere = (readback.missing ?? []).map(
     (each) =>
-      `  ${each.targets} missing at random positions, ${problemsOf(each.problems)}: ${shareText(each.obeys)} obey the rules${alsoText('as means', each.meanObeys)}`,
+      `  ${each.targets} missing at random positions, ${problemsOf(each.problems)}: ${shareText(each.obeys)} obey the rules${alsoText('carefully', each.carefulObeys)}${alsoText('as means', each.meanObeys)}`,
   );
   return [
-    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${shareText(obeys)} obey the rules, ${percent(agrees.value, 2)} agree with the symbolic solver, ${percent(unreadable.value, 2)} unreadable${redrawn}${mean}`,
+    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${shareText(obeys)} obey the rules, ${percent(agrees.value, 2)} agree with the symbolic solver, ${percent(unreadable.value, 2)} unreadable${redrawn}${mean}${careful}`,
     ...anywhere,
   ];
 }

@@ -55,6 +55,7 @@ export type {
   ImaginedPanel,
   ImposedRules,
   MatrixInput,
+  Paint,
   Question,
   RuleReading,
   SampleOptions,
@@ -76,6 +77,7 @@ export {
   type VocabularyGroup,
 } from './vocabulary.js';
 export { formatVocabulary, parseVocabulary } from './vocabulary-file.js';
+export { PAINTS } from './questions.js';
 export { categoriesOf, parseRuleMap, RuleClassifier } from './rule-map.js';
 export type { RuleCategories, RuleMap, RuleMixture, RuleSnapshot } from './rule-map.js';
 export {

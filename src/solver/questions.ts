@@ -15,12 +15,19 @@ export type MatrixInput = readonly (PanelInput | null | undefined)[];
 /** Rules to use in place of the parsed ones, by the number (1..M) or the name of their concept. */
 export type ImposedRules = Readonly<Record<string | number, readonly number[]>>;
 
+/** The ways to paint a missing panel. */
+export const PAINTS = ['likeliest', 'careful', 'mean'] as const;
+export type Paint = (typeof PAINTS)[number];
+
 export interface SolveOptions {
   /** Positions 1..9, row by row; [9] unless told. */
   readonly missing?: readonly number[];
   readonly rules?: ImposedRules;
-  /** What to paint: the likeliest panel (unless told), or the mean of all possible ones. */
-  readonly paint?: 'likeliest' | 'mean';
+  /**
+   * What to paint: the likeliest panel (unless told), the likeliest after second thoughts (`careful`: right
+   * more often if one panel is missing, and slower), or the mean of all possible ones.
+   */
+  readonly paint?: Paint;
   /** Whether to draw the missing panels; without, only concepts and rules are worked out. */
   readonly images?: boolean;
   readonly signal?: AbortSignal;

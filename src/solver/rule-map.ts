@@ -21,7 +21,7 @@ import {
 import { CONFIGURATIONS, parseLabel, type Configuration, type Label } from '../matrix/index.js';
 import { BundleError } from './errors.js';
 
-/** A mixture as plain data; components by falling weight, those of one category together. */
+/** A mixture as plain data; those of one category together, by falling weight. */
 export interface RuleMixture {
   readonly weights: readonly number[];
   readonly means: readonly (readonly number[])[];

@@ -33,6 +33,7 @@ import type {
 import { parseRuleMap, type RuleMap } from './rule-map.js';
 import { nameRules, type NamedRule } from './rule-names.js';
 import { checkSampleCount, normals, repeated, withDrawnRules } from './sampling.js';
+import { withSecondThoughts, type Trial, type TrialResult } from './second-thoughts.js';
 import { Metrics, parseSelection } from './selection.js';
 import { Vocabulary } from './vocabulary.js';
 import { parseVocabulary } from './vocabulary-file.js';
@@ -167,7 +168,8 @@ export class SolverCore {
     const checked = questions.map((question) => checkQuestion(question, this.manifest));
     const encoded = await this.#encodePresent(questions, checked, options.signal);
     const reasoning = await this.#reason(checked, encoded, options.signal);
-    return this.#drawn(this.#reader.read(checked, encoded, reasoning), options);
+    const read = this.#reader.read(checked, encoded, reasoning);
+    return this.#drawn(await this.#considered(read, options), options);
   }
 
   /** The same from concepts already encoded, all nine panels of each matrix; draws nothing. */
@@ -175,7 +177,7 @@ export class SolverCore {
     questions: readonly (Omit<Question, 'panels'> & {
       readonly concepts: readonly ConceptMeans[];
     })[],
-    options: Pick<SolveOptions, 'signal'> = {},
+    options: Pick<SolveOptions, 'paint' | 'signal'> = {},
   ): Promise<Answer[]> {
     this.#require(options.signal);
     const checked = questions.map((question) => checkQuestion(question, this.manifest));
@@ -184,7 +186,31 @@ export class SolverCore {
       checked,
     );
     const reasoning = await this.#reason(checked, encoded, options.signal);
-    return this.#reader.read(checked, encoded, reasoning);
+    return this.#considered(this.#reader.read(checked, encoded, reasoning), options);
+  }
+
+  /** Answers after second thoughts, if these are asked for. */
+  async #considered(
+    answers: Answer[],
+    { paint, signal }: Pick<SolveOptions, 'paint' | 'signal'>,
+  ): Promise<Answer[]> {
+    if (this.vocabulary === null || paint !== 'careful') return answers;
+    return withSecondThoughts(this.vocabulary, this.#layout, answers, (trials) =>
+      this.#try(trials, signal),
+    );
+  }
+
+  async #try(trials: readonly Trial[], signal: AbortSignal | undefined): Promise<TrialResult[]> {
+    if (trials.length === 0) return [];
+    const checked = trials.map(({ hidden }) => checkQuestion({ missing: [hidden] }, this.manifest));
+    const matrices = trials.map(({ concepts }) => concepts);
+    const reasoning = await this.#reason(checked, this.#nine(matrices, checked), signal);
+    const rules = this.#reader.parsedRules(reasoning, trials.length);
+    const { width } = this.#layout;
+    return trials.map(({ hidden }, n) => {
+      const from = (n * MATRIX_PANELS + hidden - 1) * width;
+      return { predicted: reasoning.predicted.slice(from, from + width), rules: rules[n] };
+    });
   }
 
   /**

@@ -298,9 +298,17 @@ export class Vocabulary {
     rules: readonly (readonly number[])[],
     missing: readonly number[],
   ): Foretold[] {
-    return this.#readers.map((reader, g) =>
-      reader.foretell(this.#statistics(g, missing), row, rules),
-    );
+    return this.#readers.map((_, g) => this.foretellGroup(g, row, rules, missing));
+  }
+
+  /** The same for one group. */
+  foretellGroup(
+    group: number,
+    row: ArrayLike<number>,
+    rules: readonly (readonly number[])[],
+    missing: readonly number[],
+  ): Foretold {
+    return this.#readers[group].foretell(this.#statistics(group, missing), row, rules);
   }
 
   /** Concepts of a panel with these symbols; what has no symbol stays as it was predicted. */

@@ -1,6 +1,7 @@
-/** The prior of a bundle: found again from rules alone, whatever training left. */
+/** The prior of a bundle: clouds of rules, joined by how alike the panels of their matrices are. */
 import { expect, test } from 'vitest';
-import { mirroredMatrix, refittedPrior } from '../../src/lab/bundle-prior.js';
+import { plainMixture, refittedPrior } from '../../src/lab/bundle-prior.js';
+import { mirroredMatrix } from '../../src/lab/metrics/rule-agreement.js';
 import { Random } from '../../src/matrix/index.js';
 import { adjustedRandIndex } from '../../src/models/index.js';
 import { RuleClassifier, type RuleMixture } from '../../src/solver/index.js';
@@ -11,16 +12,6 @@ const CENTRES = [
   [0.9, -0.7],
   [-0.8, 0.4],
 ];
-
-/** All four components at one place: the worst that training can leave. */
-const useless = {
-  weights: [0.25, 0.25, 0.25, 0.25],
-  means: CENTRES.map(() => [0.7, -0.3]),
-  covariances: CENTRES.map(() => [
-    [1, 0],
-    [0, 1],
-  ]),
-};
 
 const random = new Random(5, 6);
 const uniform = (): number => random.next() / 2 ** 32;
@@ -33,11 +24,13 @@ const rules = labels.map((label) => [
   [noise(), noise()], // a concept without clusters
 ]);
 
-/** Their own mirror images: nothing is joined that lies apart. */
-const alike = rules;
+/** Likeness of matrices whose rule is of a kind: two numbers in five say which one it is. */
+const likenessOf = (kind: number): number[] => [kind & 1, 0.3, 0.1, kind >> 1, 0.2];
+const likeness = [labels.map(likenessOf), labels.map(likenessOf)];
+const COUNTS = [4, 4];
 
-test('clusters are found from rules alone, from a prior that knew none', () => {
-  const [prior, single] = refittedPrior(rules, alike, [useless, useless]);
+test('clusters are found from rules and likeness', () => {
+  const [prior, single] = refittedPrior(rules, likeness, COUNTS);
   expect(adjustedRandIndex(labels, categoriesBy(prior, 0))).toBe(1);
   const shares = [0, 1, 2, 3].map((c) => weightOf(prior, c));
   expect(shares).toEqual([...shares].sort((a, b) => b - a));
@@ -53,38 +46,35 @@ function categoriesBy(prior: RuleMixture, m: number, of = rules): number[] {
 const weightOf = ({ weights, categories }: RuleMixture, category: number): number =>
   weights.reduce((sum, weight, k) => sum + (categories?.[k] === category ? weight : 0), 0);
 
-test('rules that are mirror images of each other are one category, far apart as they lie', () => {
-  // Six clouds of which 0 and 1, and 2 and 3, mirror each other: four kinds of rules.
+test('rules of matrices whose panels are alike in the same way are one category, far apart as they lie', () => {
+  // Six clouds of which 0 and 1, and 2 and 3, are of one kind: four kinds of rules.
   const clouds = [...CENTRES, [0.1, 1.5], [-1.2, -1.2]];
   const kinds = [0, 0, 1, 1, 2, 3];
-  const mirrorOf = [1, 0, 3, 2, 4, 5];
   const drawn = Array.from({ length: 900 }, () => Math.floor(6 * uniform()));
-  const at = (cloud: number): number[][] => [clouds[cloud].map((value) => value + noise())];
-  const own = drawn.map(at);
-  const mirrored = drawn.map((cloud) => at(mirrorOf[cloud]));
+  const own = drawn.map((cloud) => [clouds[cloud].map((value) => value + noise())]);
   const truth = drawn.map((cloud) => kinds[cloud]);
-  const [prior] = refittedPrior(own, mirrored, [useless]);
+  const [prior] = refittedPrior(own, [truth.map(likenessOf)], [4]);
   expect(adjustedRandIndex(truth, categoriesBy(prior, 0, own))).toBe(1);
-  // Without mirrors no four clusters can be those.
-  const [apart] = refittedPrior(own, own, [useless]);
-  expect(adjustedRandIndex(truth, categoriesBy(apart, 0, own))).toBeLessThan(0.9);
+  // Without likeness no four clusters can be those.
+  const plain = plainMixture(
+    own.map(([rule]) => rule),
+    4,
+  );
+  expect(adjustedRandIndex(truth, categoriesBy(plain, 0, own))).toBeLessThan(0.9);
 });
 
 test('a mirrored matrix has its columns in reverse', () => {
-  const matrix = Array.from({ length: 9 }, (_, i) => [[i]]);
-  const order = mirroredMatrix(matrix as never).flat(2);
-  expect(order).toEqual([2, 1, 0, 5, 4, 3, 8, 7, 6]);
+  const matrix = Array.from({ length: 9 }, (_, i) => i);
+  expect(mirroredMatrix(matrix)).toEqual([2, 1, 0, 5, 4, 3, 8, 7, 6]);
 });
 
 test('the same rules give the same prior', () => {
-  expect(refittedPrior(rules, alike, [useless, useless])).toEqual(
-    refittedPrior(rules, alike, [useless, useless]),
-  );
+  expect(refittedPrior(rules, likeness, COUNTS)).toEqual(refittedPrior(rules, likeness, COUNTS));
 });
 
 test('rules that never differ keep a prior that can be drawn and sampled', () => {
   const still = rules.map(() => [[0.5, 0.5]]);
-  const [{ covariances, weights }] = refittedPrior(still, still, [useless]);
+  const [{ covariances, weights }] = refittedPrior(still, likeness, [4]);
   expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 9);
   for (const [[a, b], [c, d]] of covariances) expect(a * d - b * c).toBeGreaterThan(0);
 });

@@ -47,7 +47,7 @@ describe('an encoder whose concepts are the attributes', () => {
       'Num/Pos',
       'Color',
       'Type',
-      'mixed',
+      'Size + Type',
       'unused',
     ]);
     expect(found.names[0]).toMatchObject({ concept: 1, score: found.decline[0][2] });
@@ -98,15 +98,21 @@ describe('names', () => {
   const named = (rows: number[][], variance = rows.map(() => 1)): string[] =>
     nameConcepts(attributes, variance, rows).map(({ name }) => name);
 
-  test('need a decline of 0.3 that is 1.5 times the next', () => {
+  test('go by what dominates, however little it takes of the variance', () => {
     expect(
       named([
-        [0.31, 0.2],
-        [0.29, 0],
-        [0.6, 0.41],
+        [0.24, 0.01],
+        [0.04, 0],
+        [0.41, 0.6],
         [0.1, 0.9],
       ]),
-    ).toEqual(['Type', 'mixed', 'mixed', 'Size']);
+    ).toEqual(['Type', 'mixed', 'Size + Type', 'Size']);
+  });
+
+  test('of three attributes are no name', () => {
+    const three = [{ name: 'Type' }, { name: 'Size' }, { name: 'Color' }];
+    const [found] = nameConcepts(three, [1], [[0.3, 0.2, 0.25]]);
+    expect(found.name).toBe('mixed');
   });
 
   test('are not given to concepts that hardly vary', () => {

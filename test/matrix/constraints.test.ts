@@ -181,15 +181,15 @@ describe('what is unknown or impossible is refused in one sentence', () => {
       ],
       [
         { rules: [{ size: 'progression +1' }], start: [{ size: 0.9 }] },
-        'start[0]: no rule on Size that is allowed for Grid can start with these values',
+        'start[0]: Size of Grid: progression +1 starts at 0.7 or less',
       ],
       [
         { rules: [{ type: 'distribute three' }], start: [[{ type: 1 }, { type: 1 }]] },
-        'start[0]: no rule on Type that is allowed for Grid can start with these values',
+        'start[0]: Type of Grid: distribute three starts each row with another value',
       ],
       [
         { rules: [{ color: 'arithmetic +' }], start: [[{ color: 'black' }, { color: 'black' }]] },
-        'start[0]: no rule on Color that is allowed for Grid can start with these values',
+        'start[0]: Color of Grid: arithmetic + cannot start two rows with this colour',
       ],
       [
         { distractors: [['number']] },

@@ -1,5 +1,4 @@
 /** The page as a page: accessible, steady, small, offline, on any host, on a phone. */
-import { createRequire } from 'node:module';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -8,27 +7,17 @@ import { describe, expect, test } from 'vitest';
 import { startStudio } from '../../src/server/index.js';
 import { CHROMIUM } from '../chromium.js';
 import { scratchFolder } from '../scratch-folder.js';
+import { faultsInBothLooks } from './axe.js';
 import { eventually, fontsOf, goTo, modelReady, moveTo, openPage, requirePage } from './browser.js';
 import { PAGE, servePage } from './served-page.js';
 import { UNASSISTED, visitedSite } from './visited-site.js';
 
-const TABS = ['play', 'erase', 'why', 'rules', 'make', 'train'];
+const TABS = ['play', 'erase', 'why', 'rules', 'make', 'test', 'train'];
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 /** Most that may shift while the page loads, as browsers measure it; 0.1 counts as good. */
 const MOST_SHIFT = 0.05;
-const MOST_BYTES = 300_000;
+const MOST_BYTES = 330_000;
 const MOST_FONT_BYTES = 130_000;
-
-const axeSource = readFileSync(
-  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-  'utf8',
-);
-
-interface Violation {
-  readonly id: string;
-  readonly impact: string | null;
-  readonly nodes: readonly { readonly html: string }[];
-}
 
 /** A full state of each tab, so that everything it can show is judged. */
 const hashOf = (tab: string): string =>
@@ -48,31 +37,19 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
       why: '[data-concept="4"] .mini-map',
       rules: '[data-testid=point] img',
       make: '[data-testid=reading] img',
+      test: '.test-start',
       train: '[data-testid=train-absent]',
     };
     await page.locator(last[tab]).first().waitFor();
   };
 
-  const seriousFaults = async (page: Page): Promise<string[]> => {
-    const violations = await page.evaluate<Violation[]>(
-      'axe.run().then(({ violations }) => violations)',
-    );
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id} at ${nodes.map(({ html }) => html).join(' | ')}`);
-  };
-
   test('axe finds no serious fault on any tab, light or dark', async () => {
     const { page, errors } = await openPage(await site.fresh());
     await goTo(page, site.url, hashOf('play'));
-    await page.evaluate(axeSource);
     for (const tab of TABS) {
       await moveTo(page, hashOf(tab));
       await settled(page, tab);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect([tab, colorScheme, ...(await seriousFaults(page))]).toEqual([tab, colorScheme]);
-      }
+      expect([tab, ...(await faultsInBothLooks(page))]).toEqual([tab]);
     }
     expect(errors).toEqual([]);
   });
@@ -272,7 +249,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   });
 });
 
-test('the built page is small: under 300 kB compressed, and its fonts under 130 kB', () => {
+test('the built page is small: under 330 kB compressed, and its fonts under 130 kB', () => {
   requirePage();
   const files = readdirSync(PAGE, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -3,7 +3,7 @@
  * and what it is weak at. Everything in it is from the bundle and from measurements; nothing is typed in.
  */
 import { layoutName, paperName, type Configuration } from '../../matrix/index.js';
-import { VARIANT_NAMES } from '../evaluation.js';
+import { VARIANT_NAMES, type AriTable } from '../evaluation.js';
 import { bundleBytes, hasRules, systemOf, type BundleManifest } from '../../solver/index.js';
 import { bullets, escaped, megabytes, NOTHING, percent, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
@@ -114,14 +114,25 @@ function gsaSection({ gsa }: MeasuredModel): string[] {
   ];
 }
 
-function conceptsSection({ conceptNames }: BundleManifest): string {
+function groupsText(measured: MeasuredModel | null): string {
+  const groups = measured?.vd?.groups ?? [];
+  if (groups.length === 0) return '';
+  const rows = groups.map(({ concepts, entries, determines }): Cell[] => [
+    concepts.join(' '),
+    escaped(determines.join(', ')) || NOTHING,
+    entries,
+  ]);
+  return `\n\nGroups of concepts that depend on each other, found without labels too, named by what they determine:\n\n${table(['concepts', 'determine', 'values'], rows, 2)}`;
+}
+
+function conceptsSection({ conceptNames }: BundleManifest, measured: MeasuredModel | null): string {
   const rows = conceptNames.map((found, m): Cell[] => [
     m + 1,
     found === null ? NOTHING : escaped(found.name),
     // Of next to no variance a share means nothing.
     found === null || found.name === NAME_UNUSED ? NOTHING : found.score.toFixed(2),
   ]);
-  return `Found without labels, and named afterwards by the attribute of the generator whose fixing takes most of their variance (0: none of it, 1: all).\n\n${table(['concept', 'name', 'variance decline'], rows, 2)}`;
+  return `Found without labels, and named afterwards by the attribute (or two) of the generator whose fixing takes most of their variance (0: none of it, 1: all); labels are used for names alone.\n\n${table(['concept', 'name', 'variance decline'], rows, 2)}${groupsText(measured)}`;
 }
 
 function ariSection(measured: MeasuredModel): string[] {
@@ -130,16 +141,18 @@ function ariSection(measured: MeasuredModel): string[] {
   const paper = paperAri(measured);
   const value = (found: number | null | undefined): string =>
     found === null || found === undefined ? NOTHING : found.toFixed(2);
-  const { average, byGroup } = ari.matrix;
+  const cellsOf = ({ average, byGroup }: AriTable): readonly string[] =>
+    [average, byGroup.Type, byGroup.Size, byGroup.Color, byGroup['Num/Pos']].map(value);
   const head = ['adjusted Rand index', 'average', 'Type', 'Size', 'Color', 'Num/Pos'];
-  const ours = [average, byGroup.Type, byGroup.Size, byGroup.Color, byGroup['Num/Pos']];
   const theirs = [paper?.average, paper?.type, paper?.size, paper?.color, paper?.numPos];
   const rows = [
-    ['this model', ...ours.map(value)],
+    ['this model', ...cellsOf(ari.matrix)],
+    ...(ari.groups ? [['its groups of concepts', ...cellsOf(ari.groups)]] : []),
+    ...(ari.plain ? [['with a plain mixture', ...cellsOf(ari.plain)]] : []),
     ...(paper === undefined ? [] : [['the paper', ...theirs.map(value)]]),
   ];
   return [
-    `Agreement of the categories that it sorts rules into with the true rules, the best concept for each attribute (1: the same, 0: chance):\n\n${table(head, rows)}`,
+    `Agreement of the categories that it sorts rules into with the true rules, the best concept for each attribute (1: the same, 0: chance); a plain mixture is what the paper sorts by:\n\n${table(head, rows)}`,
   ];
 }
 
@@ -160,7 +173,7 @@ export function renderModelCard(
     '## Accuracy',
     accuracySection(manifest, rows),
     ...(known === null ? [] : gsaSection(known)),
-    ...(hasRules(manifest) ? ['## Concepts and rules', conceptsSection(manifest)] : []),
+    ...(hasRules(manifest) ? ['## Concepts and rules', conceptsSection(manifest, known)] : []),
     ...(known === null ? [] : ariSection(known)),
     '## Training',
     bullets(trainingItems(manifest, gpu)),

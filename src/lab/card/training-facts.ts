@@ -158,6 +158,7 @@ export function trainCommand({
     ...flag('pool', training.pool),
     ...flag('refresh', training.refresh),
     ...flag('validate-every', training.validateEvery),
+    ...flag('patience', training.patience),
   ].join(' ');
 }
 

@@ -172,13 +172,15 @@ async function readAnywhere(
   const found = [];
   for (let targets = 1; targets < LAST; targets++) {
     const some = targets === 1 ? count : Math.ceil(count / FEWER);
-    const obeyed = paints.map((): number[] => []);
+    // Second thoughts are for one missing panel.
+    const used = targets === 1 ? paints : paints.filter((paint) => paint !== 'careful');
+    const obeyed = used.map((): number[] => []);
     for await (const { from, problems, matrices } of seenProblems(subject, some, seed, signal)) {
       const asked = matrices.map((panels, n) => {
         const missing = new Random(seed, from + n, targets).subset(LAST, targets);
         return { panels, missing: missing.map((at) => at + 1).sort((a, b) => a - b) };
       });
-      for (const [p, paint] of paints.entries()) {
+      for (const [p, paint] of used.entries()) {
         const drawn = await subject.imagine(asked, { signal, paint });
         problems.forEach((problem, n) => {
           const pictures = drawn[n].map((picture) => atSmallSize(picture, side));
@@ -187,12 +189,17 @@ async function readAnywhere(
       }
     }
     const bootstrap = new Bootstrap(some);
-    const [obeys, meanObeys] = obeyed.map((each) => bootstrap.share(each));
+    const shareOf = (paint: ImagineOptions['paint']) => {
+      const at = used.indexOf(paint);
+      return at < 0 ? undefined : bootstrap.share(obeyed[at]);
+    };
+    const [meanObeys, carefulObeys] = [shareOf('mean'), shareOf('careful')];
     found.push({
       targets,
       problems: some,
-      obeys,
-      ...(paints.length > 1 ? { meanObeys } : {}),
+      obeys: bootstrap.share(obeyed[0]),
+      ...(meanObeys === undefined ? {} : { meanObeys }),
+      ...(carefulObeys === undefined ? {} : { carefulObeys }),
     });
     onProgress?.(targets / (LAST - 1));
   }
@@ -211,6 +218,7 @@ export async function readback(
   const hasWords = (withConcepts(subject)?.solver.vocabulary ?? null) !== null;
   const imagined: Verdict[] = [];
   const means: Verdict[] = [];
+  const careful: Verdict[] = [];
   const reconstructed: Verdict[] = [];
   for await (const { from, problems, matrices } of seenProblems(subject, count, seed, signal)) {
     const asked = matrices.map((each) => ({ panels: each, missing: [LAST] }));
@@ -219,12 +227,13 @@ export async function readback(
     imagined.push(...judged((await subject.imagine(asked, { signal })).flat()));
     if (hasWords) {
       means.push(...judged((await subject.imagine(asked, { signal, paint: 'mean' })).flat()));
+      careful.push(...judged((await subject.imagine(asked, { signal, paint: 'careful' })).flat()));
     }
     const answers = matrices.map((each) => each[LAST - 1]);
     reconstructed.push(...judged((await subject.redraw?.(answers, signal)) ?? []));
     onProgress?.(0.5 * Math.min(1, (from + SLICE) / count));
   }
-  const paints = hasWords ? (['likeliest', 'mean'] as const) : ([undefined] as const);
+  const paints = hasWords ? (['likeliest', 'mean', 'careful'] as const) : ([undefined] as const);
   const missing =
     positions === 'any'
       ? await readAnywhere(subject, judge, count, seed, paints, {
@@ -244,7 +253,12 @@ export async function readback(
     obeys: share(imagined, ({ obeys }) => obeys),
     agrees: share(imagined, ({ agrees }) => agrees),
     unreadable: share(imagined, (verdict) => !verdict.readable),
-    ...(hasWords ? { meanObeys: share(means, ({ obeys }) => obeys) } : {}),
+    ...(hasWords
+      ? {
+          meanObeys: share(means, ({ obeys }) => obeys),
+          carefulObeys: share(careful, ({ obeys }) => obeys),
+        }
+      : {}),
     ...(missing === undefined ? {} : { missing }),
     ...(reconstructed.length === 0
       ? {}

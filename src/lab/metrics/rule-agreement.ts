@@ -1,20 +1,35 @@
 /**
- * Rule abstraction, ARI (section 4.5, table of ARI): the rule categories of each concept, the most
- * likely component of its prior for the parsed rule's mean, against the annotated rules of each
- * attribute, by adjusted Rand index. For each attribute the concept of largest ARI, as in the paper, and
- * the best one-to-one assignment. Averages are over attributes, components counted apart.
+ * Rule abstraction, ARI (section 4.5, table of ARI): the rule categories of each concept against the
+ * annotated rules of each attribute, by adjusted Rand index. For each attribute the concept of largest ARI,
+ * as in the paper, and the best one-to-one assignment. Averages are over attributes, components counted
+ * apart. Categories are those of the bundle's prior (bundle-prior.ts), found without labels. Every matrix is
+ * read in both directions: the rule of the mirrored matrix is of the same kind, so the two readings of a
+ * concept decide together. The same by one reading alone, and by a plain mixture with a component for each
+ * category, which is what the paper does, stand beside it; and the same for groups of concepts.
  *
  * Labels are the names of rules; a component's one rule on Number or Position is the label of Num/Pos.
  * The authors' labels look at Number alone in grid-2x2 and at Position alone in grid-3x3 and
  * out-in-grid, and call every rule on the other Constant; their list of out-in-grid lacks Size Out.
  */
-import { layoutOf, type ConfigurationLayout, type Label } from '../../matrix/index.js';
+import {
+  layoutOf,
+  MATRIX_PANELS,
+  type ConfigurationLayout,
+  type Label,
+} from '../../matrix/index.js';
 import { codedRandIndex, codesOf } from '../../models/index.js';
-import { RuleClassifier, type ConceptMeans, type RuleMixture } from '../../solver/index.js';
+import {
+  categoriesOf,
+  RuleClassifier,
+  type ConceptMeans,
+  type RuleMixture,
+} from '../../solver/index.js';
+import { plainMixture, ruleKinds } from '../bundle-prior.js';
 import type { ConceptSubject } from '../concept-subject.js';
 import type { AriAssignment, AriResult, AriTable, AttributeColumn } from '../evaluation.js';
+import { panelLikeness, type PredictedMatrices } from '../panel-likeness.js';
 import { Bootstrap, meanOf } from '../statistics.js';
-import type { MetricOptions } from '../subject.js';
+import type { MetricOptions, Rules } from '../subject.js';
 import { bestAssignment } from './assignment.js';
 import { attributeColumns } from './attributes.js';
 import type { StudiedProblems } from './studied-problems.js';
@@ -113,23 +128,89 @@ export function ariTable(
   };
 }
 
-/** The most likely component of each concept's prior for rules [n][M][d_r]. */
-export function ruleCategories(
-  prior: readonly RuleMixture[],
-  rules: readonly (readonly (readonly number[])[])[],
-): number[][] {
+/** Least log-probability that one reading may give a category. */
+const LEAST_LOG = Math.log(1e-6);
+
+/**
+ * The likeliest category by the prior of each concept.
+ * @param readings rules [n][M][d_r] of the same matrices, read in one or several ways
+ */
+export function ruleCategories(prior: readonly RuleMixture[], ...readings: Rules[]): number[][] {
   const classifiers = prior.map((mixture) => new RuleClassifier(mixture));
-  return rules.map((ofProblem) => ofProblem.map((rule, m) => classifiers[m].categoryOf(rule)));
+  return readings[0].map((ofProblem, n) =>
+    ofProblem.map((_, m) => {
+      const found = readings.map((rules) => classifiers[m].classify(rules[n][m]).probabilities);
+      const scores = found[0].map((_, category) =>
+        found.reduce((sum, each) => sum + Math.max(LEAST_LOG, Math.log(each[category])), 0),
+      );
+      return scores.indexOf(Math.max(...scores));
+    }),
+  );
 }
 
+/** A matrix [9] with its columns in reverse. */
+export const mirroredMatrix = <T>(matrix: readonly T[]): T[] =>
+  Array.from({ length: MATRIX_PANELS }, (_, at) => matrix[at - (at % 3) + 2 - (at % 3)]);
+
 const SLICE = 256;
-const LAST = 9;
+
+/** What is parsed from problems: from whole matrices, from mirrored ones and from contexts alone. */
+interface Parsed {
+  readonly whole: Rules;
+  readonly mirrored: Rules;
+  readonly context: Rules;
+  readonly matrices: PredictedMatrices;
+}
+
+async function parse(
+  solver: ConceptSubject['solver'],
+  matrices: readonly (readonly ConceptMeans[])[],
+  { signal, onProgress }: Omit<MetricOptions, 'seed'>,
+): Promise<Parsed> {
+  const found = { whole: [] as Rules, mirrored: [] as Rules, context: [] as Rules };
+  const predicted: ConceptMeans[] = [];
+  for (let from = 0; from < matrices.length; from += SLICE) {
+    const concepts = matrices.slice(from, from + SLICE);
+    found.whole.push(...(await solver.parseRules(concepts, { signal })));
+    found.mirrored.push(...(await solver.parseRules(concepts.map(mirroredMatrix), { signal })));
+    const answers = await solver.solveConcepts(
+      concepts.map((each) => ({ concepts: each, missing: [MATRIX_PANELS] })),
+      { signal },
+    );
+    found.context.push(...answers.map(({ rules }) => rules.map(({ parsed }) => [...parsed])));
+    predicted.push(...answers.map(({ concepts: all }) => all[MATRIX_PANELS - 1]));
+    onProgress?.(Math.min(1, (from + SLICE) / matrices.length));
+  }
+  const { sigmaZ } = solver.manifest;
+  return { ...found, matrices: { concepts: matrices, predicted, sigmaZ } };
+}
+
+/** Rules of groups of concepts: those of their concepts in one row. */
+const grouped = (rules: Rules, groups: readonly (readonly number[])[]): Rules =>
+  rules.map((ofProblem) => groups.map((concepts) => concepts.flatMap((m) => [...ofProblem[m]])));
+
+/** Categories of groups, found on the problems themselves, as those of concepts are at export. */
+function groupCategories(
+  { whole, mirrored, matrices }: Parsed,
+  groups: readonly (readonly number[])[],
+  count: number,
+): number[][] {
+  const [own, reversed] = [grouped(whole, groups), grouped(mirrored, groups)];
+  const kinds = groups.map((concepts, g) =>
+    ruleKinds(
+      own.map((ofProblem) => ofProblem[g]),
+      panelLikeness(matrices, concepts),
+      count,
+    ),
+  );
+  return ruleCategories(kinds, own, reversed);
+}
 
 /** ARI of a model on problems already seen; null where it has no prior or no rules are known. */
 export async function ruleAgreement(
   { solver, ruleMap, facts }: Pick<ConceptSubject, 'solver' | 'ruleMap' | 'facts'>,
   studied: StudiedProblems,
-  { signal, onProgress }: Omit<MetricOptions, 'seed'> = {},
+  options: Omit<MetricOptions, 'seed'> = {},
 ): Promise<AriResult | null> {
   const prior = ruleMap?.prior ?? null;
   const layout = layoutOf(facts.configuration, facts.noisy);
@@ -138,27 +219,31 @@ export async function ruleAgreement(
     attributes.every((attribute) => ruleName(label, attribute) !== null);
   const known = [...studied.labels.keys()].filter((n) => isKnown(studied.labels[n]));
   if (prior === null || known.length === 0) return null;
-  const whole: number[][][] = [];
-  const context: number[][][] = [];
-  for (let from = 0; from < known.length; from += SLICE) {
-    const concepts = known
-      .slice(from, from + SLICE)
-      .map((n) => studied.panels[n] as readonly ConceptMeans[]);
-    whole.push(...(await solver.parseRules(concepts, { signal })));
-    const answers = await solver.solveConcepts(
-      concepts.map((each) => ({ concepts: each, missing: [LAST] })),
-      { signal },
-    );
-    context.push(...answers.map(({ rules }) => rules.map(({ parsed }) => [...parsed])));
-    onProgress?.(Math.min(1, (from + SLICE) / known.length));
-  }
+  const parsed = await parse(
+    solver,
+    known.map((n) => studied.panels[n] as readonly ConceptMeans[]),
+    options,
+  );
   const labels = known.map((n) => studied.labels[n]);
-  const wholeCategories = ruleCategories(prior, whole);
+  const tableOf = (categories: readonly (readonly number[])[]): AriTable =>
+    ariTable(attributes, categories, labels, ruleName);
+  const both = ruleCategories(prior, parsed.whole, parsed.mirrored);
+  const count = 1 + Math.max(...prior.flatMap((mixture) => categoriesOf(mixture)));
+  const plain = prior.map((_, m) =>
+    plainMixture(
+      parsed.whole.map((ofProblem) => ofProblem[m]),
+      count,
+    ),
+  );
+  const groups = solver.vocabulary?.groups.map(({ concepts }) => concepts) ?? [];
   const fromData = known.filter((n) => n < studied.problems.fromData).length;
   return {
     problems: { ...studied.problems, fromData, generated: known.length - fromData },
-    matrix: ariTable(attributes, wholeCategories, labels, ruleName),
-    authors: ariTable(authorsColumns(layout), wholeCategories, labels, authorsLabeller(layout)),
-    context: ariTable(attributes, ruleCategories(prior, context), labels, ruleName),
+    matrix: tableOf(both),
+    authors: ariTable(authorsColumns(layout), both, labels, authorsLabeller(layout)),
+    context: tableOf(ruleCategories(prior, parsed.context)),
+    oneReading: tableOf(ruleCategories(prior, parsed.whole)),
+    plain: tableOf(ruleCategories(plain, parsed.whole)),
+    ...(groups.length === 0 ? {} : { groups: tableOf(groupCategories(parsed, groups, count)) }),
   };
 }

@@ -9,8 +9,11 @@
  * cannot reach 1: only one of its d_z directions can decline. The paper's own ratio log|z_v' z_v| /
  * log|z' z| changes its sign with the scale of concepts; it is given under its own name.
  *
- * A concept is named after the attribute of its largest VD, if that is at least 0.3 and 1.5 times the
- * next, else `mixed`; `unused` where its variance is below 1% of the largest.
+ * A concept is named by what dominates: the attribute of its largest VD, if the next has less than half of
+ * it; two attributes (`Type Out + Size Out`) if the third has less than half; else it is `mixed`, also if
+ * its largest VD is below 0.05. If its variance is below 1% of the largest it is `unused` and named after
+ * nothing. A group of the vocabulary is named by all that it determines (vocabulary/names.ts). Labels are
+ * used for these names alone.
  */
 import { layoutOf } from '../../matrix/index.js';
 import { choleskyInverse } from '../../base/index.js';
@@ -32,8 +35,10 @@ const DEFAULT_SEED = 7_400_000_017;
 const RIDGE = 1 / 1000;
 /** Keeps a concept that never moves from being divided by nothing. */
 const SMALLEST_RIDGE = 1e-10;
-const NAMED_FROM = 0.3;
-const NAMED_AHEAD = 1.5;
+/** Below this nothing dominates; an attribute with this share of the largest VD counts beside it. */
+const NAMED_FROM = 0.05;
+const COUNTS_FROM = 0.5;
+const MOST_IN_A_NAME = 2;
 const USED_FROM = 0.01;
 
 /** Names of concepts that are no single attribute. */
@@ -123,11 +128,13 @@ export function nameConcepts(
 ): NamedConcept[] {
   const largest = Math.max(...variance);
   return decline.map((row, m) => {
-    const order = [...row.keys()].sort((a, b) => row[b] - row[a]);
-    const [first, second] = order;
-    const score = row[first];
-    const ahead = second === undefined || score >= NAMED_AHEAD * row[second];
-    const named = score >= NAMED_FROM && ahead ? attributes[first].name : NAME_MIXED;
+    const score = Math.max(...row);
+    const counting = [...row.keys()]
+      .filter((v) => row[v] >= COUNTS_FROM * score)
+      .sort((a, b) => row[b] - row[a]);
+    const dominated = score >= NAMED_FROM && counting.length <= MOST_IN_A_NAME;
+    const words = counting.map((v) => attributes[v].name).join(' + ');
+    const named = dominated ? words : NAME_MIXED;
     const name = variance[m] < USED_FROM * largest ? NAME_UNUSED : named;
     return { concept: m + 1, name, score };
   });
@@ -163,5 +170,13 @@ export async function varianceDecline(
   }
   const variance = free.map(({ trace }) => trace);
   const names = nameConcepts(attributes, variance, decline);
-  return { attributes, panels, seed, decline, paperRatio, variance, names };
+  const groups = subject.solver.vocabulary?.groups.map(
+    ({ concepts: own, counts, attributes: told }) => ({
+      concepts: own.map((m) => m + 1),
+      entries: counts.length,
+      determines: told.map(({ name }) => name),
+    }),
+  );
+  const found = { attributes, panels, seed, decline, paperRatio, variance, names };
+  return groups === undefined ? found : { ...found, groups };
 }

@@ -169,6 +169,9 @@ function ariTable(evaluation: ModelEvaluation): Content {
       line('average', ari.matrix),
       line("average, authors' labels", ari.authors),
       line('average, rules from the context alone', ari.context),
+      ...(ari.oneReading ? [line('average, read in one direction', ari.oneReading)] : []),
+      ...(ari.plain ? [line('average, plain mixture as in the paper', ari.plain)] : []),
+      ...(ari.groups ? [line('average, groups of concepts', ari.groups)] : []),
     ]),
   ];
 }

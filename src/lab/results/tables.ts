@@ -13,8 +13,9 @@ import {
 } from '../compare.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import { METRIC_NAMES, VARIANT_NAMES } from '../evaluation.js';
-import type { GsaPoint, Measured } from '../evaluation.js';
+import type { GsaPoint, Measured, NamedGroup } from '../evaluation.js';
 import { NOTHING, percent, table, type Cell } from '../markdown.js';
+import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { paperAri, paperRows } from '../report/paper.js';
 import { meanOf } from '../statistics.js';
 import type { MeasuredModel } from './measured.js';
@@ -122,10 +123,13 @@ const decimals = (value: number | null | undefined): string => value?.toFixed(3)
 function ariTable(models: Models): string {
   const found = inOrder(models).flatMap((model) => {
     if (model.ari === null) return [];
-    const { matrix, authors, context } = model.ari;
+    const { matrix, authors, context, oneReading, plain, groups } = model.ari;
     const { Type, Size, Color, 'Num/Pos': numPos } = matrix.byGroup;
     const ours = [matrix.average, Type, Size, Color, numPos, matrix.averageOneToOne];
-    const values = [...ours, authors.average, context.average, paperAri(model)?.average ?? null];
+    const others = [groups, oneReading, plain, authors, context].map(
+      (each) => each?.average ?? null,
+    );
+    const values = [...ours, ...others, paperAri(model)?.average ?? null];
     return [{ name: modelTitle(model), values }];
   });
   const average = (at: number): number | null => {
@@ -136,10 +140,21 @@ function ariTable(models: Models): string {
   const last = ['average', ...(found[0]?.values ?? []).map((_, at) => decimals(average(at)))];
   const head = ['', 'average', 'Type', 'Size', 'Color', 'Num/Pos', 'one-to-one'];
   return measuredTable(
-    [...head, "authors' labels", 'from contexts', 'the paper'],
+    [
+      ...head,
+      'groups',
+      'one reading',
+      'plain mixture',
+      "authors' labels",
+      'from contexts',
+      'the paper',
+    ],
     found.length < 2 ? rows : [...rows, last],
   );
 }
+
+const groupText = ({ concepts, entries, determines }: NamedGroup): string =>
+  `${concepts.join(' ')}: ${determines.join(', ') || 'nothing with a name'} (${entries})`;
 
 /** Sections by name. */
 export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
@@ -154,11 +169,20 @@ export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
   ari: ariTable,
   concepts: (models) =>
     measuredTable(
-      ['model', 'concepts 1 to M with their largest variance decline'],
+      [
+        'model',
+        'concepts 1 to M with their largest variance decline',
+        'groups of concepts: what they determine (values)',
+      ],
       rowsOf(
         models,
         ({ vd }) => vd,
-        ({ names }) => [names.map(({ name, score }) => `${name} ${score.toFixed(2)}`).join(', ')],
+        ({ names, groups }) => [
+          names
+            .map(({ name, score }) => (name === NAME_UNUSED ? name : `${name} ${score.toFixed(2)}`))
+            .join(', '),
+          groups?.map(groupText).join('; ') ?? NOTHING,
+        ],
       ),
     ),
   readback: (models) =>
@@ -166,8 +190,10 @@ export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
       [
         'percent of imagined panels that obey the rules',
         'panel 9',
+        'painted carefully',
         'painted as the mean',
         'a panel anywhere',
+        'carefully',
         'as the mean',
         'unreadable',
         'true answers, reconstructed',
@@ -179,8 +205,10 @@ export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
           const anywhere = found.missing?.find(({ targets }) => targets === 1);
           return [
             found.obeys,
+            found.carefulObeys,
             found.meanObeys,
             anywhere?.obeys,
+            anywhere?.carefulObeys,
             anywhere?.meanObeys,
             found.unreadable,
             found.reconstructedObeys,

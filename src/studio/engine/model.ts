@@ -21,6 +21,8 @@ import type {
   PlaneView,
   RuleView,
 } from './protocol.js';
+import { inPlainWords } from './load-faults.js';
+import { clusterLabels } from './plane-labels.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
 import { ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
 
@@ -82,6 +84,8 @@ export class Model {
       threads: THREADS,
       concepts: words.map(({ title }) => title),
       aboutConcepts: words.map(({ about }) => about),
+      liveliest: liveliest(this.#rules),
+      unused: conceptNames.flatMap((known, m) => (known?.name === 'unused' ? [m + 1] : [])),
       ruleSize: sizes.ruleSize,
       accuracy: accuracy?.sa ?? null,
       bytes: bundleBytes(manifest),
@@ -106,17 +110,20 @@ export class Model {
       await warmUp(solver, signal);
       return new Model(name, solver);
     };
-    try {
-      return await loadOn(backend);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof MissingBundleError) {
-        throw new Error(`there is no model for ${name} here`, { cause: error });
+    // A browser may offer WebGPU that then fails; wasm runs everywhere. A damaged bundle fails again.
+    const attempts =
+      backend === 'auto' && 'gpu' in navigator ? [backend, 'wasm' as const] : [backend];
+    let failure: unknown;
+    for (const attempt of attempts) {
+      try {
+        return await loadOn(attempt);
+      } catch (error) {
+        signal.throwIfAborted();
+        failure = error;
+        if (error instanceof MissingBundleError) break;
       }
-      // A browser may offer WebGPU that then fails; wasm runs everywhere. A damaged bundle fails again.
-      if (backend !== 'auto' || !('gpu' in navigator)) throw error;
-      return loadOn('wasm');
     }
+    throw inPlainWords(failure, name, zoo);
   }
 
   ruleViews(answer: Answer): RuleView[] {
@@ -194,8 +201,17 @@ export class Model {
       moments,
       classes: known?.classes ?? [],
       classOf: known?.classOf ?? [],
+      labels: moments.map((points) =>
+        known?.tells === true ? clusterLabels(points, known.classOf, known.classes.length) : [],
+      ),
     };
   }
+}
+
+/** The concept (1..M) that tells most rules apart; the first if nothing is known. */
+function liveliest(rules: readonly ConceptRules[] | null): number {
+  const lively = rules?.map(({ liveliness }) => liveliness) ?? [0];
+  return 1 + lively.indexOf(Math.max(...lively));
 }
 
 /** The frame of points and of means. */
