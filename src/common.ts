@@ -20,6 +20,7 @@ export {
 export {
   BundleError,
   completedPicture,
+  recogniseProblem,
   SolverError,
   toPanel,
   type Answer,
@@ -29,6 +30,7 @@ export {
   type PanelInput,
   type ProblemInput,
   type ProblemOrigin,
+  type RecognisedProblem,
   type RuleReading,
   type SolveOptions,
 } from './solver/index.js';

@@ -1,9 +1,24 @@
 /** `crab solve`: imagines the missing panels of a matrix, chooses a candidate, and says why. */
 import type { Command } from 'commander';
+import { ArgumentError, FormatError } from '../base/index.js';
 import { writeOutput, type OutputPlace } from '../base/node.js';
-import { encodePng, paperName, ruleMeaning, type Configuration } from '../matrix/index.js';
+import {
+  encodePng,
+  layoutName,
+  paperName,
+  ruleMeaning,
+  type ConfigurationLayout,
+} from '../matrix/index.js';
 import { checkProblemConfiguration } from '../matrix/node.js';
-import { completedPicture, Familiarity, PAINTS, readProblem, Solver } from '../solver/node.js';
+import {
+  completedPicture,
+  Familiarity,
+  listZoo,
+  PAINTS,
+  readProblem,
+  recogniseProblem,
+  Solver,
+} from '../solver/node.js';
 import type {
   Alternative,
   Answer,
@@ -19,7 +34,7 @@ import { requireInput, requireOutputFile } from './paths.js';
 import { percent, table } from './text.js';
 
 interface Options {
-  model: string;
+  model?: string;
   missing?: readonly number[];
   out?: string;
   paint?: Paint;
@@ -29,11 +44,14 @@ interface Options {
 }
 
 const EXAMPLES = `
-INPUT is a RAVEN problem (.npz), a picture of a 3x3 matrix with a blank cell (.png, .jpg; candidates
+INPUT is a RAVEN problem (.npz), a picture of a 3x3 matrix with a blank cell (.png, .jpg, .svg; candidates
 beside it are found as well), or a folder of eight or nine images in the order of their names. An image of
-one shade (white, grey or black) is a blank.
+one shade (white, grey or black) is a blank. A scan may be turned by up to three degrees. Without --model
+the configuration is found from the panels, and the model of that name in the zoo solves them. Panels in
+another style than the data sets' are drawn anew in theirs if they can be read.
 
-JSON: {"unknown": [panels the model does not know], "missing": [panels], "rules": [...],
+JSON: {"model", "redrawn": number of panels and candidates drawn anew, "unknown": [panels the model does
+not know], "missing": [panels], "rules": [...],
 "named": [rules in words, with their confidence], "symbols": [for each panel and group of concepts an entry
 of the vocabulary], "answers": [different answers with their probabilities, with --answers],
 "choice": {"index", "number", "confidence", "distance", "identical": [[candidates]], "candidates": [...]},
@@ -41,6 +59,7 @@ of the vocabulary], "answers": [different answers with their probabilities, with
 are the same, and candidate n is the n-th of choice.candidates. What does not apply is null.
 
 Examples:
+  crab solve sheet.png
   crab solve RAVEN_8_test.npz --model center
   crab solve sheet.png --model grid-2x2 --out completed.png --explain
   crab solve panels/ --model center --missing 3,7 --out completed.png`;
@@ -56,7 +75,10 @@ function positions(text: string): number[] {
 
 export function define(command: Command, signal: AbortSignal): void {
   command
-    .requiredOption('--model <model>', 'name or folder of a bundle')
+    .option(
+      '--model <model>',
+      'name or folder of a bundle (default: the one that knows the panels)',
+    )
     .option('--missing <list>', 'missing positions, 1 to 9 (default: the blank one)', positions)
     .option('--out <file.png>', 'write the completed matrix')
     .option(
@@ -89,9 +111,10 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
   await requireInput('INPUT', location);
   const inputs = [{ argument: 'INPUT', location }];
   const out = await requireOutputFile('--out', options.out, inputs, 'png');
-  const input = await readProblem(location);
+  const { layout, problem: input, redrawn } = recogniseProblem(await readProblem(location));
   const missing = missingOf(input, options.missing);
-  const solver = await Solver.load(options.model, { signal });
+  const model = options.model ?? (await knowingModel(location, layout));
+  const solver = await Solver.load(model, { signal });
   try {
     const { configuration } = solver.manifest;
     await checkProblemConfiguration(location, input.configurations, configuration);
@@ -111,8 +134,10 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
     const finding: Finding =
       unknown.length === 0 ? { answer, choice, named, answers } : withoutCertainty(answer, choice);
     const text = options.json
-      ? `${JSON.stringify(report(finding, input, unknown))}\n`
-      : unknownNote(unknown, configuration) +
+      ? `${JSON.stringify({ model, redrawn, ...report(finding, input, unknown) })}\n`
+      : (options.model === undefined ? foundNote(model) : '') +
+        redrawnNote(redrawn) +
+        unknownNote(unknown, solver, layout) +
         describe(finding, input, options.explain ?? false) +
         (finding.answers === null ? '' : answersText(finding.answers, solver));
     process.stdout.write(text);
@@ -121,14 +146,28 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
   }
 }
 
-/** Positions of given panels that the model cannot redraw; a RAVEN file says itself what it is. */
+/** The model of the zoo for the layout that a problem was recognised as. */
+async function knowingModel(location: string, layout: ConfigurationLayout | null): Promise<string> {
+  if (layout === null) {
+    throw new FormatError(
+      `${location}: no model knows such pictures; --model names one to see what it makes of them`,
+    );
+  }
+  const name = layoutName(layout);
+  const names = await listZoo();
+  if (names.includes(name)) return name;
+  throw new ArgumentError(
+    `${location}: these are panels of ${name}, and no model of that name is in the zoo (${names.join(', ')}); --model names another one`,
+  );
+}
+
+/** Positions of given panels that the model cannot redraw. */
 async function unknownPanels(
   solver: Solver,
   input: ProblemInput,
   missing: readonly number[],
   signal: AbortSignal,
 ): Promise<readonly number[]> {
-  if (input.configurations !== null) return [];
   const given = input.panels.map((panel, i) => (missing.includes(i + 1) ? null : panel));
   return (await new Familiarity(solver).judge(given, { signal })).unknown;
 }
@@ -167,11 +206,22 @@ function withoutCertainty(answer: Answer, choice: Choice | null): Finding {
   };
 }
 
-function unknownNote(unknown: readonly number[], configuration: Configuration): string {
+const foundNote = (model: string): string => `these are panels of ${model}\n`;
+
+const redrawnNote = (redrawn: number): string =>
+  redrawn === 0 ? '' : `${redrawn} pictures in another style were drawn anew\n`;
+
+function unknownNote(
+  unknown: readonly number[],
+  { manifest: { configuration } }: Solver,
+  layout: ConfigurationLayout | null,
+): string {
   if (unknown.length === 0) return '';
   const panels = `panel${unknown.length > 1 ? 's' : ''} ${unknown.join(', ')}`;
   const verb = unknown.length > 1 ? 'come' : 'comes';
-  return `this model does not know such pictures: it was trained on ${paperName(configuration)} alone and ${panels} ${verb} out as something else, so what follows is a guess\n`;
+  const isOther = layout !== null && layout.configuration !== configuration;
+  const other = isOther ? ` (they look like ${layoutName(layout)})` : '';
+  return `this model does not know such pictures: it was trained on ${paperName(configuration)} alone and ${panels} ${verb} out as something else${other}, so what follows is a guess\n`;
 }
 
 async function writeCompleted(

@@ -56,6 +56,9 @@ export {
   type ProblemImages,
   type RendererOptions,
 } from './render-panel.js';
+export { findConfiguration, type FoundConfiguration } from './configuration-finder.js';
+export { FigureFinder, type FinderOptions, type ReadFigures } from './figure-finder.js';
+export { inkOf } from './figure-form.js';
 export { ProblemReader } from './problem-reader.js';
 export { PanelReader, type ReadComponent, type ReadPanel } from './panel-reader.js';
 export * from './resize.js';

@@ -9,7 +9,7 @@ import { MESH, segmentOf } from './mesh.js';
 import type { Entity, Panel } from './problem.js';
 import type { Point } from './raster.js';
 import { cosineOf, sineOf } from './raster-rotate.js';
-import { figureOf, idealVertices, IMAGE_SIZE, radiusOf } from './render-entity.js';
+import { figureOf, idealVertices, IMAGE_SIZE, pixelVertices, radiusOf } from './render-entity.js';
 
 /** Width of outlines, chosen to weigh as much as those of the raster images. */
 export const OUTLINE_WIDTH = 2.5;
@@ -62,10 +62,12 @@ function rotated([x, y]: Point, [centreX, centreY]: Point, angle: number): Point
   return [centreX + cosine * dx + sine * dy, centreY - sine * dx + cosine * dy];
 }
 
-function entityShape(
+/** The shape of one entity; `truncated` to whole pixels as in the raster images, or ideal. */
+export function entityShape(
   layout: ConfigurationLayout,
   component: number,
   entity: Entity,
+  truncated = false,
 ): PolygonShape | CircleShape {
   const figure = figureOf(layout.components[component], entity);
   const centre: Point = [figure.centre[0] + HALF_PIXEL, figure.centre[1] + HALF_PIXEL];
@@ -76,8 +78,12 @@ function entityShape(
     degrees: ANGLES[entity.angle],
     fill: entity.color === 0 ? null : COLORS[entity.color],
   };
-  if (figure.type === 'circle') return { ...source, kind: 'circle', radius: radiusOf(figure) };
-  const upright = idealVertices(figure).map(([x, y]): Point => [centre[0] + x, centre[1] + y]);
+  if (figure.type === 'circle') {
+    const radius = radiusOf(figure);
+    return { ...source, kind: 'circle', radius: truncated ? Math.trunc(radius) : radius };
+  }
+  const offsets = truncated ? pixelVertices(figure) : idealVertices(figure);
+  const upright = offsets.map(([x, y]): Point => [centre[0] + x, centre[1] + y]);
   const vertices = upright.map((vertex) => rotated(vertex, centre, entity.angle));
   return { ...source, kind: 'polygon', upright, vertices };
 }

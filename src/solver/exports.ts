@@ -28,11 +28,17 @@ export {
   drawnPanel,
   Familiarity,
   isEmptyPanel,
+  mostError,
   redrawingError,
-  unknownPictures,
   type Fit,
   type OwnPanels,
 } from './familiarity.js';
+export {
+  recognise,
+  recogniseProblem,
+  type Recognised,
+  type RecognisedProblem,
+} from './recognise.js';
 export { parseHistory, type HistoryCurve } from './history.js';
 export { greyToPanel, imageToPanel, toPanel } from './panels.js';
 export type { Panel, PanelInput, PixelImage } from './panels.js';

@@ -54,17 +54,15 @@ export function isEmptyPanel(panel: Panel): boolean {
 /** A panel, or null if nothing is drawn on it: white, grey or black all over, it stands for a blank. */
 export const drawnPanel = (panel: Panel): Panel | null => (isEmptyPanel(panel) ? null : panel);
 
-/** Which of some pictures a model does not know, by their errors and those on panels of its own. */
-export function unknownPictures(errors: readonly number[], own: readonly number[]): boolean[] {
-  const most = Math.max(SMALL_ERROR, TIMES_OWN * Math.max(...own));
-  return errors.map((error) => error > most);
-}
+/** The error from which on a model does not know a picture, by its errors on panels of its own. */
+export const mostError = (own: readonly number[]): number =>
+  Math.max(SMALL_ERROR, TIMES_OWN * Math.max(...own));
 
 /** What a model knows; its own panels are drawn and encoded once, when first asked for. */
 export class Familiarity {
   readonly #solver: SolverCore;
   #own: Promise<OwnPanels> | null = null;
-  #ownErrors: Promise<number[]> | null = null;
+  #mostError: Promise<number> | null = null;
 
   constructor(solver: SolverCore) {
     this.#solver = solver;
@@ -86,22 +84,27 @@ export class Familiarity {
     return { panels, concepts: await this.#solver.encode(panels) };
   }
 
-  async #makeOwnErrors(): Promise<number[]> {
+  async #worstOwnError(): Promise<number> {
     const { panels, concepts } = await this.ownPanels();
     const redrawn = await this.#solver.decode(concepts);
-    return panels.map((panel, i) => redrawingError(panel, redrawn[i]));
+    return mostError(panels.map((panel, i) => redrawingError(panel, redrawn[i])));
+  }
+
+  /** Which errors are those of pictures the model does not know. Its own panels are needed for large ones only. */
+  async #tooLarge(errors: readonly number[]): Promise<boolean[]> {
+    if (errors.every((error) => error <= SMALL_ERROR)) return errors.map(() => false);
+    this.#mostError ??= this.#worstOwnError();
+    const most = await this.#mostError;
+    return errors.map((error) => error > most);
   }
 
   /** Which pictures the model does not know; null stands for a blank cell. */
   async judge(panels: readonly (Panel | null)[], options: Cancellable = {}): Promise<Fit> {
-    this.#ownErrors ??= this.#makeOwnErrors();
-    const ownErrors = await this.#ownErrors;
     const given = panels.filter((panel) => panel !== null);
     const concepts = await this.#solver.encode(given, options);
     const redrawn = await this.#solver.decode(concepts, options);
-    const unknown = unknownPictures(
+    const unknown = await this.#tooLarge(
       given.map((panel, i) => redrawingError(panel, redrawn[i])),
-      ownErrors,
     );
     let next = 0;
     const indices = panels.map((panel) => (panel === null ? -1 : next++));

@@ -2,13 +2,16 @@
  * One picture of a whole 3x3 matrix, and of its candidates if it shows them: finds the cells and the
  * blank one by itself. Cells are found as rectangles that stand out from the page by their frames or
  * their paper; a grid of lines is cut at its lines; a square without either is cut into nine equal
- * parts if nothing but paper lies where it is cut. Any other picture shows no matrix. A cell of one shade, be
- * it white, grey or black, or with nothing but a question mark's worth of ink, is the blank.
+ * parts if nothing but paper lies where it is cut. A picture without any of these is turned upright, if it
+ * was turned by a few degrees, and tried again. Any other picture shows no matrix. A cell of one shade, be it
+ * white, grey or black, or with nothing but a question mark's worth of ink, is the blank.
  */
 import { FormatError } from '../base/index.js';
 import { type GreyImage } from '../matrix/index.js';
+import { gridOf, heightOf, nearlySquare, widthOf, type Box, type Cells } from './cell-grid.js';
 import { borderShade, greyToPanel, onWhitePaper, type Panel } from './panels.js';
 import { isQuestionMark } from './question-mark.js';
+import { straightened } from './straighten.js';
 
 export interface MatrixPicture {
   /** The nine panels, row by row; null where the cell is blank. */
@@ -19,14 +22,6 @@ export interface MatrixPicture {
   readonly candidates: readonly Panel[];
 }
 
-interface Box {
-  readonly left: number;
-  readonly top: number;
-  /** Exclusive. */
-  readonly right: number;
-  readonly bottom: number;
-}
-
 const SMALLEST_CELL = 16;
 /**
  * How much a pixel differs from the page to stand out. Faint frames need little; in the blocks of a JPEG
@@ -35,12 +30,17 @@ const SMALLEST_CELL = 16;
 const CONTRASTS = [0.05, 0.12, 0.25] as const;
 /** Share of a rectangle's outline that must stand out. */
 const OUTLINE = 0.93;
+/** Of so many pixels of a side one may lie between a box's edge and its line. */
+const WAVER = 64;
 const INK = 0.15;
+/** Pixels of a cell along each axis that tell the shade of its paper. */
+const SAMPLED_SIDE = 64;
+/** Ink of a frame, which a scan may have spread over several rows. */
+const FRAME_INK = 0.06;
+/** Rows without a line that may lie outside of a frame or between its two lines. */
+const FRAME_GAP = 2;
 /** Share of paper along a cut between panels; lines of their structure may cross it. */
 const CLEAR_CUT = 0.95;
-
-const widthOf = (box: Box): number => box.right - box.left;
-const heightOf = (box: Box): number => box.bottom - box.top;
 
 /** Reads a picture; FormatError where no 3x3 matrix can be made out. */
 export function readMatrixPicture(picture: GreyImage): MatrixPicture {
@@ -50,9 +50,9 @@ export function readMatrixPicture(picture: GreyImage): MatrixPicture {
     );
   }
   const page = pageShade(picture);
-  const image = page < 0.5 ? onWhitePaper(picture, page) : picture;
+  const given = page < 0.5 ? onWhitePaper(picture, page) : picture;
   const shade = page < 0.5 ? 1 : page;
-  const { cells, others, contrast } = findCells(image, shade);
+  const { cells, others, image, contrast } = findCells(given, shade);
   const panels = cells.map((cell) => cellPanel(image, cell, contrast));
   const marked = withoutBlanks(panels);
   const missing = marked.flatMap((panel, i) => (panel === null ? [i + 1] : []));
@@ -109,32 +109,44 @@ function outlinedBoxes(image: GreyImage, page: number, contrast: number): Box[] 
   return boxes;
 }
 
+/** Share of a box's outline that stands out, at its edge or just inside: scanned lines waver. */
 function outlineShare(stands: Uint8Array, width: number, box: Box): number {
+  const depth = Math.floor(widthOf(box) / WAVER);
+  const hasLine = (at: number, inwards: number): boolean => {
+    for (let i = 0; i <= depth; i++) if (stands[at + i * inwards] > 0) return true;
+    return false;
+  };
   let found = 0;
   for (let x = box.left; x < box.right; x++) {
-    found += Number(stands[box.top * width + x] > 0);
-    found += Number(stands[(box.bottom - 1) * width + x] > 0);
+    found += Number(hasLine(box.top * width + x, width));
+    found += Number(hasLine((box.bottom - 1) * width + x, -width));
   }
   for (let y = box.top; y < box.bottom; y++) {
-    found += Number(stands[y * width + box.left] > 0);
-    found += Number(stands[y * width + box.right - 1] > 0);
+    found += Number(hasLine(y * width + box.left, 1));
+    found += Number(hasLine(y * width + box.right - 1, -1));
   }
   return found / (2 * (widthOf(box) + heightOf(box)));
 }
 
-interface Cells {
-  /** Nine, row by row. */
-  readonly cells: readonly Box[];
-  readonly others: readonly Box[];
+/** The cells, the picture they are in, upright, and the contrast they were found with. */
+interface FoundCells extends Cells {
+  readonly image: GreyImage;
+  readonly contrast: number;
 }
 
-/** The cells, and the contrast they were found with. */
-function findCells(image: GreyImage, page: number): Cells & { readonly contrast: number } {
+function findCells(picture: GreyImage, page: number): FoundCells {
+  const found = cellsIn(picture, page) ?? cellsIn(straightened(picture, page), page);
+  if (found !== null) return found;
+  throw new FormatError('no matrix of 3 x 3 panels was found in the picture');
+}
+
+function cellsIn(image: GreyImage | null, page: number): FoundCells | null {
+  if (image === null) return null;
   for (const contrast of CONTRASTS) {
     const found = cellsAt(image, page, contrast);
-    if (found !== null) return { ...found, contrast };
+    if (found !== null) return { ...found, image, contrast };
   }
-  throw new FormatError('no matrix of 3 x 3 panels was found in the picture');
+  return null;
 }
 
 function cellsAt(image: GreyImage, page: number, contrast: number): Cells | null {
@@ -147,89 +159,6 @@ function cellsAt(image: GreyImage, page: number, contrast: number): Cells | null
     largest !== undefined && widthOf(largest) > 0.5 * image.width && nearlySquare(largest);
   const cells = cutAtLines({ image, page, contrast }, isFrame ? largest : whole);
   return cells === null ? null : { cells, others: [] };
-}
-
-const nearlySquare = (box: Box): boolean =>
-  Math.abs(widthOf(box) - heightOf(box)) <= 0.2 * Math.max(widthOf(box), heightOf(box));
-
-const alike = (a: number, b: number, tolerance: number): boolean => Math.abs(a - b) <= tolerance;
-
-/** A 3x3 grid among boxes of one size; the largest boxes that form one are the cells. */
-function gridOf(boxes: readonly Box[]): Cells | null {
-  const sizes = distinct(boxes.map(widthOf), 1).reverse();
-  for (const size of sizes) {
-    const tolerance = Math.max(2, 0.06 * size);
-    const alikes = boxes.filter(
-      (box) => alike(widthOf(box), size, tolerance) && alike(heightOf(box), size, tolerance),
-    );
-    const grid = alikes.length < 8 ? null : gridOfSize(alikes, tolerance);
-    if (grid !== null) return grid;
-  }
-  return null;
-}
-
-/**
- * A corner and two equal steps from it with at least eight boxes in place. Of several the one furthest
- * to the upper left is the matrix; the other boxes are candidates.
- */
-function gridOfSize(cells: readonly Box[], tolerance: number): Cells | null {
-  const columns = distinct(
-    cells.map((box) => box.left),
-    tolerance,
-  );
-  const rows = distinct(
-    cells.map((box) => box.top),
-    tolerance,
-  );
-  const find = (x: number, y: number): Box | null =>
-    cells.find((box) => alike(box.left, x, tolerance) && alike(box.top, y, tolerance)) ?? null;
-  for (const xs of triples(columns, tolerance)) {
-    for (const ys of triples(rows, tolerance)) {
-      const found = ys.flatMap((y) => xs.map((x) => find(x, y)));
-      if (found.filter((box) => box !== null).length < 8) continue;
-      const others = cells.filter((box) => !found.includes(box)).sort(readingOrder(tolerance));
-      // The ninth has no frame, or noise hides it: its place is known from the others.
-      const placed = found.map((box, i) => box ?? crossing(found, i));
-      return { cells: placed, others };
-    }
-  }
-  return null;
-}
-
-/** The place of the one cell that was not found, in the column and the row of its neighbours. */
-function crossing(cells: readonly (Box | null)[], missing: number): Box {
-  const [{ left, right }] = cells
-    .filter((_, i) => i % 3 === missing % 3)
-    .filter((box) => box !== null);
-  const row = 3 * Math.floor(missing / 3);
-  const [{ top, bottom }] = cells.slice(row, row + 3).filter((box) => box !== null);
-  return { left, right, top, bottom };
-}
-
-const readingOrder =
-  (tolerance: number) =>
-  (a: Box, b: Box): number =>
-    alike(a.top, b.top, tolerance) ? a.left - b.left : a.top - b.top;
-
-/** Values that differ by more than a tolerance, rising. */
-function distinct(values: readonly number[], tolerance: number): number[] {
-  const found: number[] = [];
-  for (const value of [...values].sort((a, b) => a - b)) {
-    if (found.length === 0 || value - found[found.length - 1] > tolerance) found.push(value);
-  }
-  return found;
-}
-
-/** Three values with equal steps, from the smallest on, with the smallest steps first. */
-function triples(values: readonly number[], tolerance: number): number[][] {
-  const found: number[][] = [];
-  values.forEach((first, i) => {
-    for (const second of values.slice(i + 1)) {
-      const third = values.find((value) => alike(value - second, second - first, tolerance));
-      if (third !== undefined && third > second) found.push([first, second, third]);
-    }
-  });
-  return found;
 }
 
 /** A picture, the shade of its page, and how much stands out from it. */
@@ -305,27 +234,51 @@ function isClearCut(
   });
 }
 
-/** Share of dark pixels of one row or column of a region. */
-function lineShare({ width, data }: GreyImage, region: Box, at: number, across: boolean): number {
+/** Share of pixels of one row or column of a region that are darker than a shade. */
+function lineShare(
+  { width, data }: GreyImage,
+  region: Box,
+  at: number,
+  across: boolean,
+  shade = 1 - INK,
+): number {
   const [from, to] = across ? [region.top, region.bottom] : [region.left, region.right];
   let dark = 0;
   for (let i = from; i < to; i++) {
-    dark += Number(data[across ? i * width + at : at * width + i] < 1 - INK);
+    dark += Number(data[across ? i * width + at : at * width + i] < shade);
   }
   return dark / (to - from);
 }
 
+/** The shade of the paper of a cell: nearly the lightest, of which there is much. */
+function paperOf({ width, data }: GreyImage, box: Box): number {
+  const step = Math.ceil(widthOf(box) / SAMPLED_SIDE);
+  const values: number[] = [];
+  for (let y = box.top; y < box.bottom; y += step) {
+    for (let x = box.left; x < box.right; x += step) values.push(data[y * width + x]);
+  }
+  return values.sort((a, b) => a - b)[Math.floor(0.9 * values.length)];
+}
+
 /** The box without the frame around it. */
 function withoutFrame(image: GreyImage, box: Box): Box {
-  let { left, top, right, bottom } = box;
-  const framed = (at: number, across: boolean): boolean =>
-    lineShare(image, { left, top, right, bottom }, at, across) > 0.85;
   const most = Math.ceil(0.08 * widthOf(box));
-  for (let i = 0; i < most && framed(left, true); i++) left++;
-  for (let i = 0; i < most && framed(right - 1, true); i++) right--;
-  for (let i = 0; i < most && framed(top, false); i++) top++;
-  for (let i = 0; i < most && framed(bottom - 1, false); i++) bottom--;
-  return { left, top, right, bottom };
+  // A cell that is dark all over has no paper: there the frame may be lighter.
+  const shade = Math.max(0.5, paperOf(image, box)) - FRAME_INK;
+  /** Rows or columns from an edge inwards that belong to the frame. */
+  const depth = (edge: number, inwards: 1 | -1, across: boolean): number => {
+    let framed = 0;
+    for (let i = 0; i < most && i <= framed + FRAME_GAP; i++) {
+      if (lineShare(image, box, edge + i * inwards, across, shade) > 0.85) framed = i + 1;
+    }
+    return framed;
+  };
+  return {
+    left: box.left + depth(box.left, 1, true),
+    right: box.right - depth(box.right - 1, -1, true),
+    top: box.top + depth(box.top, 1, false),
+    bottom: box.bottom - depth(box.bottom - 1, -1, false),
+  };
 }
 
 /** A cell as a panel, or null where it is of one shade. */

@@ -3,6 +3,7 @@ import { FormatError } from '../matrix/index.js';
 import type { PixelImage } from './panels.js';
 import {
   givenProblem,
+  LARGEST_FILE,
   naming,
   pictureProblem,
   type FileLike,
@@ -22,8 +23,14 @@ interface Drawing {
   drawImage(bitmap: Bitmap, x: number, y: number): void;
   getImageData(x: number, y: number, width: number, height: number): PixelImage;
 }
+interface PageImage {
+  src: string;
+  decode(): Promise<void>;
+}
 interface Page {
-  createImageBitmap(file: FileLike): Promise<Bitmap>;
+  createImageBitmap(source: FileLike | PageImage): Promise<Bitmap>;
+  /** Absent in workers. */
+  readonly Image?: new () => PageImage;
   readonly OffscreenCanvas: new (
     width: number,
     height: number,
@@ -31,11 +38,26 @@ interface Page {
 }
 const page = globalThis as unknown as Page;
 
-/** Pixels of a picture in any format the browser knows; `name` is what errors call it. */
+/** How far into a file its first element is looked for, behind comments. */
+const SEARCHED = 4096;
+
+/** An SVG as a browser's own image draws it: bitmaps are not made from the file itself. */
+async function svgImage(file: FileLike): Promise<PageImage | null> {
+  const text = new TextDecoder().decode(await file.arrayBuffer());
+  const start = text.slice(0, SEARCHED).trimStart();
+  if (page.Image === undefined || !start.startsWith('<') || !/<svg[\s>]/.test(start)) return null;
+  const image = new page.Image();
+  image.src = `data:image/svg+xml,${encodeURIComponent(text)}`;
+  await image.decode();
+  return image;
+}
+
+/** Pixels of a picture in any format the browser knows, SVG outside of workers only; `name` is for errors. */
 export async function browserPicture(file: FileLike, name: string): Promise<PixelImage> {
   let bitmap: Bitmap;
   try {
-    bitmap = await page.createImageBitmap(file);
+    if (file.size > LARGEST_FILE) throw new FormatError('too large');
+    bitmap = await page.createImageBitmap((await svgImage(file)) ?? file);
   } catch {
     throw new FormatError(`${name} is not a picture this browser can read`);
   }

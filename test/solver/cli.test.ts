@@ -11,6 +11,7 @@ import {
   encodeSet,
   layoutOf,
   matrixPanels,
+  problemToSvg,
   problemToBatch,
   renderPanel,
   renderProblem,
@@ -18,6 +19,7 @@ import {
   type GreyImage,
 } from '../../src/matrix/index.js';
 import { readProblem, Solver, writeBundle } from '../../src/solver/node.js';
+import { otherPanels } from './other-pictures.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crabInProcess as crab } from '../cli/crab-in-process.js';
 import { randomBundle, tinyConfig } from './random-model.js';
@@ -219,7 +221,7 @@ describe.skipIf(!hasCenter)('crab solve with a published model', () => {
     writeFileSync(other, encodePng(contactSheet(of, { markAnswer: false })));
     const text = await crab('solve', other, ...model, '--explain');
     expect(text).toMatch(
-      /^this model does not know such pictures: it was trained on Center alone and panels \d(, \d)+ come out as something else, so what follows is a guess\nimagined panel 9\ncandidate \d \(a guess\)\n/,
+      /^this model does not know such pictures: it was trained on Center alone and panels \d(, \d)+ come out as something else \(they look like grid-3x3\), so what follows is a guess\nimagined panel 9\ncandidate \d \(a guess\)\n/,
     );
     expect(text).not.toContain('%');
     const report = JSON.parse(await crab('solve', other, ...model, '--json')) as {
@@ -233,6 +235,52 @@ describe.skipIf(!hasCenter)('crab solve with a published model', () => {
     expect(report.choice.confidence).toBeNull();
     expect(report.choice.candidates.every(({ probability }) => probability === null)).toBe(true);
     expect(report.rules.every(({ categories }) => categories === null)).toBe(true);
+  });
+
+  test('finds the model by itself: for a picture, a drawing and a RAVEN file', async () => {
+    writeFileSync(file('of.png'), encodePng(contactSheet(of, { markAnswer: false })));
+    writeFileSync(file('of.svg'), problemToSvg(of, { markAnswer: false }));
+    writeFileSync(file('of.npz'), encodeRavenNpz(of, renderProblem(of).images));
+    for (const name of ['of.png', 'of.svg', 'of.npz']) {
+      const report = JSON.parse(await crab('solve', file(name), '--json')) as {
+        model: string;
+        unknown: number[];
+        choice: { number: number };
+      };
+      expect([name, report.model, report.unknown]).toEqual([name, 'grid-3x3', []]);
+      expect([name, report.choice.number]).toEqual([name, of.target + 1]);
+    }
+    const text = await crab('solve', file('of.svg'));
+    expect(text).toMatch(
+      /^these are panels of grid-3x3\n\d+ pictures in another style were drawn anew\nimagined panel 9\n/,
+    );
+  });
+
+  test('says that no model knows letters, and that none is there for noise', async () => {
+    mkdirSync(file('letters'));
+    (await otherPanels('letters', 12)).forEach((panel, i) => {
+      const data = Uint8Array.from(panel, (value) => Math.round(255 * value));
+      const png = encodePng({ width: 64, height: 64, channels: 1, data });
+      writeFileSync(file(`letters/${i + 1}.png`), png);
+    });
+    await expect(crab('solve', file('letters'))).rejects.toThrow(
+      /letters: no model knows such pictures; --model names one/,
+    );
+    const noisy = sampleProblem({ configuration: 'grid-2x2', noisy: true, seed: 8, index: 0 });
+    writeFileSync(file('noisy.png'), encodePng(contactSheet(noisy, { markAnswer: false })));
+    await expect(crab('solve', file('noisy.png'))).rejects.toThrow(
+      /these are panels of grid-2x2-noisy, and no model of that name is in the zoo/,
+    );
+  });
+
+  test('does not know a RAVEN file of strange panels', async () => {
+    const { images } = renderProblem(of);
+    const strange = Uint8Array.from(images, (_, i) => (i * 37) % 256);
+    writeFileSync(file('strange.npz'), encodeRavenNpz(of, strange));
+    const { unknown } = JSON.parse(await crab('solve', file('strange.npz'), '--json')) as {
+      unknown: number[];
+    };
+    expect(unknown).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 });
 

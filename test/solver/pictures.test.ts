@@ -14,7 +14,9 @@ import {
   type GreyImage,
 } from '../../src/matrix/index.js';
 import { readMatrixPicture, toPanel } from '../../src/solver/index.js';
+import { turned } from '../../src/solver/straighten.js';
 import { pixelsOf } from '../matrix/pixels.js';
+import { uniform } from './other-pictures.js';
 
 const CONFIGURATIONS: readonly Configuration[] = [
   'center',
@@ -105,32 +107,6 @@ function expectPanels(
   });
 }
 
-/** Values in [0, 1) from a seed. */
-function pixelNoise(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
-/** A picture turned around its middle, on white paper. */
-function turned({ width, height, data }: GreyImage, degrees: number): GreyImage {
-  const angle = (degrees * Math.PI) / 180;
-  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-  return {
-    width,
-    height,
-    data: Float32Array.from({ length: width * height }, (_, at) => {
-      const [x, y] = [(at % width) - width / 2, Math.floor(at / width) - height / 2];
-      const fromX = Math.round(cos * x + sin * y + width / 2);
-      const fromY = Math.round(cos * y - sin * x + height / 2);
-      const inside = fromX >= 0 && fromY >= 0 && fromX < width && fromY < height;
-      return inside ? data[fromY * width + fromX] : 1;
-    }),
-  };
-}
-
 describe('a picture of a whole matrix', () => {
   const styles: [string, Partial<Style>][] = [
     ['frames around the cells', {}],
@@ -212,7 +188,7 @@ describe('a picture of a whole matrix', () => {
 
   const NO_MATRIX = /no matrix of 3 x 3 panels was found/;
   for (const configuration of CONFIGURATIONS) {
-    test(`of ${configuration} with nothing but panels is cut, with noise it is found, turned it is not`, () => {
+    test(`of ${configuration} with nothing but panels is cut, with noise or turned it is found, turned by much it is not`, () => {
       const bare = composed(drawn(configuration, 4), [9], {
         ...PLAIN,
         frame: 0,
@@ -223,17 +199,20 @@ describe('a picture of a whole matrix', () => {
       const { data, ...size } = decodePng(
         encodePng(contactSheet(problemOf(configuration, 4), { markAnswer: false })),
       );
-      const random = pixelNoise(3);
+      const random = uniform(3);
       const noisy = data.map((value) => Math.min(1, Math.max(0, value + 0.2 * (random() - 0.5))));
       const found = readMatrixPicture({ ...size, data: noisy });
       expect([found.missing, found.candidates.length]).toEqual([[9], 8]);
       expectPanels(found.panels, drawn(configuration, 4), [9], 0.06);
-      expect(() => readMatrixPicture(turned({ ...size, data }, 1))).toThrow(NO_MATRIX);
+      const straight = readMatrixPicture(turned({ ...size, data }, 1, 1));
+      expect([straight.missing, straight.candidates.length]).toEqual([[9], 8]);
+      expectPanels(straight.panels, drawn(configuration, 4), [9], 0.06);
+      expect(() => readMatrixPicture(turned({ ...size, data }, 20, 1))).toThrow(NO_MATRIX);
     });
   }
 
   test.each([300, 517])('noise of %i pixels is no matrix', (side) => {
-    const random = pixelNoise(side);
+    const random = uniform(side);
     const data = Float32Array.from({ length: side * side }, random);
     expect(() => readMatrixPicture({ width: side, height: side, data })).toThrow(NO_MATRIX);
   });

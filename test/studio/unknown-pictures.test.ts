@@ -2,15 +2,22 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { encodeRavenNpz, renderProblem, type Configuration } from '../../src/matrix/index.js';
+import {
+  encodePng,
+  encodeRavenNpz,
+  problemToSvg,
+  renderProblem,
+  type Configuration,
+} from '../../src/matrix/index.js';
 import { CHROMIUM } from '../chromium.js';
 import { eventually, goTo, LAPTOP, modelReady, openPage } from './browser.js';
+import { otherPanels } from '../solver/other-pictures.js';
 import { ROOT } from './served-page.js';
 import { visitedSite } from './visited-site.js';
 import { fileOf, handedProblem, panelFiles, pictureFile } from './picture-files.js';
 
 const ZOO = path.join(ROOT, 'zoo');
-const hasModel = ['center', 'left-right'].every((name) =>
+const hasModel = ['center', 'left-right', 'up-down', 'grid-2x2'].every((name) =>
   existsSync(path.join(ZOO, name, 'bundle.json')),
 );
 
@@ -24,37 +31,81 @@ function npzFile(configuration: Configuration) {
 describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
   const site = visitedSite({ zoo: ZOO, isolated: true });
 
-  test('of another kind are said to be unknown, those of its own are not', async () => {
+  const opened = async (place: string) => {
     const { page, errors } = await openPage(await site.browser.newContext({ viewport: LAPTOP }));
-    await goTo(page, site.url, 'tab=make&config=center');
-    const input = page.locator('input[type=file]');
-    const notice = page.locator('[data-testid=misfit]');
-    await input.setInputFiles(panelFiles('left-right'));
+    await goTo(page, site.url, place);
+    return {
+      page,
+      errors,
+      input: page.locator('input[type=file]'),
+      notice: page.locator('[data-testid=misfit]'),
+      found: page.locator('[data-testid=pictures-found]'),
+    };
+  };
+
+  test('find their configuration by themselves', async () => {
+    const { page, errors, input, notice, found } = await opened('tab=make&config=center');
+    const item = problemToSvg(handedProblem('grid-2x2'), { markAnswer: false });
+    const given = {
+      'left-right': panelFiles('left-right'),
+      'up-down': [npzFile('up-down')],
+      'grid-2x2': [fileOf('item.svg', new TextEncoder().encode(item), 'image/svg+xml')],
+    };
+    for (const [configuration, files] of Object.entries(given)) {
+      await input.setInputFiles(files);
+      await eventually(() => found.innerText()).toBe(
+        `These are panels of ${configuration}, so its model solves them.`,
+      );
+      await eventually(() => page.url()).toContain(`config=${configuration}`);
+      await modelReady(page);
+      await page.locator('.stage .cell.imagined canvas').waitFor();
+      expect(await notice.count()).toBe(0);
+    }
+    // The picture of a whole matrix had candidates, and the right one is chosen.
+    const target = handedProblem('grid-2x2').target + 1;
+    await page.locator('.tabs a[href*="tab=play"]').click();
+    const candidate = page.locator(`[data-candidate="${target}"]`);
+    await candidate.click();
+    await eventually(() => candidate.locator('.tag').allInnerTexts()).toEqual(['you', 'CRAB']);
+    expect(errors).toEqual([]);
+  });
+
+  test('of another kind are said to be unknown, those of its own are not', async () => {
+    const { page, errors, input, notice, found } = await opened('tab=make&config=center');
+    const letters = await otherPanels('letters', 4);
+    await input.setInputFiles(
+      letters.map((panel, i) =>
+        fileOf(
+          `letter-${i + 1}.png`,
+          encodePng({
+            width: 64,
+            height: 64,
+            channels: 1,
+            data: Uint8Array.from(panel, (value) => Math.round(255 * value)),
+          }),
+        ),
+      ),
+    );
+    await eventually(() => found.innerText()).toBe('No model here knows such pictures.');
+    expect(page.url()).toMatch(/config=center|^[^?]*#(?!.*config=)/);
     await notice.waitFor();
     await eventually(() => notice.innerText()).toContain('does not know such pictures');
-    await eventually(() => notice.locator('canvas').count()).toBe(9);
+    await eventually(() => notice.locator('canvas').count()).toBe(8);
     // Nowhere is it sure of them.
     await page.locator('.tabs a[href*="tab=erase"]').click();
     const sureness = page.locator('.samples .sureness');
     await sureness.first().waitFor();
     await eventually(() => sureness.allInnerTexts()).toEqual(['a guess']);
     await page.locator('.tabs a[href*="tab=make"]').click();
-    // Another configuration tries the same pictures.
-    await page.getByLabel('Left-right').check();
+    await page.getByText('Remove my pictures').click();
+    await eventually(() => notice.count()).toBe(0);
+    // Pictures of one configuration tried on the model of another.
+    await input.setInputFiles(npzFile('left-right'));
     await eventually(() => page.url()).toMatch(/config=left-right.*pictures=/);
     await modelReady(page);
     await page.locator('.stage .cell.imagined canvas').waitFor();
     await eventually(() => notice.count()).toBe(0);
     await page.getByLabel('Center').check();
-    await notice.waitFor();
-    await page.getByText('Remove my pictures').click();
-    await eventually(() => notice.count()).toBe(0);
-    await input.setInputFiles(panelFiles('center'));
-    await page.locator('.stage .cell.imagined canvas').waitFor();
-    await page.locator('[data-testid=rule-table]').waitFor();
-    expect(await notice.count()).toBe(0);
-    await page.getByText('Remove my pictures').click();
-    await input.setInputFiles(npzFile('left-right'));
     await notice.waitFor();
     await page.locator('.tabs a[href*="tab=why"]').click();
     await page.locator('.heat').first().waitFor();

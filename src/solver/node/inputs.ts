@@ -4,6 +4,7 @@ import path from 'node:path';
 import { ArgumentError, FormatError } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
 import { decodePicture, PICTURE_FILE } from '../../matrix/index.js';
+import { decodeSvg, isSvg } from '../../matrix/node.js';
 import { drawnPanel } from '../familiarity.js';
 import { greyToPanel, type Panel } from '../panels.js';
 import {
@@ -48,13 +49,15 @@ async function readFolder(folder: string): Promise<ProblemInput> {
 }
 
 const fromPicture = (bytes: Uint8Array, file: string): Promise<ProblemInput> =>
-  naming(file, () => pictureProblem(decodePicture(bytes)));
+  naming(file, async () =>
+    pictureProblem(isSvg(bytes) ? await decodeSvg(bytes) : decodePicture(bytes)),
+  );
 
 async function readFile(file: string): Promise<ProblemInput> {
   const isProblem = /\.npz$/i.test(file);
-  if (!isProblem && !PICTURE_FILE.test(file)) {
+  if (!isProblem && !PICTURE_FILE.test(file) && !/\.svg$/i.test(file)) {
     throw new ArgumentError(
-      `${file}: expected a RAVEN problem (.npz), a picture of a matrix (.png, .jpg) or a folder of images`,
+      `${file}: expected a RAVEN problem (.npz), a picture of a matrix (.png, .jpg, .svg) or a folder of images`,
     );
   }
   const bytes = await readSmallFile(file, LARGEST_FILE);

@@ -28,6 +28,7 @@ import type {
   ModelInfo,
   PlaneView,
   PointView,
+  ReadPictures,
   SampledSpec,
   SliderView,
 } from './protocol.js';
@@ -219,8 +220,9 @@ export class Engine implements EngineApi {
     return { spec, matrix: await this.matrix(spec) };
   }
 
-  async readPictures(files: readonly GivenFile[]): Promise<string> {
-    return packPictures(await readFiles(files));
+  async readPictures(files: readonly GivenFile[]): Promise<ReadPictures> {
+    const { layout, ...pictures } = await readFiles(files);
+    return { packed: await packPictures(pictures), layout };
   }
 
   async export(spec: MatrixSpec, format: ExportFormat): Promise<ExportedFile> {

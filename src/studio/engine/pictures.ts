@@ -3,12 +3,20 @@
  * one picture of a whole matrix; and packed into a text short enough for a link.
  */
 import { ArgumentError, FormatError } from '../../base/index.js';
-import { decodeRavenNpz, IMAGE_PIXELS, MATRIX_PANELS, SMALL_PIXELS } from '../../matrix/index.js';
+import {
+  decodeRavenNpz,
+  findConfiguration,
+  IMAGE_PIXELS,
+  layoutName,
+  MATRIX_PANELS,
+  SMALL_PIXELS,
+} from '../../matrix/index.js';
 import {
   browserPicture,
   drawnPanel,
   imageToPanel,
   readMatrixPicture,
+  recognise,
   toPanel,
   type Panel,
 } from '../../solver/index.js';
@@ -22,6 +30,11 @@ export interface Pictures {
   readonly target: number | null;
 }
 
+/** Pictures read from files, and the layout they were recognised as; null if no model can know them. */
+export interface FoundPictures extends Pictures {
+  readonly layout: string | null;
+}
+
 const MOST_CANDIDATES = 16;
 const MOST_FILE_BYTES = 32 << 20;
 /** Longest text a link may carry; browsers and messengers cut longer ones. */
@@ -29,13 +42,24 @@ const MOST_CHARACTERS = 24_000;
 const VERSION = 1;
 const HEADER = 5;
 
-async function readNpzFile({ name, blob }: GivenFile): Promise<Pictures> {
-  const { images, target } = await decodeRavenNpz(new Uint8Array(await blob.arrayBuffer()), name);
+/** A RAVEN file tells its layouts itself; its panels tell of noise. */
+async function readNpzFile({ name, blob }: GivenFile): Promise<FoundPictures> {
+  const { images, target, layouts } = await decodeRavenNpz(
+    new Uint8Array(await blob.arrayBuffer()),
+    name,
+  );
   const panel = (i: number): Panel =>
     imageToPanel(images.subarray(i * IMAGE_PIXELS, (i + 1) * IMAGE_PIXELS));
   const candidates = Array.from({ length: 8 }, (_, i) => panel(8 + i));
   const context = Array.from({ length: 8 }, (_, i) => panel(i));
-  return { panels: [...context, candidates[target]], candidates, target };
+  const layout = findConfiguration(context, layouts.length > 0 ? layouts : undefined)?.layout;
+  const named = layout ?? layouts.at(0);
+  return {
+    panels: [...context, candidates[target]],
+    candidates,
+    target,
+    layout: named === undefined ? null : layoutName(named),
+  };
 }
 
 async function readWholeMatrix(file: GivenFile): Promise<Pictures> {
@@ -67,16 +91,25 @@ async function readSinglePanels(files: readonly GivenFile[]): Promise<Pictures> 
   return { panels, candidates: [], target: null };
 }
 
+/** Says what pictures are of, and draws those in another style anew. */
+function recognised(pictures: Pictures): FoundPictures {
+  const found = recognise(pictures);
+  if (found === null) return { ...pictures, layout: null };
+  const { panels, candidates, layout } = found;
+  return { panels, candidates, target: pictures.target, layout: layoutName(layout) };
+}
+
 /** Reads what a person dropped: one .npz, one picture of a matrix, or eight or nine of panels. */
-export async function readFiles(files: readonly GivenFile[]): Promise<Pictures> {
+export async function readFiles(files: readonly GivenFile[]): Promise<FoundPictures> {
   const large = files.find(({ blob }) => blob.size > MOST_FILE_BYTES);
   if (large !== undefined) throw new FormatError(`${large.name} is larger than 32 MB`);
   if (files.length === 1) {
     const [file] = files;
-    return file.name.toLowerCase().endsWith('.npz') ? readNpzFile(file) : readWholeMatrix(file);
+    if (file.name.toLowerCase().endsWith('.npz')) return readNpzFile(file);
+    return recognised(await readWholeMatrix(file));
   }
   if (files.length === MATRIX_PANELS || files.length === MATRIX_PANELS - 1)
-    return readSinglePanels(files);
+    return recognised(await readSinglePanels(files));
   throw new ArgumentError(
     `${files.length} files: give nine pictures of panels (or eight without the last), one picture of the whole matrix, or one .npz of RAVEN`,
   );

@@ -240,6 +240,14 @@ export interface GivenFile {
   readonly blob: Blob;
 }
 
+/** Pictures of a person. */
+export interface ReadPictures {
+  /** For `PictureSpec`. */
+  readonly packed: string;
+  /** The layout they were recognised as; null if they are of none. */
+  readonly layout: string | null;
+}
+
 export interface LoadProgress {
   readonly name: string;
   /** Bytes. */
@@ -272,8 +280,7 @@ export interface EngineApi {
   slide(spec: MatrixSpec, concept: number, value: number): Promise<Float32Array>;
   plane(concept: number): Promise<PlaneView>;
   point(index: number): Promise<PointView>;
-  /** Pictures of a person as a packed text for `PictureSpec`. */
-  readPictures(files: readonly GivenFile[]): Promise<string>;
+  readPictures(files: readonly GivenFile[]): Promise<ReadPictures>;
   export(spec: MatrixSpec, format: ExportFormat): Promise<ExportedFile>;
   /** So many matrices of this kind, from this one on, to print: a PDF with its key at the end. */
   worksheet(spec: SampledSpec, count: number): Promise<ExportedFile>;

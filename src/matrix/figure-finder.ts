@@ -1,0 +1,183 @@
+/**
+ * Reads panels of a layout from pictures that are not drawn pixel for pixel as the data sets are: scans,
+ * SVG, enlarged or blurred. Into each place goes the figure that explains most ink. `PanelReader` compares with
+ * the data sets' own drawings instead and tells which descriptions are drawn alike.
+ */
+import { ANGLES, COLORS, levelsOf, TYPES } from './attributes.js';
+import { FigureForm, product } from './figure-form.js';
+import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
+import type { ComponentPanel, Entity, Panel } from './problem.js';
+import { IMAGE_SIZE } from './render-entity.js';
+import { entityShape, STRUCTURE_LINE_WIDTH } from './svg-shapes.js';
+
+const CORNERS: Partial<Record<(typeof TYPES)[number], number>> = {
+  triangle: 3,
+  square: 4,
+  pentagon: 5,
+  hexagon: 6,
+};
+const UNIFORM = 3;
+
+/** Angles at which figures of a type look different. */
+function anglesOf(component: ComponentLayout, type: number): number[] {
+  const corners = CORNERS[TYPES[type]];
+  const seen = new Set<number>();
+  return levelsOf(component.angle).filter((angle) => {
+    const turn = corners === undefined ? 0 : (ANGLES[angle] + 360) % (360 / corners);
+    return seen.size < seen.add(turn).size;
+  });
+}
+
+/** Figures, and the squared ink that they explain. */
+interface Found<T> {
+  readonly gain: number;
+  readonly found: T;
+}
+
+export interface FinderOptions {
+  /** Side that pictures are compared at: 64, or 32 to see quickly how much can be explained. */
+  readonly side: 32 | 64;
+  /** Whether figures are truncated to whole pixels, as in the raster images. */
+  readonly truncated: boolean;
+}
+
+/** One component of a layout: its forms in each slot and the colours they may have. */
+class ComponentFinder {
+  /** By type, size and angle. */
+  readonly #looks: readonly Omit<Entity, 'slot' | 'color'>[];
+  /** By slot, then by look. */
+  readonly #forms: readonly (readonly FigureForm[])[];
+  readonly #colors: readonly number[];
+  readonly #shades: Float64Array;
+  readonly #isUniform: boolean;
+
+  constructor(layout: ConfigurationLayout, index: number, { side, truncated }: FinderOptions) {
+    const component = layout.components[index];
+    const { slots, type, size, color, uniformity } = component;
+    this.#looks = levelsOf(type).flatMap((type) =>
+      levelsOf(size).flatMap((size) =>
+        anglesOf(component, type).map((angle) => ({ type, size, angle })),
+      ),
+    );
+    this.#forms = slots.map((_, slot) =>
+      this.#looks.map((look) => {
+        const entity = { slot, color: 0, ...look };
+        return new FigureForm(entityShape(layout, index, entity, truncated), side);
+      }),
+    );
+    this.#colors = levelsOf(color);
+    this.#shades = Float64Array.from(this.#colors, (level) => COLORS[level] / 255);
+    this.#isUniform = uniformity.min === UNIFORM;
+  }
+
+  /** The figures that explain most squared ink; there is always one. */
+  find(ink: Float32Array): Found<ComponentPanel> {
+    const shades = this.#shades;
+    const bySlot = this.#forms.map((forms) => {
+      const gains = new Float64Array(forms.length * shades.length);
+      forms.forEach((form, i) => form.gains(ink, shades, gains, i * shades.length));
+      return gains;
+    });
+    return this.#isUniform ? this.#uniform(bySlot) : this.#free(bySlot);
+  }
+
+  /** A figure by the number of its look and colour. */
+  #entity(slot: number, number: number): Entity {
+    const colors = this.#colors.length;
+    const look = this.#looks[Math.floor(number / colors)];
+    return { slot, ...look, color: this.#colors[number % colors] };
+  }
+
+  /** All figures have one look. */
+  #uniform(bySlot: readonly Float64Array[]): Found<ComponentPanel> {
+    let best = { gain: -Infinity, number: 0 };
+    for (let number = 0; number < bySlot[0].length; number++) {
+      const gain = totalGain(bySlot.map((gains) => gains[number]));
+      if (gain > best.gain) best = { gain, number };
+    }
+    const { gain, number } = best;
+    const entities = worthwhile(bySlot.map((gains) => gains[number])).map((slot) =>
+      this.#entity(slot, number),
+    );
+    return { gain, found: { uniformity: UNIFORM, entities } };
+  }
+
+  /** Each figure may have a look of its own. */
+  #free(bySlot: readonly Float64Array[]): Found<ComponentPanel> {
+    const numbers = bySlot.map(indexOfMost);
+    const gains = bySlot.map((each, slot) => each[numbers[slot]]);
+    const entities = worthwhile(gains).map((slot) => this.#entity(slot, numbers[slot]));
+    return { gain: totalGain(gains), found: { uniformity: 0, entities } };
+  }
+}
+
+const indexOfMost = (values: Float64Array): number => {
+  let best = 0;
+  for (let i = 1; i < values.length; i++) if (values[i] > values[best]) best = i;
+  return best;
+};
+
+/** Slots that figures are worth drawing in: all that gain, or the one that loses least. */
+function worthwhile(gains: readonly number[]): number[] {
+  const most = Math.max(...gains);
+  return gains.flatMap((gain, slot) => (gain > 0 || gain === most ? [slot] : []));
+}
+
+/** What figures in all slots that are worth it gain; one there is at least. */
+function totalGain(gains: readonly number[]): number {
+  let [sum, most] = [0, -Infinity];
+  for (const gain of gains) {
+    if (gain > 0) sum += gain;
+    if (gain > most) most = gain;
+  }
+  return most > 0 ? sum : most;
+}
+
+/** A panel as read. */
+export interface ReadFigures {
+  readonly panel: Panel;
+  /** Share of all squared ink that its figures explain: at most 1. */
+  readonly explained: number;
+  /** The squared ink there is. */
+  readonly ink: number;
+}
+
+export class FigureFinder {
+  readonly #components: readonly ComponentFinder[];
+
+  readonly #side: number;
+
+  constructor(
+    readonly layout: ConfigurationLayout,
+    options: FinderOptions,
+  ) {
+    this.#side = options.side;
+    this.#components = layout.components.map((_, i) => new ComponentFinder(layout, i, options));
+  }
+
+  /** Reads a panel; `ink` is what `inkOf` gives for the same side. */
+  read(ink: Float32Array): ReadFigures {
+    const found = this.#components.map((component) => component.find(ink));
+    const gain = found.reduce((sum, each) => sum + each.gain, this.#lineGain(ink));
+    const all = product(ink, ink);
+    return {
+      panel: { components: found.map((each) => each.found) },
+      explained: all === 0 ? 0 : gain / all,
+      ink: all,
+    };
+  }
+
+  /** What the line between two components explains, if there is one. */
+  #lineGain(ink: Float32Array): number {
+    const { structure } = this.layout;
+    if (structure !== 'Left_Right' && structure !== 'Up_Down') return 0;
+    const side = this.#side;
+    const share = (STRUCTURE_LINE_WIDTH * side) / IMAGE_SIZE;
+    let sum = 0;
+    for (let i = 0; i < side; i++) {
+      const at = structure === 'Left_Right' ? i * side + side / 2 : (side / 2) * side + i;
+      sum += share * (2 * ink[at] - share);
+    }
+    return sum;
+  }
+}

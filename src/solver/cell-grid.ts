@@ -1,0 +1,142 @@
+/**
+ * Which of the rectangles in a picture are the cells of a 3x3 matrix, and which are candidates beside it:
+ * nine of one size in equal steps, and others of that size, or else several of one other size.
+ */
+
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  /** Exclusive. */
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** Least side of a candidate, as a share of a cell's. */
+const SMALLEST_CANDIDATE = 0.4;
+
+export const widthOf = (box: Box): number => box.right - box.left;
+export const heightOf = (box: Box): number => box.bottom - box.top;
+
+export interface Cells {
+  /** Nine, row by row. */
+  readonly cells: readonly Box[];
+  readonly others: readonly Box[];
+}
+
+/** Whether a box is about as wide as high. */
+export const nearlySquare = (box: Box): boolean =>
+  Math.abs(widthOf(box) - heightOf(box)) <= 0.2 * Math.max(widthOf(box), heightOf(box));
+
+const alike = (a: number, b: number, tolerance: number): boolean => Math.abs(a - b) <= tolerance;
+
+/** A 3x3 grid among boxes of one size; the largest boxes that form one are the cells. */
+export function gridOf(boxes: readonly Box[]): Cells | null {
+  const sizes = distinct(boxes.map(widthOf), 1).reverse();
+  for (const size of sizes) {
+    const tolerance = Math.max(2, 0.06 * size);
+    const alikes = boxes.filter(
+      (box) => alike(widthOf(box), size, tolerance) && alike(heightOf(box), size, tolerance),
+    );
+    const grid = alikes.length < 8 ? null : gridOfSize(alikes, tolerance);
+    if (grid === null) continue;
+    const { cells, others } = grid;
+    return others.length > 0 ? grid : { cells, others: candidatesBeside(boxes, cells, size) };
+  }
+  return null;
+}
+
+const isWithin = (box: Box, other: Box): boolean =>
+  box.left >= other.left &&
+  box.top >= other.top &&
+  box.right <= other.right &&
+  box.bottom <= other.bottom;
+
+const areApart = (box: Box, other: Box): boolean =>
+  box.right <= other.left ||
+  box.left >= other.right ||
+  box.bottom <= other.top ||
+  box.top >= other.bottom;
+
+/** Candidates of another size than the cells: the most rectangles alike, two at least, off the matrix. */
+function candidatesBeside(boxes: readonly Box[], cells: readonly Box[], size: number): Box[] {
+  const apart = boxes.filter(
+    (box) =>
+      nearlySquare(box) &&
+      widthOf(box) >= SMALLEST_CANDIDATE * size &&
+      cells.every((cell) => areApart(box, cell)),
+  );
+  // A square drawn in a candidate is none.
+  const outer = apart.filter(
+    (box) => !apart.some((other) => other !== box && isWithin(box, other)),
+  );
+  const tolerance = 0.06 * size;
+  const groups = outer.map(({ right, left }) =>
+    outer.filter((box) => alike(widthOf(box), right - left, tolerance)),
+  );
+  const most = groups.reduce((a, b) => (b.length > a.length ? b : a), []);
+  return most.length < 2 ? [] : [...most].sort(readingOrder(tolerance));
+}
+
+/**
+ * A corner and two equal steps from it with at least eight boxes in place. Of several the one furthest
+ * to the upper left is the matrix; the other boxes are candidates.
+ */
+function gridOfSize(cells: readonly Box[], tolerance: number): Cells | null {
+  const columns = distinct(
+    cells.map((box) => box.left),
+    tolerance,
+  );
+  const rows = distinct(
+    cells.map((box) => box.top),
+    tolerance,
+  );
+  const find = (x: number, y: number): Box | null =>
+    cells.find((box) => alike(box.left, x, tolerance) && alike(box.top, y, tolerance)) ?? null;
+  for (const xs of triples(columns, tolerance)) {
+    for (const ys of triples(rows, tolerance)) {
+      const found = ys.flatMap((y) => xs.map((x) => find(x, y)));
+      if (found.filter((box) => box !== null).length < 8) continue;
+      const others = cells.filter((box) => !found.includes(box)).sort(readingOrder(tolerance));
+      // The ninth has no frame, or noise hides it: its place is known from the others.
+      const placed = found.map((box, i) => box ?? crossing(found, i));
+      return { cells: placed, others };
+    }
+  }
+  return null;
+}
+
+/** The place of the one cell that was not found, in the column and the row of its neighbours. */
+function crossing(cells: readonly (Box | null)[], missing: number): Box {
+  const [{ left, right }] = cells
+    .filter((_, i) => i % 3 === missing % 3)
+    .filter((box) => box !== null);
+  const row = 3 * Math.floor(missing / 3);
+  const [{ top, bottom }] = cells.slice(row, row + 3).filter((box) => box !== null);
+  return { left, right, top, bottom };
+}
+
+const readingOrder =
+  (tolerance: number) =>
+  (a: Box, b: Box): number =>
+    alike(a.top, b.top, tolerance) ? a.left - b.left : a.top - b.top;
+
+/** Values that differ by more than a tolerance, rising. */
+function distinct(values: readonly number[], tolerance: number): number[] {
+  const found: number[] = [];
+  for (const value of [...values].sort((a, b) => a - b)) {
+    if (found.length === 0 || value - found[found.length - 1] > tolerance) found.push(value);
+  }
+  return found;
+}
+
+/** Three values with equal steps, from the smallest on, with the smallest steps first. */
+function triples(values: readonly number[], tolerance: number): number[][] {
+  const found: number[][] = [];
+  values.forEach((first, i) => {
+    for (const second of values.slice(i + 1)) {
+      const third = values.find((value) => alike(value - second, second - first, tolerance));
+      if (third !== undefined && third > second) found.push([first, second, third]);
+    }
+  });
+  return found;
+}

@@ -1,0 +1,138 @@
+/** Panels recognised from pictures: fresh problems of every kind are, other pictures are not. */
+import { describe, expect, test } from 'vitest';
+import {
+  ALL_LAYOUTS,
+  CONFIGURATIONS,
+  contactSheet,
+  decodePng,
+  encodePng,
+  encodeRavenNpz,
+  findConfiguration,
+  layoutName,
+  matrixPanels,
+  problemToSvg,
+  renderProblem,
+  sampleProblem,
+  type Configuration,
+  type GreyImage,
+  type Problem,
+} from '../../src/matrix/index.js';
+import { decodeSvg } from '../../src/matrix/node.js';
+import { readMatrixPicture, recognise, recogniseProblem } from '../../src/solver/index.js';
+import { readProblem } from '../../src/solver/node.js';
+import { turned } from '../../src/solver/straighten.js';
+import { pixelsOf } from '../matrix/pixels.js';
+import { layoutOfProblem } from '../../src/matrix/index.js';
+import { OTHER_PANELS, otherPanels, uniform } from './other-pictures.js';
+
+const SEED = 6006;
+const problemOf = (configuration: Configuration, index: number, noisy = false): Problem =>
+  sampleProblem({ configuration, noisy, seed: SEED, index });
+
+const panelsOf = (problem: Problem): Float32Array[] =>
+  matrixPanels(problem).map((panel) => pixelsOf(layoutOfProblem(problem), panel));
+
+const sheetOf = (problem: Problem, scale = 1): GreyImage =>
+  decodePng(encodePng(contactSheet(problem, { markAnswer: false, scale })));
+
+const svgOf = (problem: Problem): Promise<GreyImage> =>
+  decodeSvg(new TextEncoder().encode(problemToSvg(problem, { markAnswer: false })));
+
+/** Mean squared difference. */
+const difference = (a: Float32Array, b: Float32Array): number =>
+  a.reduce((sum, value, i) => sum + (value - b[i]) ** 2, 0) / a.length;
+
+describe('findConfiguration', () => {
+  test.each(CONFIGURATIONS)('finds %s from panels', (configuration) => {
+    for (let index = 0; index < 20; index++) {
+      const found = findConfiguration(panelsOf(problemOf(configuration, index)).slice(0, 8));
+      expect([index, found && layoutName(found.layout)]).toEqual([index, configuration]);
+    }
+  });
+
+  test('tells noise', () => {
+    for (const layout of ALL_LAYOUTS.filter(({ noisy }) => noisy)) {
+      // Panels of noisy problems may happen to be without.
+      const names = Array.from({ length: 10 }, (_, index) => {
+        const found = findConfiguration(panelsOf(problemOf(layout.configuration, index, true)));
+        return found && layoutName(found.layout);
+      });
+      expect(names.filter((name) => name === layoutName(layout)).length).toBeGreaterThan(7);
+      expect(names.every((name) => name?.startsWith(layout.configuration))).toBe(true);
+    }
+  });
+
+  test('looks among the layouts it is told only', () => {
+    const panels = panelsOf(problemOf('center', 1));
+    const among = ALL_LAYOUTS.filter(({ configuration }) => configuration === 'grid-3x3');
+    expect(findConfiguration(panels, among)).toBeNull();
+    expect(findConfiguration(panels, [])).toBeNull();
+  });
+
+  test.each(Object.keys(OTHER_PANELS))('refuses %s', async (kind) => {
+    for (const seed of [3, 5, 8])
+      expect(findConfiguration(await otherPanels(kind, seed))).toBeNull();
+  });
+
+  test('refuses blank paper', () => {
+    expect(findConfiguration([new Float32Array(4096).fill(1)])).toBeNull();
+    expect(findConfiguration([])).toBeNull();
+  });
+});
+
+describe('recognise', () => {
+  test.each(CONFIGURATIONS)('leaves the panels of our own sheets of %s alone', (configuration) => {
+    const picture = readMatrixPicture(sheetOf(problemOf(configuration, 31)));
+    const found = recognise(picture);
+    expect(found && layoutName(found.layout)).toBe(configuration);
+    found?.panels.forEach((panel, i) => {
+      const given = picture.panels[i];
+      if (panel === null || given === null) expect(panel).toBe(given);
+      else expect(difference(panel, given)).toBeLessThan(0.01);
+    });
+  });
+
+  test.each(CONFIGURATIONS)('draws the panels of an SVG of %s anew', async (configuration) => {
+    const problem = problemOf(configuration, 32);
+    const picture = readMatrixPicture(await svgOf(problem));
+    expect([picture.missing, picture.candidates.length]).toEqual([[9], 8]);
+    const found = recognise(picture);
+    expect(found && layoutName(found.layout)).toBe(configuration);
+    expect(found?.redrawn).toBeGreaterThan(0);
+    const truth = panelsOf(problem);
+    const errors = found?.panels.map((panel, i) => (panel ? difference(panel, truth[i]) : 0)) ?? [];
+    // A figure that is the same turned may be drawn turned: a few pixels of its outline differ.
+    expect(Math.max(...errors)).toBeLessThan(0.008);
+  });
+
+  test.each(CONFIGURATIONS)('reads a scan of %s that is turned', (configuration) => {
+    const problem = problemOf(configuration, 33);
+    const random = uniform(9);
+    const truth = panelsOf(problem);
+    for (const degrees of [-3, 1.3, 3]) {
+      const { data, ...size } = turned(sheetOf(problem, 2), degrees, 1);
+      const scan = data.map((value) => Math.min(1, 0.04 + 0.92 * value + 0.03 * random()));
+      const picture = readMatrixPicture({ ...size, data: scan });
+      expect([degrees, picture.missing]).toEqual([degrees, [9]]);
+      const found = recognise(picture);
+      expect([degrees, found && layoutName(found.layout)]).toEqual([degrees, configuration]);
+      found?.panels.slice(0, 8).forEach((panel, i) => {
+        expect(difference(panel ?? new Float32Array(4096), truth[i])).toBeLessThan(0.03);
+      });
+    }
+  });
+
+  test('refuses a matrix of letters', async () => {
+    const panels = [...(await otherPanels('letters', 21)), null];
+    expect(recognise({ panels, candidates: [] })).toBeNull();
+  });
+});
+
+test('a RAVEN file tells its configuration, and its panels are taken as they are', async () => {
+  const problem = problemOf('up-down', 3);
+  const file = encodeRavenNpz(problem, renderProblem(problem).images) as Uint8Array<ArrayBuffer>;
+  const given = await readProblem(new Blob([file]));
+  const { layout, problem: same, redrawn } = recogniseProblem(given);
+  expect([layout?.configuration, redrawn]).toEqual(['up-down', 0]);
+  expect(same).toBe(given);
+});
