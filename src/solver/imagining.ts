@@ -6,7 +6,7 @@
 import { MATRIX_PANELS } from '../matrix/index.js';
 import type { ConceptLayout } from './concept-layout.js';
 import type { Answer, ImaginedPanel, SymbolReading } from './questions.js';
-import type { Foretold, PanelSymbols, Vocabulary } from './vocabulary.js';
+import type { Foretold, PanelSymbols, Vocabulary, VocabularyGroup } from './vocabulary.js';
 
 /** What is read out of an answer before anything is painted. */
 type ReadAnswer = Pick<Answer, 'missing' | 'concepts' | 'rules'>;
@@ -63,11 +63,31 @@ interface Choices {
   readonly probabilities: readonly number[];
 }
 
-function choicesOf({ probabilities, known }: Foretold): Choices {
+function choicesOf({ probabilities, known }: Foretold, alike: Alike): Choices {
   if (!known) return { entries: [null], probabilities: [1] };
   const entries = [...probabilities.keys()].sort((a, b) => probabilities[b] - probabilities[a]);
-  return { entries, probabilities: entries.map((entry) => probabilities[entry]) };
+  // The likeliest of those that count as one stands for all of them.
+  const found = new Map<string, { readonly entry: number; whole: number }>();
+  for (const entry of entries) {
+    const one = found.get(alike(entry));
+    if (one === undefined) found.set(alike(entry), { entry, whole: probabilities[entry] });
+    else one.whole += probabilities[entry];
+  }
+  const kept = [...found.values()].sort((a, b) => b.whole - a.whole);
+  return {
+    entries: kept.map(({ entry }) => entry),
+    probabilities: kept.map(({ whole }) => whole),
+  };
 }
+
+/** Entries of a group with the same text count as one. */
+export type Alike = (entry: number) => string;
+
+/** Entries that people call the same: what differs, such as an angle, follows no rule. */
+export const alikeInWords = ({ attributes }: VocabularyGroup): Alike =>
+  attributes.length === 0
+    ? String
+    : (entry) => attributes.map(({ values }) => values[entry].join('/')).join();
 
 /**
  * The likeliest combinations of entries, best first: the next one differs from one already given in a
@@ -76,8 +96,11 @@ function choicesOf({ probabilities, known }: Foretold): Choices {
 export function likeliest(
   panels: readonly (readonly Foretold[])[],
   count: number,
+  alike: readonly Alike[] = [],
 ): readonly Combination[] {
-  const choices = panels.flatMap((groups) => groups.map(choicesOf));
+  const choices = panels.flatMap((groups) =>
+    groups.map((foretold, g) => choicesOf(foretold, alike.at(g) ?? String)),
+  );
   const chance = (ranks: readonly number[]): number =>
     ranks.reduce((product, rank, i) => product * choices[i].probabilities[rank], 1);
   const start = choices.map(() => 0);
@@ -109,4 +132,14 @@ export function likeliest(
     }
   }
   return found;
+}
+
+/** Symbols of a missing panel with each of some entries (from 0) of one group in the place of its own. */
+export function withEntries(
+  { foretold }: ImaginedPanel,
+  group: number,
+  entries: readonly number[],
+): PanelSymbols[] {
+  const own = bestSymbols(foretold);
+  return entries.map((entry) => own.map((each, g) => (g === group ? entry : each)));
 }

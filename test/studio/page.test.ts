@@ -44,7 +44,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
   const settled = async (page: Page, tab: string) => {
     const last: Readonly<Record<string, string>> = {
       play: '[data-testid=verdict] canvas',
-      erase: '.samples tr[data-position="9"] canvas',
+      erase: '.cell[data-position="9"] canvas',
       why: '[data-concept="4"] .mini-map',
       rules: '[data-testid=point] img',
       make: '[data-testid=reading] img',

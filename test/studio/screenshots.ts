@@ -32,7 +32,7 @@ const STATES: Readonly<Record<string, string>> = {
 };
 const LAST_SHOWN: Readonly<Record<string, string>> = {
   play: '[data-testid=verdict] canvas',
-  erase: '.samples canvas',
+  erase: '.sureness-list canvas',
   why: '.cards > :last-child .mini-map',
   rules: '[data-testid=point] img',
   make: '[data-testid=reading] .agreement',

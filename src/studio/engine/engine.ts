@@ -3,12 +3,18 @@
  * knows nothing of workers: every method takes and gives plain data.
  */
 import { encodePng } from '../../matrix/index.js';
-import { completedPicture, type Answer, type ConceptMeans } from '../../solver/index.js';
+import {
+  completedPicture,
+  type Answer,
+  type ConceptMeans,
+  type SymbolReading,
+} from '../../solver/index.js';
 import { placeOn } from './concept-range.js';
 import { exportMatrix, makeMatrix, type Matrix } from './matrices.js';
 import { Model } from './model.js';
 import { packPictures, readFiles } from './pictures.js';
 import type {
+  AnswersView,
   AnswerView,
   ChoiceView,
   EngineApi,
@@ -28,6 +34,10 @@ import type {
 
 const KEPT_MATRICES = 12;
 const LAST_PANEL = 9;
+/** More different answers than these nobody looks at. */
+const MOST_ANSWERS = 8;
+/** An answer is told if it is at least this share as likely as the painted one. */
+const LEAST_LIKELY = 0.05;
 
 export interface EnginePlaces {
   readonly zoo: URL;
@@ -126,16 +136,21 @@ export class Engine implements EngineApi {
     };
   }
 
-  async sample(
-    spec: MatrixSpec,
-    missing: readonly number[],
-    count: number,
-    seed: number,
-  ): Promise<readonly (readonly Float32Array[])[]> {
+  async answers(spec: MatrixSpec, missing: readonly number[]): Promise<AnswersView | null> {
     const { solver } = this.#require();
+    if (solver.vocabulary === null) return null;
     const { panels } = await this.#matrix(spec);
-    const answers = await solver.sample(panels, { missing, count, seed });
-    return answers.map(({ images }) => images);
+    const answer = await solver.solve(panels, { missing });
+    const found = await solver.alternatives(answer, MOST_ANSWERS, { differ: 'value' });
+    const painted = JSON.stringify(missing.map((at) => answer.symbols?.[at - 1].map(entryOf)));
+    const isPainted = found.map(({ symbols }) => JSON.stringify(symbols) === painted);
+    const own = found.find((_, i) => isPainted[i])?.probability ?? 0;
+    const others = found.filter(
+      ({ probability }, i) => !isPainted[i] && probability >= LEAST_LIKELY * own,
+    );
+    const mean = await solver.decode(missing.map((at) => answer.concepts[at - 1]));
+    const answers = [{ probability: own, images: answer.images }, ...others];
+    return { missing, answers, isAll: answers.length < MOST_ANSWERS, mean };
   }
 
   async #lastConcepts(spec: MatrixSpec): Promise<ConceptMeans> {
@@ -213,8 +228,11 @@ export class Engine implements EngineApi {
 function viewOf(model: Model, answer: Answer, milliseconds: number): AnswerView {
   const { missing, images } = answer;
   const rules = model.ruleViews(answer);
-  return { missing, images, rules, named: model.namedRules(answer), milliseconds };
+  const [named, sureness] = [model.namedRules(answer), model.sureness(answer)];
+  return { missing, images, sureness, rules, named, milliseconds };
 }
+
+const entryOf = ({ entry }: SymbolReading): number | null => entry;
 
 /** What a map holds under a key, made where it is absent; failures are forgotten, and old entries. */
 function kept<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {

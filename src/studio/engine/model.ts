@@ -4,6 +4,7 @@ import {
   bundleBytes,
   Familiarity,
   MissingBundleError,
+  panelCertainty,
   PANEL_PIXELS,
   RuleClassifier,
   Solver,
@@ -20,9 +21,10 @@ import type {
   PlaneFrame,
   PlaneView,
   RuleView,
+  SurenessView,
 } from './protocol.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
-import { ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
+import { named, ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
 
 /** Wasm shares memory between threads only on pages kept apart from other origins. */
 const THREADS = globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1;
@@ -135,16 +137,29 @@ export class Model {
   namedRules(answer: Answer): NamedView[] | null {
     const { configuration, noisy } = this.solver.manifest;
     const layout = layoutOf(configuration, noisy);
-    const named = this.solver.nameRules(answer);
+    const found = this.solver.nameRules(answer);
     return (
-      named &&
-      named.map(({ rules, confidence, obeyed, ...subject }) => ({
+      found &&
+      found.map(({ rules, confidence, obeyed, ...subject }) => ({
         key: subjectKey(subject),
         subject: subjectWords(layout, subject),
         rules: rules.map(ruleWords),
         confidence,
         obeyed,
       }))
+    );
+  }
+
+  /** How sure the painted panels are, attribute by attribute; null without a vocabulary. */
+  sureness({ imagined }: Answer): SurenessView[][] | null {
+    const { vocabulary, manifest } = this.solver;
+    if (vocabulary === null || imagined === null) return null;
+    const layout = layoutOf(manifest.configuration, manifest.noisy);
+    return imagined.map((panel) =>
+      panelCertainty(vocabulary, panel).map(({ component, attribute, probability }) => ({
+        subject: named(layout, component, attribute),
+        probability,
+      })),
     );
   }
 

@@ -139,15 +139,38 @@ export interface NamedView extends Pick<TrueRule, 'key' | 'subject'> {
   readonly obeyed: boolean;
 }
 
+/** How likely what a painted panel shows of one attribute is right, 0..1. */
+export interface SurenessView {
+  /** `Shape`, `Left size`, `Position`. */
+  readonly subject: string;
+  readonly probability: number;
+}
+
 export interface AnswerView {
   /** Positions 1..9, rising. */
   readonly missing: readonly number[];
   /** 64x64 values in [0, 1] for each missing position. */
   readonly images: readonly Float32Array[];
+  /** Of each missing position; null if the bundle has no vocabulary. */
+  readonly sureness: readonly (readonly SurenessView[])[] | null;
   readonly rules: readonly RuleView[];
   /** Null if the bundle has no vocabulary. */
   readonly named: readonly NamedView[] | null;
   readonly milliseconds: number;
+}
+
+/** Different answers to the same question. */
+export interface AnswersView {
+  readonly missing: readonly number[];
+  /** The painted one first, then the likeliest; images for each missing position. */
+  readonly answers: readonly {
+    readonly probability: number;
+    readonly images: readonly Float32Array[];
+  }[];
+  /** Whether there are no more that are nearly as likely. */
+  readonly isAll: boolean;
+  /** The mean of all possible panels, for each missing position: blurred if there are many. */
+  readonly mean: readonly Float32Array[];
 }
 
 /** How a person's pictures look to the model. */
@@ -234,13 +257,8 @@ export interface EngineApi {
   load(name: string, backend: 'auto' | 'wasm' | 'webgpu'): Promise<ModelInfo>;
   solve(spec: MatrixSpec, missing: readonly number[], imposed: Imposed): Promise<AnswerView>;
   choose(spec: MatrixSpec): Promise<ChoiceView>;
-  /** Images by sample, then by missing position. */
-  sample(
-    spec: MatrixSpec,
-    missing: readonly number[],
-    count: number,
-    seed: number,
-  ): Promise<readonly (readonly Float32Array[])[]>;
+  /** All answers that are nearly as likely as the painted one; null if the bundle has no vocabulary. */
+  answers(spec: MatrixSpec, missing: readonly number[]): Promise<AnswersView | null>;
   /** The imagined panel with one concept (1..M) taken from a candidate. */
   swap(spec: MatrixSpec, concept: number, candidate: number): Promise<Float32Array>;
   slider(spec: MatrixSpec, concept: number): Promise<SliderView>;

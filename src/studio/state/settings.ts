@@ -51,6 +51,8 @@ export interface Settings {
   readonly imposed: ImposedRule | null;
   /** Sliders of concepts that were moved. */
   readonly moved: MovedConcepts;
+  /** Which of several different answers is shown: 0 for the one CRAB finds likeliest. */
+  readonly another: number;
   /** Whether the truth is shown in place of painted panels. */
   readonly truth: boolean;
   /** A chosen point of the rule map; -1 for none. */
@@ -173,6 +175,7 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
   distance: oneOf('distance', DISTANCES),
   imposed,
   moved,
+  another: integer('another', 0, 0, 99),
   truth: flag('truth'),
   point: integer('point', -1, -1, 9999),
   moment: integer('moment', -1, -1, 63),
