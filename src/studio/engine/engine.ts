@@ -9,7 +9,7 @@ import {
   type ConceptMeans,
   type SymbolReading,
 } from '../../solver/index.js';
-import { placeOn } from './concept-range.js';
+import { filmOf } from './film.js';
 import { exportMatrix, makeMatrix, type Matrix } from './matrices.js';
 import { Model } from './model.js';
 import { packPictures, readFiles } from './pictures.js';
@@ -20,6 +20,7 @@ import type {
   EngineApi,
   ExportedFile,
   ExportFormat,
+  FilmView,
   GivenFile,
   Imposed,
   LoadProgress,
@@ -29,7 +30,6 @@ import type {
   PlaneView,
   PointView,
   SampledSpec,
-  SliderView,
 } from './protocol.js';
 
 const KEPT_MATRICES = 12;
@@ -168,24 +168,9 @@ export class Engine implements EngineApi {
     return panel;
   }
 
-  async slider(spec: MatrixSpec, concept: number): Promise<SliderView> {
-    const ranges = await this.#require().ranges();
-    const imagined = await this.#lastConcepts(spec);
-    const range = ranges[concept - 1];
-    return { min: range.min, max: range.max, value: placeOn(range, imagined[concept - 1]) };
-  }
-
-  async slide(spec: MatrixSpec, concept: number, value: number): Promise<Float32Array> {
-    const model = this.#require();
-    const ranges = await model.ranges();
-    const imagined = await this.#lastConcepts(spec);
-    const range = ranges[concept - 1];
-    const by = value - placeOn(range, imagined[concept - 1]);
-    const moved = imagined.map((values, m) =>
-      m === concept - 1 ? values.map((old, i) => old + by * range.direction[i]) : values,
-    );
-    const [panel] = await model.solver.decode([moved]);
-    return panel;
+  async film(spec: MatrixSpec, group: number): Promise<FilmView> {
+    const { solver } = this.#require();
+    return filmOf(solver, (await this.#solve(spec)).answer, group);
   }
 
   plane(concept: number): Promise<PlaneView> {

@@ -11,8 +11,9 @@ import {
   type Answer,
   type Panel,
   type RuleReading,
+  type VocabularyGroup,
 } from '../../solver/index.js';
-import { conceptRange, type ConceptRange } from './concept-range.js';
+import { symbolsOf } from './film.js';
 import type {
   FitView,
   LoadProgress,
@@ -84,6 +85,8 @@ export class Model {
       threads: THREADS,
       concepts: words.map(({ title }) => title),
       aboutConcepts: words.map(({ about }) => about),
+      isUsed: conceptNames.map((known) => known?.name !== 'unused'),
+      groups: groupsOf(solver),
       ruleSize: sizes.ruleSize,
       accuracy: accuracy?.sa ?? null,
       bytes: bundleBytes(manifest),
@@ -135,19 +138,21 @@ export class Model {
 
   /** The rules it names, in the page's words; null without a vocabulary. */
   namedRules(answer: Answer): NamedView[] | null {
-    const { configuration, noisy } = this.solver.manifest;
-    const layout = layoutOf(configuration, noisy);
+    const { manifest, vocabulary } = this.solver;
+    const layout = layoutOf(manifest.configuration, manifest.noisy);
     const found = this.solver.nameRules(answer);
-    return (
-      found &&
-      found.map(({ rules, confidence, obeyed, ...subject }) => ({
-        key: subjectKey(subject),
-        subject: subjectWords(layout, subject),
-        rules: rules.map(ruleWords),
-        confidence,
-        obeyed,
-      }))
-    );
+    if (found === null || vocabulary === null) return null;
+    return found.map(({ rules, confidence, obeyed, conceptGroup, ...subject }) => ({
+      key: subjectKey(subject),
+      subject: subjectWords(layout, subject),
+      attribute: subject.group,
+      slots: layout.components[subject.component].slots.length,
+      concepts: conceptsOf(vocabulary.groups.at((conceptGroup ?? 0) - 1), conceptGroup),
+      symbols: symbolsOf(this.solver, answer, subject, conceptGroup),
+      rules: rules.map(ruleWords),
+      confidence,
+      obeyed,
+    }));
   }
 
   /** How sure the painted panels are, attribute by attribute; null without a vocabulary. */
@@ -168,14 +173,6 @@ export class Model {
     if (meaning === null) return null;
     const probability = categories === null ? 0 : Math.max(...categories);
     return { ...meaning, category: categories?.indexOf(probability) ?? null, probability };
-  }
-
-  /** Ranges of all concepts. */
-  async ranges(): Promise<readonly ConceptRange[]> {
-    const { concepts } = await this.#familiarity.ownPanels();
-    return Array.from({ length: this.solver.manifest.sizes.concepts }, (_, m) =>
-      conceptRange(concepts, m),
-    );
   }
 
   /** Which of nine pictures the model does not know; null stands for a blank cell. */
@@ -211,6 +208,20 @@ export class Model {
       classOf: known?.classOf ?? [],
     };
   }
+}
+
+const conceptsOf = (group: VocabularyGroup | undefined, number: number | null): number[] =>
+  number === null || group === undefined ? [] : group.concepts.map((concept) => concept + 1);
+
+/** Groups of concepts with what they stand for: "Shape", "Outer shape and size". */
+function groupsOf({ vocabulary, manifest }: Solver): ModelInfo['groups'] {
+  const layout = layoutOf(manifest.configuration, manifest.noisy);
+  return (vocabulary?.groups ?? []).map((group) => {
+    const concepts = conceptsOf(group, 0);
+    const titles = group.attributes.map((attribute) => subjectWords(layout, attribute));
+    const fallback = `Concept ${concepts.join(' and ')}`;
+    return { concepts, title: titles.length === 0 ? fallback : titles.join(' and ') };
+  });
 }
 
 /** The frame of points and of means. */

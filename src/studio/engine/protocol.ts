@@ -2,7 +2,7 @@
  * What the page asks of the engine in its worker, as plain data. A matrix is named by a spec from which
  * it can be made again at any time, so that calls carry no state and a link can hold all of it.
  */
-import type { RuleAttribute, Variant } from '../../matrix/index.js';
+import type { RuleAttribute, RuleGroup, Variant } from '../../matrix/index.js';
 import type { Fit, HistoryCurve } from '../../solver/index.js';
 
 /** How much changes in a matrix. */
@@ -68,6 +68,10 @@ export interface ModelInfo {
   readonly concepts: readonly string[];
   /** What each title means: `follows colour most`. */
   readonly aboutConcepts: readonly string[];
+  /** Whether each concept varies at all: the model does without the others. */
+  readonly isUsed: readonly boolean[];
+  /** Concepts (1..M) that belong together, and what they stand for; empty without a vocabulary. */
+  readonly groups: readonly { readonly concepts: readonly number[]; readonly title: string }[];
   readonly ruleSize: number;
   /** Measured selection accuracy by variant, fractions; null where not measured. */
   readonly accuracy: Readonly<Record<string, number>> | null;
@@ -129,8 +133,25 @@ export interface RuleWords extends TrueRule {
   readonly share: number;
 }
 
+/** What a panel shows of one attribute. */
+export interface SymbolView {
+  /** Levels (of number and position: sets of slots as bits); several if they are drawn alike. */
+  readonly levels: readonly number[];
+  /** `triangle`, `size 0.6`, `grey 168`, `top left, centre`. */
+  readonly words: string;
+  /** 1 in given panels; in painted ones how likely it is. */
+  readonly probability: number;
+}
+
 /** A rule that CRAB named, from the symbols of all nine panels. */
 export interface NamedView extends Pick<TrueRule, 'key' | 'subject'> {
+  readonly attribute: RuleGroup;
+  /** How many slots the component has. */
+  readonly slots: number;
+  /** Concepts (1..M) it was read from; empty if none determines it. */
+  readonly concepts: readonly number[];
+  /** Of all nine panels; null for one that shows nothing known. */
+  readonly symbols: readonly (SymbolView | null)[];
   /** Every rule that fits; empty if none does. */
   readonly rules: readonly string[];
   /** How likely exactly these are right, 0..1. */
@@ -194,15 +215,19 @@ export interface CandidateScore {
   readonly calibratedShares: readonly number[] | null;
 }
 
-/** A slider of one concept: the way its values mostly vary among panels. */
-export interface SliderView {
-  readonly min: number;
-  readonly max: number;
-  /** Where the imagined panel stands. */
-  readonly value: number;
+/** The imagined panel with values that one group of concepts takes. */
+export interface FilmView {
+  readonly frames: readonly {
+    readonly image: Float32Array;
+    /** What the group stands for in it: `triangle`. */
+    readonly words: string;
+    /** Whether the imagined panel has it. */
+    readonly isOwn: boolean;
+  }[];
+  /** How many values there are in all. */
+  readonly count: number;
 }
 
-/** The plane of rules of one concept. */
 /** What a chart of a plane shows of it. */
 export interface PlaneFrame {
   readonly x: readonly [number, number];
@@ -261,9 +286,8 @@ export interface EngineApi {
   answers(spec: MatrixSpec, missing: readonly number[]): Promise<AnswersView | null>;
   /** The imagined panel with one concept (1..M) taken from a candidate. */
   swap(spec: MatrixSpec, concept: number, candidate: number): Promise<Float32Array>;
-  slider(spec: MatrixSpec, concept: number): Promise<SliderView>;
-  /** The imagined panel with one concept moved to a place of its slider. */
-  slide(spec: MatrixSpec, concept: number, value: number): Promise<Float32Array>;
+  /** Values of a group of concepts, counted from 0 as in `ModelInfo`. */
+  film(spec: MatrixSpec, group: number): Promise<FilmView>;
   plane(concept: number): Promise<PlaneView>;
   point(index: number): Promise<PointView>;
   /** Pictures of a person as a packed text for `PictureSpec`. */

@@ -106,7 +106,6 @@ function ModelChoice() {
           concept: 1,
           point: -1,
           imposed: null,
-          moved: {},
         });
       }}
     >

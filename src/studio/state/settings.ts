@@ -27,9 +27,6 @@ export interface ImposedRule {
   readonly y: number;
 }
 
-/** Places of sliders by the number (1..M) of their concept. */
-export type MovedConcepts = Readonly<Record<number, number>>;
-
 export interface Settings {
   readonly tab: Tab;
   readonly layout: string;
@@ -49,8 +46,6 @@ export interface Settings {
   readonly concept: number;
   readonly distance: (typeof DISTANCES)[number];
   readonly imposed: ImposedRule | null;
-  /** Sliders of concepts that were moved. */
-  readonly moved: MovedConcepts;
   /** Which of several different answers is shown: 0 for the one CRAB finds likeliest. */
   readonly another: number;
   /** Whether the truth is shown in place of painted panels. */
@@ -132,27 +127,6 @@ const imposed: Property<ImposedRule | null> = {
     rule === null ? '' : `${rule.concept},${rule.x.toFixed(3)},${rule.y.toFixed(3)}`,
 };
 
-const MOST_MOVED = 64;
-const moved: Property<MovedConcepts> = {
-  key: 'slide',
-  initial: {},
-  read: (given) => {
-    const pairs = given
-      .split(',')
-      .map((pair) => /^(\d{1,2}):(-?\d{1,5}(?:\.\d{1,6})?)$/.exec(pair));
-    if (pairs.length > MOST_MOVED) return undefined;
-    const entries = pairs.map((pair) => [Number(pair?.[1]), Number(pair?.[2])] as const);
-    const sound = entries.every(
-      ([concept, place]) => concept >= 1 && concept <= MOST_MOVED && Number.isFinite(place),
-    );
-    return sound ? Object.fromEntries(entries) : undefined;
-  },
-  write: (places) =>
-    Object.entries(places)
-      .map(([concept, place]) => `${concept}:${Number(place).toFixed(3)}`)
-      .join(','),
-};
-
 const flag = (key: string): Property<boolean> => ({
   key,
   initial: false,
@@ -174,7 +148,6 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
   concept: integer('concept', 1, 1, 64),
   distance: oneOf('distance', DISTANCES),
   imposed,
-  moved,
   another: integer('another', 0, 0, 99),
   truth: flag('truth'),
   point: integer('point', -1, -1, 9999),

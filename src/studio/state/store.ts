@@ -43,7 +43,6 @@ const FRESH: Partial<Settings> = {
   revealed: false,
   another: 0,
   imposed: null,
-  moved: {},
 };
 
 /** Another matrix: everything said about the old one is forgotten. */
