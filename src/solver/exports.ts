@@ -53,6 +53,7 @@ export type {
   SymbolReading,
 } from './questions.js';
 export { likeliest, type Combination } from './imagining.js';
+export { sha256 } from './sha256.js';
 export { panelCertainty, type AttributeCertainty } from './certainty.js';
 export { nameRules, type NamedRule } from './rule-names.js';
 export {

@@ -24,6 +24,7 @@ import type {
   RuleView,
   SurenessView,
 } from './protocol.js';
+import { accuracyOf } from './measured.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
 import { named, ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
 
@@ -68,10 +69,11 @@ export class Model {
   private constructor(
     readonly name: string,
     readonly solver: Solver,
+    accuracy: ModelInfo['accuracy'],
   ) {
     this.#familiarity = new Familiarity(solver);
     const { manifest, ruleMap, backend } = solver;
-    const { sizes, conceptNames, accuracy, training } = manifest;
+    const { sizes, conceptNames, training } = manifest;
     const words = wordsForConcepts(
       layoutOf(manifest.configuration, manifest.noisy),
       conceptNames.map((known) => known?.name ?? null),
@@ -88,7 +90,7 @@ export class Model {
       isUsed: conceptNames.map((known) => known?.name !== 'unused'),
       groups: groupsOf(solver),
       ruleSize: sizes.ruleSize,
-      accuracy: accuracy?.sa ?? null,
+      accuracy,
       bytes: bundleBytes(manifest),
       training,
       history: solver.history,
@@ -109,7 +111,7 @@ export class Model {
         signal,
       });
       await warmUp(solver, signal);
-      return new Model(name, solver);
+      return new Model(name, solver, await accuracyOf(solver.manifest));
     };
     try {
       return await loadOn(backend);

@@ -9,6 +9,8 @@ import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
 export const TABS = ['play', 'erase', 'why', 'rules', 'make', 'train'] as const;
 export type Tab = (typeof TABS)[number];
 
+export const TOUR_STEPS = 4;
+
 /** The largest number of a matrix. */
 export const MOST_SEED = 999_999_999;
 
@@ -46,6 +48,8 @@ export interface Settings {
   readonly concept: number;
   readonly distance: (typeof DISTANCES)[number];
   readonly imposed: ImposedRule | null;
+  /** Step of the tour, from 1; 0 without. */
+  readonly tour: number;
   /** Which of several different answers is shown: 0 for the one CRAB finds likeliest. */
   readonly another: number;
   /** Whether the truth is shown in place of painted panels. */
@@ -148,6 +152,7 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
   concept: integer('concept', 1, 1, 64),
   distance: oneOf('distance', DISTANCES),
   imposed,
+  tour: integer('tour', 0, 0, TOUR_STEPS),
   another: integer('another', 0, 0, 99),
   truth: flag('truth'),
   point: integer('point', -1, -1, 9999),

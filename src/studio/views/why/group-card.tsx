@@ -81,7 +81,7 @@ function ToMap({ info, rule }: { readonly info: ModelInfo; readonly rule: RuleVi
       type="button"
       class="to-map"
       onClick={() => change({ tab: 'rules', concept }, true)}
-      aria-label={`${name} on the rule map`}
+      aria-label={`Concept ${concept}, ${name}, on the rule map`}
       title="Open on the rule map"
     >
       <MiniMap plane={plane} rule={rule} />

@@ -163,7 +163,8 @@ export function Machine({ shown }: { readonly shown: MatrixView }) {
         </div>
         <div class="machine-foot">
           <p class="machine-detail" role="status">
-            {looked.value || 'Point at any part, touch it, or go through them with the Tab and arrow keys.'}
+            {looked.value ||
+              'Point at any part, touch it, or go through them with the Tab and arrow keys.'}
           </p>
           <label class="toggle">
             <input
