@@ -1,5 +1,5 @@
 /**
- * Pictures of every tab for the documents: `npx tsx test/studio/screenshots.ts [configuration] [seed]`.
+ * Pictures of every tab for the documents: `npx tsx test/studio/screenshots.ts [configuration] [seed] [tabs]`.
  * Takes the built page and the bundles of the zoo, and writes docs/images/studio-<tab>-<look>.png.
  */
 import { existsSync, mkdirSync } from 'node:fs';
@@ -8,10 +8,12 @@ import { CHROMIUM, launch } from '../chromium.js';
 import { goTo, openPage, requirePage } from './browser.js';
 import { ROOT, servePage } from './served-page.js';
 
-const [configuration = 'center', seed = '12'] = process.argv.slice(2);
+const [configuration = 'center', seed = '12', tabs = 'play,erase,why,rules,make,train'] =
+  process.argv.slice(2);
 const LOOKS = {
   light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
   dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  wide: { viewport: { width: 1920, height: 1080 }, colorScheme: 'light' },
   phone: {
     viewport: { width: 390, height: 844 },
     deviceScaleFactor: 2,
@@ -24,7 +26,7 @@ const LOOKS = {
 /** The state each tab is shown in. */
 const STATES: Readonly<Record<string, string>> = {
   play: 'shown=1',
-  erase: 'missing=159',
+  erase: 'missing=1359',
   why: '',
   rules: 'concept=4&point=3',
   make: '',
@@ -51,7 +53,8 @@ const browser = await launch();
 for (const [look, options] of Object.entries(LOOKS)) {
   const context = await browser.newContext(options);
   const { page } = await openPage(context);
-  for (const [tab, state] of Object.entries(STATES)) {
+  for (const tab of tabs.split(',')) {
+    const state = STATES[tab];
     await goTo(page, host.url, `tab=${tab}&config=${configuration}&seed=${seed}&${state}`);
     await page.locator(LAST_SHOWN[tab]).first().waitFor();
     if (tab === 'why') await page.locator('.heat').nth(7).hover();

@@ -215,12 +215,13 @@ export class Model {
 const conceptsOf = (group: VocabularyGroup | undefined, number: number | null): number[] =>
   number === null || group === undefined ? [] : group.concepts.map((concept) => concept + 1);
 
-/** Groups of concepts with what they stand for: "Shape", "Outer shape and size". */
+/** Groups of concepts with what they stand for: "Shape", "Outer shape and outer size". */
 function groupsOf({ vocabulary, manifest }: Solver): ModelInfo['groups'] {
   const layout = layoutOf(manifest.configuration, manifest.noisy);
   return (vocabulary?.groups ?? []).map((group) => {
     const concepts = conceptsOf(group, 0);
-    const titles = group.attributes.map((attribute) => subjectWords(layout, attribute));
+    const words = group.attributes.map((attribute) => subjectWords(layout, attribute));
+    const titles = words.map((title, i) => (i === 0 ? title : title.toLowerCase()));
     const fallback = `Concept ${concepts.join(' and ')}`;
     return { concepts, title: titles.length === 0 ? fallback : titles.join(' and ') };
   });

@@ -37,5 +37,5 @@ export function panelCertainty(sureness: readonly SurenessView[]): string {
   const about = sureness.filter(({ probability }) => certainty(probability) === word);
   const subjects = about.map(({ subject }) => subject.toLowerCase());
   if (subjects.length === sureness.length) return word;
-  return `${word}${word === 'guessing' ? '' : ' of'} ${subjects.join(' and ')}`;
+  return `${word} ${word === 'guessing' ? 'the' : 'of'} ${subjects.join(' and ')}`;
 }

@@ -111,9 +111,9 @@ export function Verdict() {
       {value !== null && value.index !== null && (
         <p class="hint">
           CRAB painted the panel first, without looking at the candidates, and then chose the one
-          closest to it: number {value.index + 1}, in {Math.round(value.answer.milliseconds)} ms. Of
-          its choice it is {certaintyWithNumber(value.confidence)}
-          {sureness !== null && `; of its panel ${panelCertainty(sureness)}`}.
+          closest to it: number {value.index + 1}, in {Math.round(value.answer.milliseconds)} ms.
+          Its choice: {certaintyWithNumber(value.confidence)}.
+          {sureness !== null && ` Its panel: ${panelCertainty(sureness)}.`}
         </p>
       )}
       {sureness !== null && <AnotherAnswer />}

@@ -1,6 +1,5 @@
 /** Why: the machine at work, how far each candidate lies from what it painted, and what concepts stand for. */
 import type { ModelInfo, RuleView } from '../../engine/protocol.js';
-import { EmptyMatrix } from '../../parts/matrix-grid.js';
 import { choice, matrix, ready } from '../../state/store.js';
 import { GroupCard, groupsOf } from './group-card.js';
 import { HeatMap } from './heat-map.js';
@@ -59,7 +58,7 @@ export function WhyView() {
           It turns every panel into symbols of its own making, finds one rule for each, predicts the
           missing symbols, and paints them. Labels were used for the names here, and nowhere else.
         </p>
-        {shown === null ? <EmptyMatrix /> : <Machine shown={shown} />}
+        <Machine shown={shown} />
         {fault !== null && <p class="fault">{fault}</p>}
       </section>
       <section class="why-candidates" aria-label="Distances">

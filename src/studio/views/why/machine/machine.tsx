@@ -3,12 +3,14 @@
  * each, what the rules predict, and the painted panel. Every part tells its number when it is pointed at.
  */
 import { useSignal } from '@preact/signals';
+import { findLayout } from '../../../../matrix/index.js';
+import { subjectsOf } from '../../../engine/words.js';
 import type { AnswerView, MatrixView } from '../../../engine/protocol.js';
 import { panelCertainty } from '../../../parts/certainty.js';
-import { MatrixGrid, POSITIONS } from '../../../parts/matrix-grid.js';
+import { EmptyMatrix, MatrixGrid, POSITIONS } from '../../../parts/matrix-grid.js';
 import { Blank, Drawing, Pixels } from '../../../parts/panel.js';
 import { RuleTable } from '../../../parts/rule-table.js';
-import { choice, ready } from '../../../state/store.js';
+import { choice, ready, settings } from '../../../state/store.js';
 import { Arrow, AttributeRow } from './attribute-row.js';
 import { Looked, moveInTable, Part } from './part.js';
 
@@ -130,11 +132,14 @@ function Painted({ answer }: { readonly answer: AnswerView | null }) {
   );
 }
 
-export function Machine({ shown }: { readonly shown: MatrixView }) {
+export function Machine({ shown }: { readonly shown: MatrixView | null }) {
   const looked = useSignal('');
   const withSymbols = useSignal(false);
   const answer = choice.value.value?.answer ?? null;
-  const missing = answer?.missing ?? (shown.blank.length > 0 ? shown.blank : [9]);
+  const blank = shown?.blank ?? [];
+  const missing = answer?.missing ?? (blank.length > 0 ? blank : [9]);
+  // As many rows as there will be, so that nothing moves when they are there.
+  const rows = subjectsOf(findLayout(settings.value.layout)).length;
   const head = (stage: keyof typeof STAGES) => (
     <StageHead stage={stage} withSymbols={withSymbols.value} />
   );
@@ -144,16 +149,16 @@ export function Machine({ shown }: { readonly shown: MatrixView }) {
         <div class="machine-flow">
           <div class="machine-end">
             {head('panels')}
-            <Panels {...{ shown, missing }} />
+            {shown === null ? <EmptyMatrix /> : <Panels {...{ shown, missing }} />}
           </div>
           <Arrow />
-          <div class="machine-middle">
+          <div class="machine-middle" style={{ '--rows': rows }}>
             <div class="machine-heads" aria-hidden={answer?.named === null}>
               {head('concepts')}
               {head('rules')}
               {head('predicted')}
             </div>
-            {answer !== null && <Rows {...{ shown, answer }} />}
+            {shown !== null && answer !== null && <Rows {...{ shown, answer }} />}
           </div>
           <Arrow />
           <div class="machine-end painted">
@@ -162,7 +167,7 @@ export function Machine({ shown }: { readonly shown: MatrixView }) {
           </div>
         </div>
         <div class="machine-foot">
-          <p class="machine-detail" role="status">
+          <p class={`machine-detail${looked.value === '' ? '' : ' told'}`} role="status">
             {looked.value ||
               'Point at any part, touch it, or go through them with the Tab and arrow keys.'}
           </p>
