@@ -8,7 +8,13 @@ export default tseslint.config(
     languageOptions: {
       parserOptions: {
         projectService: {
-          allowDefaultProject: ['*.mjs', 'scripts/*.mjs', 'bench/*.mjs', 'examples/browser/*.js'],
+          allowDefaultProject: [
+            '*.mjs',
+            'scripts/*.mjs',
+            'bench/*.mjs',
+            'bench/peers/*.mjs',
+            'examples/browser/*.js',
+          ],
         },
         tsconfigRootDir: import.meta.dirname,
       },

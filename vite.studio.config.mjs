@@ -58,15 +58,27 @@ function copyLicences() {
 function copyZoo() {
   const zoo = path.join(root, 'zoo');
   const isBundle = (name) => existsSync(path.join(zoo, name, 'bundle.json'));
-  const names = existsSync(zoo) ? readdirSync(zoo).filter(isBundle).sort() : [];
+  const namesIn = (folder) =>
+    existsSync(path.join(zoo, folder)) ? readdirSync(path.join(zoo, folder)).sort() : [];
   mkdirSync(path.join(out, 'zoo'), { recursive: true });
-  const bundles = names.map((name) => {
+  const entryOf = (name) => {
     cpSync(path.join(zoo, name), path.join(out, 'zoo', name), { recursive: true });
     const manifest = JSON.parse(readFileSync(path.join(zoo, name, 'bundle.json'), 'utf8'));
     const bytes = Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
     return { name, configuration: manifest.configuration, noisy: manifest.noisy, bytes };
-  });
-  writeFileSync(path.join(out, 'zoo', 'index.json'), `${JSON.stringify({ bundles })}\n`);
+  };
+  const bundles = namesIn('').filter(isBundle).map(entryOf);
+  // Other systems have a folder each, as src/solver/bundle.ts lists them.
+  const others = ['transformer'].flatMap((system) =>
+    namesIn(system)
+      .map((name) => `${system}/${name}`)
+      .filter(isBundle)
+      .map((name) => ({ ...entryOf(name), system })),
+  );
+  writeFileSync(
+    path.join(out, 'zoo', 'index.json'),
+    `${JSON.stringify({ bundles, ...(others.length > 0 && { others }) })}\n`,
+  );
 }
 
 /** The service worker, told which files the page consists of. */

@@ -10,11 +10,9 @@
  * and by the processes' own time, which says more on a busy machine. Prints a Markdown table; exits with
  * 1 if a bar is missed (by the clock).
  */
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { median, startTwin } from './python-twin.mjs';
 import { stepOf, runtime } from './torch-steps.mjs';
 
 const { values: options } = parseArgs({
@@ -59,30 +57,6 @@ function cases(hasCuda) {
   return list.filter(({ name }) => options.only === undefined || name === options.only);
 }
 
-/** The Python half as a process that answers one request at a time. */
-function startTwin({ blasLibraries }) {
-  const script = new URL('./torch_twin.py', import.meta.url).pathname;
-  // Loading libtorch has chosen BLAS kernels by environment variables; Python gets the same ones, and
-  // the same BLAS library where the system has several.
-  const folders = blasLibraries.map((path) => dirname(path));
-  const { LD_LIBRARY_PATH: given } = process.env;
-  const LD_LIBRARY_PATH = [...(given ? [given] : []), ...new Set(folders)].join(':');
-  const child = spawn(options.python, ['-u', script], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, LD_LIBRARY_PATH },
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    async ask(request) {
-      child.stdin.write(`${JSON.stringify(request)}\n`);
-      const { value, done } = await lines.next();
-      if (done) throw new Error(`${options.python} ended; has it torch?`);
-      return JSON.parse(value);
-    },
-    end: () => child.stdin.end(),
-  };
-}
-
 function measureOurs(bench, iterations) {
   runtime.setThreads(bench.threads);
   const step = stepOf(bench);
@@ -94,12 +68,6 @@ function measureOurs(bench, iterations) {
   const seconds = Number(process.hrtime.bigint() - start) / 1e9;
   const { user, system } = process.cpuUsage(before);
   return { seconds, cpu: (user + system) / 1e6 };
-}
-
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 async function run(bench, twin) {
@@ -157,7 +125,8 @@ function row({ name, batch, device, mode, threads, ours, python, ratio, cpuRatio
 
 async function main() {
   const info = runtime.describe();
-  const twin = startTwin(info);
+  const script = new URL('./torch_twin.py', import.meta.url).pathname;
+  const twin = startTwin({ ...info, python: options.python, script });
   const { version, cuda } = await twin.ask({ describe: true });
   console.log(`libtorch ${info.version}, Node ${process.version}; Python's PyTorch ${version}`);
   console.log(`BLAS: ${info.blas}`);

@@ -3,9 +3,12 @@ import type { Command } from 'commander';
 import {
   closeData,
   evaluateModel,
+  formatTraining,
   FRESH_COUNTS,
   freshData,
+  isRun,
   lackFor,
+  measuredTraining,
   METRIC_NAMES,
   MODEL_MARK,
   openData,
@@ -13,12 +16,15 @@ import {
   readFacts,
   summaryJson,
   summaryText,
+  tagIn,
   writeReport,
 } from '../lab/index.js';
 import type { EvaluationData, MetricName, ModelEvaluation, SubjectFacts } from '../lab/index.js';
 import { PAPER_VARIANTS, PARTS, VARIANTS, type Part, type Variant } from '../matrix/index.js';
+import { ArgumentError } from '../base/index.js';
 import { writeOutput, type OutputPlace } from '../base/node.js';
 import type { Device } from '../torch/index.js';
+import { openRun } from '../training/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';
@@ -38,9 +44,14 @@ interface Options {
   device?: Device;
   report?: string;
   save?: string;
+  measured?: string;
+  beside?: number;
   json?: boolean;
   quiet?: boolean;
 }
+
+/** What tables of systems are made from. */
+const TRAINING_METRICS: readonly MetricName[] = ['sa', 'gsa', 'errors', 'readback'];
 
 const EXAMPLES = `
 The model is a bundle of the zoo by its name, the folder of a bundle, or a run of any system, which is
@@ -60,11 +71,15 @@ Metrics: sa        selection accuracy on the candidates of the data
          all       all of these (the default with --report)
 What a system cannot have is left out: one without concepts has no vd, one for panel 9 alone no gsa.
 
+--measured writes a file for docs/measured/systems, from which crab report --docs writes the tables that
+compare systems; it measures ${TRAINING_METRICS.join(', ')} unless --metrics says otherwise.
+
 Examples:
   crab evaluate --model center --report center.html
   crab evaluate --model center --data RAVEN-10000/center_single
   crab evaluate --model center --data center.npz --metrics all --report center.html
-  crab evaluate --model runs/center-crab-0 --data center.npz --json`;
+  crab evaluate --model runs/center-crab-0 --data center.npz --json
+  crab evaluate --model runs/center-scl-paper-0 --device cuda --measured scl-paper-center.json`;
 
 export function define(command: Command, signal: AbortSignal): void {
   command
@@ -83,9 +98,21 @@ export function define(command: Command, signal: AbortSignal): void {
       `candidates of fresh problems: some of ${VARIANTS.join(', ')} (default: ${PAPER_VARIANTS.join(', ')})`,
       (value: string, before?: Variant[]) => [...(before ?? []), oneOf(VARIANTS)(value)],
     )
-    .option('--metrics <list>', `all, or some of ${METRIC_NAMES.join(',')} (default: sa)`)
+    .option(
+      '--metrics <list>',
+      `all, or some of ${METRIC_NAMES.join(',')} (default: sa; see below)`,
+    )
     .option('--report <file>', 'write a page with figures, HTML')
     .option('--save <file>', 'write the whole evaluation as JSON')
+    .option(
+      '--measured <file>',
+      'of a run: write how it was trained and what was measured, SYSTEM-PRESET-CONFIG[-TAG].json',
+    )
+    .option(
+      '--beside <n>',
+      'with --measured: trainings that ran on the device at the same time (default: 0)',
+      wholeNumber(0, 1000),
+    )
     .option(
       '--part <part>',
       `of a RAVEN folder: ${PARTS.join(', ')} or all`,
@@ -190,28 +217,75 @@ function checkCount({ data, count, variant }: Options, metrics: readonly MetricN
 interface Outputs {
   readonly report: OutputPlace | undefined;
   readonly save: OutputPlace | undefined;
+  readonly measured: OutputPlace | undefined;
+}
+
+/** Refuses `--measured` for a bundle, which knows too little, and a name that is not the run's. */
+async function checkMeasured({ model, measured, beside }: Options): Promise<void> {
+  if (measured === undefined) {
+    if (beside !== undefined) throw new UsageError('--beside goes with --measured');
+    return;
+  }
+  if (!(await isRun(model))) {
+    throw new UsageError(`--measured is of a training: ${model} is no run`);
+  }
+  try {
+    tagIn(measured, (await openRun(model)).config);
+  } catch (error) {
+    if (error instanceof ArgumentError) throw new UsageError(`--measured ${error.message}`);
+    throw error;
+  }
+}
+
+async function writeTraining(
+  place: OutputPlace,
+  { model, measured = '', beside }: Options,
+  evaluation: ModelEvaluation,
+): Promise<void> {
+  const run = await openRun(model);
+  const tag = tagIn(measured, run.config);
+  const training = await measuredTraining(run, evaluation, { tag, beside });
+  await writeOutput(place, formatTraining(training));
 }
 
 /** Everything that can be found wrong before minutes of measuring. */
-async function checkPaths({ model, data = [], report, save }: Options): Promise<Outputs> {
+async function checkPaths(options: Options): Promise<Outputs> {
+  const { model, data = [], report, save, measured } = options;
   for (const each of data) await requireInput('--data', each);
-  const inputs = [
+  await checkMeasured(options);
+  const taken = [
     { argument: '--model', location: model },
     ...data.map((location) => ({ argument: '--data', location })),
   ];
-  const page = await requireOutputFile('--report', report, inputs, 'html');
+  /** Each output may be none of the files before it. */
+  const place = async (argument: string, location: string | undefined, ending: 'html' | 'json') => {
+    const found = await requireOutputFile(argument, location, taken, ending);
+    if (location !== undefined) taken.push({ argument, location });
+    return found;
+  };
+  const page = await place('--report', report, 'html');
   await requireOwnPage('--report', report, MODEL_MARK);
-  const others = report === undefined ? [] : [{ argument: '--report', location: report }];
-  const saved = await requireOutputFile('--save', save, [...inputs, ...others], 'json');
-  return { report: page, save: saved };
+  return {
+    report: page,
+    save: await place('--save', save, 'json'),
+    measured: await place('--measured', measured, 'json'),
+  };
+}
+
+/** The metrics asked for; what nobody asked for depends on what is written. */
+function metricsOf({ metrics, report, measured }: Options): readonly MetricName[] {
+  if (metrics !== undefined) return readMetrics(metrics);
+  if (report !== undefined) return readMetrics('all');
+  return measured === undefined ? ['sa'] : TRAINING_METRICS;
 }
 
 async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
-  const metrics = readMetrics(options.metrics ?? (options.report === undefined ? 'sa' : 'all'));
+  const metrics = metricsOf(options);
   checkCount(options, metrics);
-  const { report, save } = await checkPaths(options);
+  const { report, save, measured } = await checkPaths(options);
   const evaluation = await measure(options, metrics, report, signal);
   if (save !== undefined) await writeOutput(save, `${JSON.stringify(evaluation)}\n`);
+  if (measured !== undefined) await writeTraining(measured, options, evaluation);
   process.stdout.write(
     options.json ? `${JSON.stringify(summaryJson(evaluation))}\n` : summaryText(evaluation),
   );

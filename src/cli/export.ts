@@ -26,7 +26,8 @@ interface Options {
 
 const EXAMPLES = `
 A bundle holds the networks as ONNX files, statistics for choosing among candidates, the rules the
-model found, its training curves and its accuracy on fresh problems. Needs no libtorch and no GPU.
+model found, its training curves and its accuracy on fresh problems. Needs no libtorch and no GPU. Runs of
+crab and of transformer become bundles; that of a Transformer has no rules.
 
 Examples:
   crab export runs/center-crab-0 --out bundles/center

@@ -277,12 +277,14 @@ function distanceTable(answer: Finding['answer'], choice: UncertainChoice): stri
   const shares = (values: readonly number[] | null): string[] =>
     (values ?? []).map((value) => value.toFixed(2));
   const calibrated = choice.distance === 'calibrated';
+  // A model without rules describes a panel by one vector: there are no shares to tell.
+  const told = answer.rules.length > 0;
   const rows = choice.candidates.map((candidate, i) => [
     `${i === choice.index ? '>' : ' '} ${i + 1}`,
     candidate.probability === null ? '-' : percent(candidate.probability),
     ...(calibrated ? [(candidate.calibrated ?? NaN).toFixed(2)] : []),
     candidate.l2.toFixed(2),
-    ...shares(calibrated ? candidate.calibratedShares : candidate.l2Shares),
+    ...(told ? shares(calibrated ? candidate.calibratedShares : candidate.l2Shares) : []),
   ]);
   const heads = [
     'candidate',
@@ -292,7 +294,7 @@ function distanceTable(answer: Finding['answer'], choice: UncertainChoice): stri
     ...answer.rules.map(conceptTitle),
   ];
   const note = `Columns of concepts: their shares in the ${calibrated ? 'calibrated' : 'L2'} distance.\n`;
-  return `${table([heads, ...rows])}${note}`;
+  return `${table([heads, ...rows])}${told ? note : ''}`;
 }
 
 function describe(
@@ -310,5 +312,6 @@ function describe(
   if (!explain) return imagined + chosen + same;
   const distances = choice === null ? '' : `\n${distanceTable(answer, choice)}`;
   const words = named === null ? '' : `\n${namedTable(named)}`;
-  return `${imagined}${chosen}${same}${words}\n${ruleTable(answer)}${distances}`;
+  const rules = answer.rules.length === 0 ? '' : `\n${ruleTable(answer)}`;
+  return `${imagined}${chosen}${same}${words}${rules}${distances}`;
 }

@@ -60,6 +60,7 @@ interface Options extends RuleOptions {
   threads?: number;
   workers?: number;
   validateEvery?: number;
+  patience?: number;
   checkpointEvery?: number;
   logEvery?: number;
   json?: boolean;
@@ -150,6 +151,11 @@ export function define(command: Command, signal: AbortSignal): void {
     .option(
       '--validate-every <n>',
       `steps between validations (default: ${DEFAULT_VALIDATE_EVERY})`,
+      wholeNumber(1),
+    )
+    .option(
+      '--patience <n>',
+      'end after so many validations in a row without a better one',
       wholeNumber(1),
     )
     .option('--checkpoint-every <n>', 'steps between checkpoints', wholeNumber(1))
@@ -361,7 +367,7 @@ async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions>
     syncBatchNorm: options.syncBatchNorm,
     threads: options.threads,
     logEvery: options.logEvery,
-    validation: { every: options.validateEvery },
+    validation: { every: options.validateEvery, patience: options.patience },
     checkpoints: { steps: options.checkpointEvery },
   };
   return { ...settings, ...runtimeOf(options) };
@@ -393,6 +399,7 @@ function disagreements(options: Options, config: RunConfig): string[] {
     threads: isSame(options.threads, config.threads),
     'no-sync-batch-norm': options.syncBatchNorm !== false || config.syncBatchNorm === false,
     'validate-every': isSame(options.validateEvery, config.validation.every),
+    patience: isSame(options.patience, config.validation.patience ?? null),
     'checkpoint-every': isSame(options.checkpointEvery, config.checkpoints.steps),
     'log-every': isSame(options.logEvery, config.logEvery),
   };

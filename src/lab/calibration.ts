@@ -137,10 +137,12 @@ function stored(blocks: readonly Float64Array[], form: CovarianceForm, band: num
   return Float32Array.from(blocks.flatMap((block) => Array.from(block)));
 }
 
-/** Forms and shrinkages to choose from. */
-const CHOICES: readonly { readonly form: CovarianceForm; readonly shrinkage: number }[] = [
+/** Forms and shrinkages to choose from. With one concept its block is all there is, and a triangle is smaller. */
+const choicesFor = (
+  concepts: number,
+): readonly { readonly form: CovarianceForm; readonly shrinkage: number }[] => [
   { form: 'identity', shrinkage: 0 },
-  ...(['diagonal', 'blocks', 'full'] as const).flatMap((form) =>
+  ...(['diagonal', ...(concepts > 1 ? ['blocks' as const] : []), 'full'] as const).flatMap((form) =>
     SHRINKAGES.map((shrinkage) => ({ form, shrinkage })),
   ),
 ];
@@ -156,13 +158,13 @@ function chooseStatistics(
   const shifted = (row: Float64Array): Float64Array =>
     row.map((value, i) => value + moments.mean[i]);
   let best: { loss: number; statistics: ResidualStatistics } | null = null;
-  for (const { form, shrinkage } of CHOICES) {
+  for (const { form, shrinkage } of choicesFor(size / conceptSize)) {
     const band = bandOf(form, size, conceptSize);
     const blocks = shaped(moments.covariance, form, shrinkage, size, band);
     const whiten = blockWhitener(blocks, band);
     const white = {
-      encoded: targets.encoded.map((panels) => panels.map(whiten)),
-      predicted: targets.predicted.map((rows) => rows.map((row) => whiten(shifted(row)))),
+      encoded: targets.encoded.map((panels) => whiten(panels)),
+      predicted: targets.predicted.map((rows) => whiten(rows.map(shifted))),
     };
     const { loss, temperature } = bestTemperature(inBatchDistances(white, offered));
     if (best !== null && loss >= best.loss) continue;

@@ -84,13 +84,14 @@ export const freshOrGiven = (models: readonly Compared[]): Which =>
 
 type ResultOf<M extends Compared> = NonNullable<M['selection']>[number];
 
-/** The result on most problems of a variant. */
+/** The result on most problems of a variant, and of the model's configuration if it was measured on several. */
 export const resultOf = <M extends Compared>(
   model: M | undefined,
   variant: Variant,
   which: Which,
 ): ResultOf<M> | undefined =>
   [...((model?.selection ?? []) as readonly ResultOf<M>[])]
+    .filter(({ configuration = model?.configuration }) => configuration === model?.configuration)
     .filter((each) => each.variant === variant && which(each))
     .sort((a, b) => b.count - a.count)[0];
 

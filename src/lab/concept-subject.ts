@@ -124,28 +124,23 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
   #rowOf(metric: Metric | null, panel: ConceptMeans): Float64Array {
     const rows = this.#rows.get(metric) ?? new WeakMap<ConceptMeans, Float64Array>();
     this.#rows.set(metric, rows);
-    const row = rows.get(panel) ?? metric?.encoded(flat(panel)) ?? flat(panel);
+    const row = rows.get(panel) ?? metric?.encoded([flat(panel)])[0] ?? flat(panel);
     rows.set(panel, row);
     return row;
   }
 
-  /** Distances of all candidates, added up over the missing panels. */
-  #distance(
+  /** Distances of all candidates to what was foretold [T][D], added up over the missing panels. */
+  #distances(
     metric: Metric | null,
-    predicted: readonly ConceptMeans[],
+    foretold: readonly Float64Array[],
     candidates: ChoiceQuestion['candidates'],
-  ): Distance {
-    const by = (measure: Metric | null): number[] => {
-      const guesses = predicted.map((means) => measure?.predicted(flat(means)) ?? flat(means));
-      return candidates.map((panels) =>
-        guesses.reduce((sum, guess, t) => {
-          const row = this.#rowOf(measure, panels[t] as ConceptMeans);
-          return sum + squaredDistance(guess, row);
-        }, 0),
-      );
-    };
-    const l2 = by(null);
-    return { own: metric === null ? l2 : by(metric), l2 };
+  ): number[] {
+    return candidates.map((panels) =>
+      foretold.reduce((sum, row, t) => {
+        const offered = this.#rowOf(metric, panels[t] as ConceptMeans);
+        return sum + squaredDistance(row, offered);
+      }, 0),
+    );
   }
 
   async choose(
@@ -155,13 +150,21 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
     const predicted = await this.predict(questions, signal);
     return questions.map(({ missing, candidates, apart = [] }, n) => {
       const metric = this.solver.metrics?.for(missing, anywhere) ?? null;
+      const rows = predicted[n].map(flat);
+      const whitened = metric?.predicted(rows) ?? rows;
+      const distance = (offered: ChoiceQuestion['candidates'], from = 0, to?: number): Distance => {
+        const l2 = this.#distances(null, rows.slice(from, to), offered);
+        const own =
+          metric === null ? l2 : this.#distances(metric, whitened.slice(from, to), offered);
+        return { own, l2 };
+      };
       return {
-        ...this.#distance(metric, predicted[n], candidates),
+        ...distance(candidates),
         apart: apart.map((panels, t) =>
-          this.#distance(
-            metric,
-            [predicted[n][t]],
+          distance(
             panels.map((panel) => [panel]),
+            t,
+            t + 1,
           ),
         ),
         scale: 2 * (metric?.statistics.temperature ?? this.solver.manifest.sigmaZ ** 2),

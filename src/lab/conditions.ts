@@ -87,10 +87,11 @@ async function fingerprint({ source }: EvaluationData): Promise<string> {
 export async function describeData(data: readonly EvaluationData[]): Promise<MeasuredData[]> {
   const described: MeasuredData[] = [];
   for (const each of data) {
-    const { source, name = source.name, variant = null, seed } = each;
+    const { source, name = source.name, variant = null, configuration, seed } = each;
     described.push({
       data: name,
       variant,
+      ...(configuration === undefined ? {} : { configuration }),
       count: source.count,
       ...(seed === undefined ? {} : { seed }),
       fingerprint: await fingerprint(each),

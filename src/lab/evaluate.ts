@@ -44,8 +44,13 @@ async function selectionOf(
     onProgress: (done, total) => options.onProgress(done / total),
   });
   return found.map((result, i) => {
-    const { name = result.data, seed } = data[i];
-    return { ...result, data: name, ...(seed === undefined ? {} : { seed }) };
+    const { name = result.data, seed, configuration } = data[i];
+    return {
+      ...result,
+      data: name,
+      ...(configuration === undefined ? {} : { configuration }),
+      ...(seed === undefined ? {} : { seed }),
+    };
   });
 }
 

@@ -6,9 +6,12 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../base/index.js';
 import {
+  CONFIGURATIONS,
+  hasGrid,
   layoutName,
   layoutOf,
   PAPER_VARIANTS,
+  type Configuration,
   type Part,
   type ProblemSource,
   type Variant,
@@ -24,6 +27,8 @@ export interface EvaluationData {
   /** How it is called in results; the source's own name unless told. */
   readonly name?: string;
   readonly variant?: Variant | null;
+  /** Of a model that is measured on several. */
+  readonly configuration?: Configuration;
   /** Of fresh problems of our generator. */
   readonly seed?: number;
 }
@@ -39,18 +44,30 @@ export interface FreshOptions {
   readonly seed?: number;
 }
 
-/** Fresh problems: the same matrices with the candidates of each variant, RAVEN and I-RAVEN unless told. */
+/** What a model is measured on: its own configuration, or all of them with RAVEN's own noise. */
+const layoutsFor = ({ configuration, noisy, mixed }: SubjectFacts) =>
+  mixed
+    ? CONFIGURATIONS.map((each) => ({ configuration: each, noisy: hasGrid(each) }))
+    : [{ configuration, noisy }];
+
+/**
+ * Fresh problems: the same matrices with the candidates of each variant, RAVEN and I-RAVEN unless told. A
+ * model that was trained on all configurations gets as many of each.
+ */
 export const freshData = (
-  { configuration, noisy, imageSize }: SubjectFacts,
+  facts: SubjectFacts,
   count: number,
   { variants = PAPER_VARIANTS, seed = FRESH_SEED }: FreshOptions = {},
 ): EvaluationData[] =>
-  variants.map((variant) => ({
-    source: generatedSource({ configuration, noisy, variant, seed }, count, imageSize),
-    name: `fresh problems of our generator, seed ${seed}`,
-    variant,
-    seed,
-  }));
+  layoutsFor(facts).flatMap((layout) =>
+    variants.map((variant) => ({
+      source: generatedSource({ ...layout, variant, seed }, count, facts.imageSize),
+      name: `fresh problems of our generator, seed ${seed}`,
+      variant,
+      ...(facts.mixed ? { configuration: layout.configuration } : {}),
+      seed,
+    })),
+  );
 
 export async function closeData(data: readonly EvaluationData[]): Promise<void> {
   for (const { source } of data) await source.close();

@@ -36,6 +36,8 @@ export interface MeasuredData {
   readonly data: string;
   /** How the wrong candidates were made, where that is known. */
   readonly variant: Variant | null;
+  /** Of a model that was trained on all configurations, and is measured on each; else it is the model's own. */
+  readonly configuration?: Configuration;
   readonly count: number;
   /** Of fresh problems of our generator; absent for data that were given. */
   readonly seed?: number;
@@ -112,6 +114,8 @@ export interface PixelErrors {
   readonly prediction: PixelError;
   /** One panel at a random position, imagined from the eight others, by models that can. */
   readonly predictionAnywhere?: PixelError;
+  /** The mean of all panels in place of the one at a random position: what a model draws that learned nothing. */
+  readonly meanPanel?: PixelError;
 }
 
 /** An attribute of a component, e.g. `Size Left`; without the component where there is only one. */

@@ -6,9 +6,7 @@
  */
 import { layoutName, PAPER_VARIANTS } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
-import { compactNetworks, networkFiles, parseCrabConfig, readNetworks } from '../models/index.js';
-import type { CrabConfig } from '../models/index.js';
-import { readWeightState, type WeightFormat } from '../models/index.js';
+import { readWeightState, SYSTEMS, systemNamed, type WeightFormat } from '../models/index.js';
 import { formatSelection, formatVocabulary } from '../solver/index.js';
 import type {
   BundleAccuracy,
@@ -32,7 +30,7 @@ import { generatedSource } from './metrics/generated-source.js';
 import { selectionAccuracy } from './metrics/selection-accuracy.js';
 import { NAME_MIXED, NAME_UNUSED, varianceDecline } from './metrics/variance-decline.js';
 import { subjectFrom } from './open-subject.js';
-import { findVocabulary } from './vocabulary/find.js';
+import { findVocabulary, speaks } from './vocabulary/find.js';
 
 export interface ExportOptions {
   readonly run: string;
@@ -62,7 +60,8 @@ export interface ExportReport {
   readonly bytes: number;
   readonly files: Readonly<Record<string, number>>;
   readonly accuracy: BundleAccuracy;
-  readonly conceptNames: readonly ConceptName[];
+  /** Null where none is known. */
+  readonly conceptNames: BundleManifest['conceptNames'];
 }
 
 type Files = Map<BundleFileName, Uint8Array>;
@@ -72,11 +71,13 @@ type Draft = Omit<BundleManifest, 'format' | 'version' | 'files'>;
 export const DEFAULT_JUDGED = 1000;
 const ACCURACY_SEED = 7_100_000_003;
 
-/** Bundles hold CRAB's networks; runs of other systems are evaluated as they are. */
-function crabSettings({ config, folder }: OpenedRun): CrabConfig {
-  if (config.system === 'crab') return parseCrabConfig(config.model);
+/** How the system of a run writes bundles; runs of those that cannot are evaluated as they are. */
+function exporterOf({ config, folder }: OpenedRun) {
+  const { exports } = systemNamed(config.system);
+  if (exports !== undefined) return exports;
+  const able = SYSTEMS.filter((system) => system.exports !== undefined).map(({ name }) => name);
   throw new ArgumentError(
-    `${folder} is a run of ${config.system}: only runs of crab become bundles; crab evaluate --model takes the run itself`,
+    `${folder} is a run of ${config.system}: only runs of ${able.join(' and ')} become bundles; crab evaluate --model takes the run itself`,
   );
 }
 
@@ -86,18 +87,13 @@ async function writeNetworks(
   options: ExportOptions,
 ): Promise<Files> {
   const { compact = false, signal, onProgress } = options;
-  const { network, configuration, noisy } = crabSettings(run);
-  let networks = readNetworks(network, readWeightState(file, prefix));
-  if (compact) {
-    networks = await compactNetworks(networks, {
-      configuration,
-      noisy,
-      signal,
-      onProgress: (share) => onProgress?.('compact', share),
-    });
-  }
-  signal?.throwIfAborted();
-  const written = networkFiles(networks, formatOf(options));
+  const state = readWeightState(file, prefix);
+  const written = await exporterOf(run).write(run.config.model, state, {
+    format: formatOf(options),
+    compact,
+    signal,
+    onProgress: (share) => onProgress?.('compact', share),
+  });
   return new Map([
     ['encoder.onnx', written.encoder],
     ['reasoner.onnx', written.reasoner],
@@ -109,17 +105,19 @@ const formatOf = ({ format, compact }: ExportOptions): WeightFormat =>
   format ?? (compact ? 'int8' : 'f32');
 
 function draftOf(run: OpenedRun, step: number, seconds: number, options: ExportOptions): Draft {
-  const { network, objective, configuration, noisy } = crabSettings(run);
-  const { concepts, conceptSize, ruleSize } = network;
+  const { system, model } = run.config;
+  const { configuration, noisy } = model;
+  const { sizes, sigmaZ } = exporterOf(run).describe(model);
   return {
+    system,
     name: layoutName({ configuration, noisy }),
     configuration,
     noisy,
-    sizes: { concepts, conceptSize, ruleSize },
+    sizes,
     weights: formatOf(options),
     compact: options.compact ?? false,
-    sigmaZ: objective.sigmaZ,
-    conceptNames: Array.from({ length: concepts }, () => null),
+    sigmaZ,
+    conceptNames: Array.from({ length: sizes.concepts }, () => null),
     accuracy: null,
     training: trainingFacts(run.config, step, seconds),
   };
@@ -174,7 +172,7 @@ async function withSubject<T>(
   }
 }
 
-/** What the networks alone tell: statistics of selection, rule map, names of concepts, vocabulary. */
+/** What the networks alone tell: statistics of selection and, if the system has them, rules, concepts and vocabulary. */
 function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions) {
   const { problems, validation, targetCounts, named: panels, signal, onProgress } = options;
   const telling = (stage: string) => ({
@@ -182,12 +180,18 @@ function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions)
     onProgress: (share: number) => onProgress?.(stage, share),
   });
   return async (subject: ConceptSubject) => {
+    const { can, sizes } = subject.facts;
     const asked = { problems, validation, targetCounts, ...telling('calibration') };
-    const known = await knowledgeOf(subject, run, weights, asked);
-    const { names } = await varianceDecline(subject, { panels, ...telling('concepts') });
+    const known = await knowledgeOf(subject, run, weights, {
+      ...asked,
+      rules: can.includes('rules'),
+    });
+    const conceptNames = can.includes('concepts')
+      ? bundleNames((await varianceDecline(subject, { panels, ...telling('concepts') })).names)
+      : Array.from({ length: sizes?.concepts ?? 0 }, () => null);
     const words = { problems, targetCounts, ...telling('vocabulary') };
-    const vocabulary = await findVocabulary(subject, words);
-    return { ...known, conceptNames: bundleNames(names), vocabulary };
+    const vocabulary = speaks(subject.facts) ? await findVocabulary(subject, words) : null;
+    return { ...known, conceptNames, vocabulary };
   };
 }
 

@@ -10,8 +10,15 @@ import { pipeline } from 'node:stream/promises';
 import { layoutName } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
 import { isFile } from '../base/node.js';
-import { CAPABILITIES, parseCrabConfig, systemNamed } from '../models/index.js';
-import { Metrics, openBundle, parseHistory, parseRuleMap, Vocabulary } from '../solver/index.js';
+import { systemNamed } from '../models/index.js';
+import {
+  Metrics,
+  openBundle,
+  parseHistory,
+  parseRuleMap,
+  systemOf,
+  Vocabulary,
+} from '../solver/index.js';
 import type { Bundle, BundleManifest, BundleSource } from '../solver/index.js';
 import { locateBundle, Solver } from '../solver/node.js';
 import type { Device } from '../torch/index.js';
@@ -25,7 +32,7 @@ import { METRIC_NAMES, type MetricName } from './evaluation.js';
 import { PictureSubject } from './picture-subject.js';
 import { hasConcepts, RunSolver, TorchNetworks } from './run-solver.js';
 import type { Subject, SubjectFacts } from './subject.js';
-import { findVocabulary } from './vocabulary/find.js';
+import { findVocabulary, speaks } from './vocabulary/find.js';
 
 export interface SubjectOptions {
   /** Folder of named bundles, that of this package unless told. */
@@ -46,16 +53,15 @@ export interface SubjectOptions {
 /** A subject whose solver is a whole one: it draws, chooses and explains as well. */
 export type BundleSubject = ConceptSubject<Solver> & { readonly bundle: Bundle };
 
-/** Bundles hold CRAB's networks. */
 export const bundleFacts = (manifest: BundleManifest): SubjectFacts => ({
   name: manifest.name,
-  system: 'crab',
+  system: systemOf(manifest),
   preset: String(manifest.training.preset ?? 'unknown'),
   configuration: manifest.configuration,
   noisy: manifest.noisy,
   imageSize: 64,
   positions: 'any',
-  can: CAPABILITIES,
+  can: systemNamed(systemOf(manifest)).can,
   sizes: manifest.sizes,
   training: manifest.training,
   hash: manifestHash(manifest),
@@ -107,13 +113,15 @@ async function runFacts({ config, ...run }: OpenedRun, weights: StoredWeights) {
   const { model } = config;
   const system = systemNamed(config.system);
   const seconds = secondsAt(await run.metrics(), weights.step);
+  const { imageSize, mixed = false } = system.needs(model);
   return {
     name: `${layoutName(model)}-${config.system}-${model.preset}`,
     system: config.system,
     preset: model.preset,
     configuration: model.configuration,
     noisy: model.noisy,
-    imageSize: system.needs(model).imageSize,
+    mixed,
+    imageSize,
     positions: system.positions,
     can: system.can,
     sizes: null,
@@ -122,7 +130,7 @@ async function runFacts({ config, ...run }: OpenedRun, weights: StoredWeights) {
   } satisfies SubjectFacts;
 }
 
-/** What a manifest would say of a run's networks; only those of CRAB have a deviation of concepts. */
+/** What a manifest would say of a run's networks; only systems with bundles state a deviation of concepts. */
 const manifestOf = (
   { name, configuration, noisy, training }: SubjectFacts,
   sizes: BundleManifest['sizes'],
@@ -130,13 +138,14 @@ const manifestOf = (
 ): BundleManifest => ({
   format: 'crab-bundle',
   version: 1,
+  system: config.system,
   name,
   configuration,
   noisy,
   sizes,
   weights: 'f32',
   compact: false,
-  sigmaZ: config.system === 'crab' ? parseCrabConfig(config.model).objective.sigmaZ : 1,
+  sigmaZ: systemNamed(config.system).exports?.describe(config.model).sigmaZ ?? 1,
   conceptNames: Array.from({ length: sizes.concepts }, () => null),
   accuracy: null,
   training,
@@ -174,15 +183,15 @@ export async function openRunSubject(
       onProgress: (share) => onProgress?.('calibration', share),
     });
     const ruleMap = known.rules && parseRuleMap(known.rules, concepts, ruleSize);
-    const spoken =
-      run.config.system === 'crab' && WITH_WORDS.some((name) => metrics.includes(name));
-    const words = spoken
-      ? await findVocabulary(plain, {
-          problems: calibration.problems,
-          signal,
-          onProgress: (share) => onProgress?.('vocabulary', share),
-        })
-      : null;
+    const wanted = WITH_WORDS.some((name) => metrics.includes(name));
+    const words =
+      wanted && speaks(facts)
+        ? await findVocabulary(plain, {
+            problems: calibration.problems,
+            signal,
+            onProgress: (share) => onProgress?.('vocabulary', share),
+          })
+        : null;
     const solver = RunSolver.of(networks, manifest, {
       metrics: new Metrics(known.statistics, concepts, conceptSize),
       vocabulary: words && new Vocabulary(words, networks.sizes, manifest.sigmaZ),

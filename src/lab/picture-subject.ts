@@ -16,11 +16,19 @@ import type {
 } from './subject.js';
 import { inSlices, type Put } from './torch-work.js';
 
-const PROBLEMS_AT_ONCE = 16;
+const PROBLEMS_AT_ONCE = 32;
+const IMAGES_AT_ONCE = 64;
+
+/** Whether a model can paint panels from their own concepts. */
+const isRedrawing = (
+  model: SystemModel,
+): model is SystemModel & Required<Pick<SystemModel, 'conceptsOf' | 'paint'>> =>
+  'conceptsOf' in model && 'paint' in model;
 
 export class PictureSubject implements Subject {
   readonly ruleMap = null;
   readonly imagine: Subject['imagine'];
+  readonly redraw: Subject['redraw'];
 
   constructor(
     readonly model: SystemModel,
@@ -29,6 +37,10 @@ export class PictureSubject implements Subject {
   ) {
     if (model.impute !== undefined) {
       this.imagine = (asked, { signal } = {}) => this.#paint(asked, signal);
+    }
+    if (isRedrawing(model)) {
+      const redrawn = (panels: Tensor): Tensor => model.paint(model.conceptsOf(panels));
+      this.redraw = (panels, signal) => this.#redraw(panels, redrawn, signal);
     }
   }
 
@@ -105,6 +117,18 @@ export class PictureSubject implements Subject {
         return pixels.slice(from, from + size);
       }),
     );
+  }
+
+  async #redraw(
+    panels: readonly Seen[],
+    redrawn: (panels: Tensor) => Tensor,
+    signal?: AbortSignal,
+  ): Promise<Panel[]> {
+    const work = (first: number, length: number, put: Put): Tensor =>
+      redrawn(this.#put(put, panels.slice(first, first + length), [length, 1]));
+    const pixels = await inSlices(this.model, panels.length, IMAGES_AT_ONCE, work, signal);
+    const size = this.facts.imageSize ** 2;
+    return panels.map((_, i) => pixels.slice(i * size, (i + 1) * size));
   }
 
   dispose(): Promise<void> {

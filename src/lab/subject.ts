@@ -24,6 +24,8 @@ export interface SubjectFacts {
   readonly preset: string;
   readonly configuration: Configuration;
   readonly noisy: boolean;
+  /** Whether it was trained on all configurations, with RAVEN's own noise; else on its own alone. */
+  readonly mixed?: boolean;
   /** Side of the pictures it sees. */
   readonly imageSize: ImageSide;
   readonly positions: System['positions'];

@@ -4,6 +4,7 @@ import type { Variant } from '../matrix/index.js';
 import { VARIANT_NAMES } from './evaluation.js';
 import { percent } from './numbers.js';
 import { problemsText } from './problems-text.js';
+import { meanOf } from './statistics.js';
 import type {
   AriTable,
   Measured,
@@ -52,10 +53,22 @@ const known = <T extends object>(values: T): Partial<T> =>
     Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
   ) as Partial<T>;
 
+/** Accuracy on the first set; the mean over the configurations if it is one of several. */
+function firstAccuracy(selection: ModelEvaluation['selection']) {
+  const alike = (selection ?? []).filter(({ variant }) => variant === selection?.[0].variant);
+  const sets = alike[0]?.configuration === undefined ? alike.slice(0, 1) : alike;
+  if (sets.length === 0) return undefined;
+  const l2 = sets.flatMap(({ saL2 }) => (saL2 === undefined ? [] : [saL2.value]));
+  return {
+    sa: meanOf(sets.map(({ sa }) => sa.value)),
+    saL2: l2.length === 0 ? undefined : meanOf(l2),
+  };
+}
+
 export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
   const { selection, gsa, seconds, data: sets, conditions, errors, vd } = evaluation;
   const { readback, rules } = evaluation;
-  const first = selection?.at(0);
+  const first = firstAccuracy(selection);
   return {
     model: evaluation.model,
     system: evaluation.system,
@@ -64,9 +77,7 @@ export function summaryJson(evaluation: ModelEvaluation): EvaluationSummary {
     count: sets.at(0)?.count ?? null,
     sets,
     conditions,
-    ...(first === undefined
-      ? {}
-      : { ...known({ sa: first.sa.value, saL2: first.saL2?.value }), selection }),
+    ...(first === undefined ? {} : { ...known(first), selection }),
     ...(gsa === null
       ? {}
       : {
@@ -107,8 +118,9 @@ const interval = ({ low, high }: Measured): string =>
 const problemsOf = (count: number): string => (count === 1 ? '1 problem' : `${count} problems`);
 
 /** What a set is: its name, its candidates where known, and how many problems. */
-const dataText = ({ data, variant, count }: MeasuredData): string =>
+const dataText = ({ data, variant, configuration, count }: MeasuredData): string =>
   [
+    ...(configuration === undefined ? [] : [configuration]),
     data,
     ...(variant === null ? [] : [`${VARIANT_NAMES[variant]} candidates`]),
     problemsOf(count),
@@ -147,11 +159,12 @@ function gsaLines(evaluation: ModelEvaluation): string[] {
 function errorLines(evaluation: ModelEvaluation): string[] {
   const { errors } = evaluation;
   if (errors === null) return [];
-  const { problems, reconstruction, prediction, predictionAnywhere } = errors;
+  const { problems, reconstruction, prediction, predictionAnywhere, meanPanel } = errors;
   const told = [
     ['reconstructed', reconstruction],
     ['panel 9 predicted', prediction],
     ['a panel anywhere predicted', predictionAnywhere],
+    ['the mean of all panels', meanPanel],
   ] as const;
   const shown = told.flatMap(([name, error]) =>
     error === undefined ? [] : [`${error.meanSquared.value.toPrecision(3)} ${name}`],

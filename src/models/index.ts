@@ -24,7 +24,7 @@ export type {
 } from './crab/config.js';
 export { crabConfig, PAPER_ROWS } from './crab/presets.js';
 export type { ConfigurationRow } from './crab/presets.js';
-export { overridesOf } from './crab/overrides.js';
+export { overridesOf } from './overrides.js';
 export { CrabModel, type CrabModelOptions } from './crab/model.js';
 export * from './system.js';
 export * from './registry.js';
@@ -61,7 +61,9 @@ export type {
 } from './crab/objective.js';
 export { impute, predictConcepts, readOut } from './crab/generate.js';
 export type { Imputation, ImputeOptions, ImposedRules, Prediction } from './crab/generate.js';
-export { exportNetworks, networkFiles, readWeightState, type NetworkFiles } from './crab/export.js';
+export { exportNetworks, networkFiles } from './crab/export.js';
 export { compactNetworks, type CompactOptions } from './crab/export-compact.js';
-export { readNetworks, type CrabNetworks, type WeightState } from './crab/export-networks.js';
+export { readNetworks, type CrabNetworks } from './crab/export-networks.js';
+export { readWeightState, type WeightState } from './onnx/layers.js';
+export type { BundleExport, BundleShape, NetworkFiles } from './onnx/bundle-networks.js';
 export { WEIGHT_FORMATS, type WeightFormat } from './onnx/graph.js';

@@ -7,6 +7,7 @@
 import type { Reader } from '../base/index.js';
 import type { Configuration, Variant } from '../matrix/index.js';
 import { nn, type Device, type Generator, type Tensor } from '../torch/index.js';
+import type { BundleExport } from './onnx/bundle-networks.js';
 import type { StepRandom } from './parts/step-random.js';
 import type { Schedule } from './schedule.js';
 
@@ -73,6 +74,8 @@ export interface System<C extends SystemConfig = SystemConfig> {
   create(config: C, options: CreateOptions): SystemModel;
   /** How a model of this system learns. */
   learner(model: SystemModel, context: LearningContext<C>): Learner;
+  /** How its trained models become bundles; without it, runs are only used as they are. */
+  readonly exports?: BundleExport<C>;
 }
 
 export interface CreateOptions {

@@ -3,7 +3,10 @@
 export const ZOO_INDEX = 'zoo/index.json';
 
 export interface ZooIndex {
+  /** Models of CRAB, which the page lists. */
   readonly bundles: readonly ZooEntry[];
+  /** Models of other systems, to compare with; left out if there are none. */
+  readonly others?: readonly OtherEntry[];
 }
 
 export interface ZooEntry {
@@ -13,4 +16,9 @@ export interface ZooEntry {
   readonly noisy: boolean;
   /** Bytes of all its files. */
   readonly bytes: number;
+}
+
+export interface OtherEntry extends ZooEntry {
+  /** Of the published ones the name begins with it, `transformer/center`; exported runs have plain names. */
+  readonly system: string;
 }

@@ -6,14 +6,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { isFile, readSmallFile } from '../base/node.js';
 import {
+  BUNDLE_SYSTEMS,
   LARGEST_MANIFEST,
+  listOthers,
   listZoo,
   MANIFEST_FILE,
   parseManifest,
+  systemOf,
   type BundleManifest,
 } from '../solver/node.js';
 import { StaticFolder } from './static-folder.js';
-import type { ZooEntry, ZooIndex } from '../protocol/index.js';
+import type { OtherEntry, ZooEntry, ZooIndex } from '../protocol/index.js';
 
 export interface FoundBundle {
   readonly name: string;
@@ -40,7 +43,7 @@ async function readBundle(zoo: string, name: string): Promise<FoundBundle | null
 export async function readZoo(
   folder: string,
 ): Promise<{ readonly bundles: readonly FoundBundle[]; readonly damaged: readonly string[] }> {
-  const names = await listZoo(folder);
+  const names = [...(await listZoo(folder)), ...(await listOthers(folder))];
   const read = await Promise.all(names.map((name) => readBundle(folder, name)));
   return {
     bundles: read.filter((bundle) => bundle !== null),
@@ -70,20 +73,29 @@ export class Zoo {
     response: ServerResponse,
     segments: readonly string[],
   ): Promise<boolean> {
-    if (segments.length !== 2 || segments[0] === '') return false;
-    const folder = await this.#folderOf(segments[0]);
+    const [system, ...rest] = segments;
+    const inSystem = rest.length === 2 && BUNDLE_SYSTEMS.includes(system);
+    if ((rest.length !== 1 && !inSystem) || segments.includes('')) return false;
+    const name = segments.slice(0, -1).join('/');
+    const folder = await this.#folderOf(name);
     return folder !== null && folder.serve(request, response, segments);
   }
 
   async index(): Promise<ZooIndex> {
-    const entries = new Map<string, ZooEntry>();
+    const entries = new Map<string, OtherEntry>();
     for (const { folder } of this.#folders) {
       for (const { name, bytes, manifest } of (await readZoo(folder)).bundles) {
         if (entries.has(name)) continue;
         const { configuration, noisy } = manifest;
-        entries.set(name, { name, configuration, noisy, bytes });
+        entries.set(name, { name, configuration, noisy, bytes, system: systemOf(manifest) });
       }
     }
-    return { bundles: [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+    const all = [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const plain = ({ system: _, ...entry }: OtherEntry): ZooEntry => entry;
+    const others = all.filter(({ system }) => system !== 'crab');
+    return {
+      bundles: all.filter(({ system }) => system === 'crab').map(plain),
+      ...(others.length > 0 && { others }),
+    };
   }
 }

@@ -1,6 +1,6 @@
 /** Answers read out of what networks give: concepts of all nine panels, rules with names and categories. */
 import { MATRIX_PANELS } from '../matrix/index.js';
-import type { BundleManifest } from './bundle.js';
+import { hasRules, type BundleManifest } from './bundle.js';
 import type { CheckedQuestion } from './checked-question.js';
 import type { ConceptLayout } from './concept-layout.js';
 import { imagine } from './imagining.js';
@@ -38,7 +38,9 @@ export class AnswerReader {
         const rows = missing.includes(position + 1) ? reasoning.predicted : encoded;
         return this.#layout.means(rows, n * MATRIX_PANELS + position);
       });
-      const rules = imposed.map((given, m) => this.#rule(reasoning, n, m, given));
+      const rules = hasRules(this.#manifest)
+        ? imposed.map((given, m) => this.#rule(reasoning, n, m, given))
+        : [];
       const answer = { missing, images: [], concepts, rules };
       const nothing = { symbols: null, imagined: null };
       const seen = this.#vocabulary && imagine(this.#vocabulary, this.#layout, answer);

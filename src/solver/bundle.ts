@@ -11,6 +11,7 @@ import {
   number,
   objectWith,
   oneOf,
+  optional,
   parseJson,
   read,
   shown,
@@ -37,6 +38,9 @@ export const BUNDLE_FILES = [
 ] as const;
 export type BundleFileName = (typeof BUNDLE_FILES)[number];
 
+/** Systems whose models can be opened. Bundles that name none are CRAB's: the first ones did not. */
+export const BUNDLE_SYSTEMS: readonly string[] = ['crab', 'transformer'];
+
 /** M of a bundle is no larger. */
 const MOST_CONCEPTS = 64;
 
@@ -59,11 +63,11 @@ const LARGEST: Readonly<Record<BundleFileName, number>> = {
 };
 
 export interface BundleSizes {
-  /** M, concepts of a panel. */
+  /** M, concepts of a panel; 1 for a system that describes a panel by one vector. */
   readonly concepts: number;
   /** d_z, values of a concept. */
   readonly conceptSize: number;
-  /** d_r, values of a rule. */
+  /** d_r, values of a rule; 0 for a system without rules. */
   readonly ruleSize: number;
 }
 
@@ -86,6 +90,8 @@ export interface ConceptName {
 export interface BundleManifest {
   readonly format: typeof BUNDLE_FORMAT;
   readonly version: typeof BUNDLE_VERSION;
+  /** What it is a model of; CRAB if absent. */
+  readonly system?: string;
   readonly name: string;
   readonly configuration: Configuration;
   readonly noisy: boolean;
@@ -134,6 +140,13 @@ export interface BundleProgress {
   readonly total: number;
 }
 
+/** The system that a bundle is a model of. */
+export const systemOf = ({ system: named = 'crab' }: Pick<BundleManifest, 'system'>): string =>
+  named;
+
+/** Whether a model has rules that can be told and imposed, and concepts that can be moved one by one. */
+export const hasRules = ({ sizes }: Pick<BundleManifest, 'sizes'>): boolean => sizes.ruleSize > 0;
+
 /** Bytes of all files a manifest lists. */
 export const bundleBytes = ({ files }: Pick<BundleManifest, 'files'>): number =>
   Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0);
@@ -168,16 +181,27 @@ const LONGEST_FACT = 10_000;
 const fact: Reader<string | number> = (given) =>
   typeof given.value === 'number' ? number()(given) : text(LONGEST_FACT)(given);
 
+const system: Reader<string> = (given) => {
+  const known = BUNDLE_SYSTEMS.find((name) => name === given.value);
+  return (
+    known ??
+    given.fail(
+      `this program opens models of ${BUNDLE_SYSTEMS.join(' and ')}, not of ${shown(given.value)}`,
+    )
+  );
+};
+
 const manifestFields = objectWith({
   format: oneOf([BUNDLE_FORMAT]),
   version: oneOf([BUNDLE_VERSION]),
+  system: optional(system),
   name: text(100),
   configuration: oneOf(CONFIGURATIONS),
   noisy: boolean,
   sizes: objectWith({
     concepts: integer({ min: 1, max: MOST_CONCEPTS }),
     conceptSize: integer({ min: 1, max: 1024 }),
-    ruleSize: integer({ min: 1, max: 64 }),
+    ruleSize: integer({ min: 0, max: 64 }),
   }),
   weights: oneOf(['f32', 'f16', 'int8']),
   compact: boolean,

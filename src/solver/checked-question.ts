@@ -1,7 +1,7 @@
 /** Questions with everything but pixels checked, and what the reasoner is fed of them. */
 import { MATRIX_PANELS } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
-import type { BundleManifest, BundleSizes } from './bundle.js';
+import { hasRules, systemOf, type BundleManifest, type BundleSizes } from './bundle.js';
 import type { NamedPanel, ReasonerInput } from './networks.js';
 import {
   checkMissing,
@@ -21,6 +21,11 @@ export interface CheckedQuestion {
 function checkRules(rules: ImposedRules, manifest: BundleManifest): (Float32Array | null)[] {
   const { concepts, ruleSize } = manifest.sizes;
   const imposed = Array.from({ length: concepts }, (): Float32Array | null => null);
+  if (!hasRules(manifest) && Object.keys(rules).length > 0) {
+    throw new ArgumentError(
+      `rules: a model of ${systemOf(manifest)} has none, so none can be imposed`,
+    );
+  }
   for (const [concept, rule] of Object.entries(rules)) {
     if (rule.length !== ruleSize || !rule.every(Number.isFinite)) {
       throw new ArgumentError(`the rule for concept ${concept} is not ${ruleSize} numbers`);

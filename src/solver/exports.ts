@@ -1,12 +1,15 @@
 /** What both entry points of this folder give; each adds its own `Solver`. */
 export {
   BUNDLE_FILES,
+  BUNDLE_SYSTEMS,
   bundleBytes,
   formatManifest,
+  hasRules,
   LARGEST_MANIFEST,
   MANIFEST_FILE,
   openBundle,
   parseManifest,
+  systemOf,
   type Bundle,
   type BundleAccuracy,
   type BundleFile,

@@ -58,12 +58,15 @@ function signatures({
   const means: ExpectedShape = [null, concepts, conceptSize];
   const nine: ExpectedShape = [null, MATRIX_PANELS, concepts, conceptSize];
   const rules: ExpectedShape = [null, concepts, ruleSize];
+  const told: Signature['outputs'] =
+    ruleSize > 0 ? { rule_mean: rules, rule_deviation: rules } : {};
+  const imposed: Signature['inputs'] = ruleSize > 0 ? { rules, use_rules: [null, concepts] } : {};
   return {
     encoder: { inputs: { images }, outputs: { concepts: means } },
     decoder: { inputs: { concepts: means }, outputs: { images } },
     reasoner: {
-      inputs: { concepts: nine, mask: [null, MATRIX_PANELS], rules, use_rules: [null, concepts] },
-      outputs: { rule_mean: rules, rule_deviation: rules, predicted: nine },
+      inputs: { concepts: nine, mask: [null, MATRIX_PANELS], ...imposed },
+      outputs: { ...told, predicted: nine },
     },
   };
 }
@@ -154,12 +157,15 @@ class SlicedNetworks implements Networks {
       const results = await this.reasoner.run({
         concepts: part(input.concepts, [MATRIX_PANELS, m, conceptSize]),
         mask: part(input.mask, [MATRIX_PANELS]),
-        rules: part(input.rules, [m, ruleSize]),
-        use_rules: part(input.useRules, [m]),
+        ...(ruleSize > 0 && {
+          rules: part(input.rules, [m, ruleSize]),
+          use_rules: part(input.useRules, [m]),
+        }),
       });
+      predicted.set(results.predicted.data, first * MATRIX_PANELS * this.#width);
+      if (ruleSize === 0) continue;
       ruleMean.set(results.rule_mean.data, first * m * ruleSize);
       ruleDeviation.set(results.rule_deviation.data, first * m * ruleSize);
-      predicted.set(results.predicted.data, first * MATRIX_PANELS * this.#width);
     }
     return { ruleMean, ruleDeviation, predicted };
   }

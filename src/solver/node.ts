@@ -11,6 +11,7 @@ export { readProblem } from './node/inputs.js';
 export {
   CARD_FILE,
   folderSource,
+  listOthers,
   listZoo,
   locateBundle,
   memoryBundle,

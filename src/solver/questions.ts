@@ -88,6 +88,7 @@ export interface Answer {
   readonly imagined: readonly ImaginedPanel[] | null;
   /** For all nine panels: encoded where present, predicted where missing. */
   readonly concepts: readonly ConceptMeans[];
+  /** One for each concept; empty for a model without rules. */
   readonly rules: readonly RuleReading[];
 }
 

@@ -7,7 +7,7 @@ import { ArgumentError } from '../base/index.js';
 import { MATRIX_PANELS, SMALL_PIXELS, SMALL_SIZE } from '../matrix/index.js';
 import { AnswerReader } from './answer-reader.js';
 import type { Backend } from './backend.js';
-import type { Bundle, BundleManifest } from './bundle.js';
+import { hasRules, systemOf, type Bundle, type BundleManifest } from './bundle.js';
 import { checkQuestion, presentPanels, reasonerInput } from './checked-question.js';
 import type { CheckedQuestion } from './checked-question.js';
 import { candidatePanels, chooseCandidate, identicalCandidates, residualsOf } from './choose.js';
@@ -128,6 +128,14 @@ export class SolverCore {
     return this.#networks;
   }
 
+  /** Refuses what only a model with concepts and rules can do. */
+  #requireRules(so: string): void {
+    if (hasRules(this.manifest)) return;
+    throw new SolverError(
+      `a model of ${systemOf(this.manifest)} has no concepts and no rules: ${so}`,
+    );
+  }
+
   /** Frees the networks; nothing else can be asked afterwards. */
   async dispose(): Promise<void> {
     if (this.#disposed) return;
@@ -193,6 +201,7 @@ export class SolverCore {
     matrices: readonly (readonly ConceptMeans[])[],
     options: Cancellable = {},
   ): Promise<number[][][]> {
+    this.#requireRules('it parses none');
     this.#require(options.signal);
     const whole: CheckedQuestion[] = matrices.map(() => ({
       missing: [],
@@ -205,6 +214,7 @@ export class SolverCore {
   /** Several answers, from random rules and concepts as likely as the model finds them. */
   async sample(panels: MatrixInput, options: SampleOptions): Promise<Answer[]> {
     const { count, seed, signal, missing, rules } = options;
+    this.#requireRules('it has one answer only');
     checkSampleCount(count);
     this.#require(signal);
     const question = { panels, missing, rules };
@@ -356,6 +366,7 @@ export class SolverCore {
     if (!Number.isSafeInteger(steps) || steps < 2 || steps > 1000) {
       throw new ArgumentError(`steps ${steps}: expected 2 to 1000`);
     }
+    this.#requireRules('no concept can be changed alone');
     const m = conceptIndex(concept, this.manifest);
     const start = await this.#meansOf(from, options);
     const end = await this.#meansOf(to, options);

@@ -6,6 +6,7 @@
 import { ArgumentError } from '../base/index.js';
 import { ortBackend, type Backend } from './backend.js';
 import {
+  BUNDLE_SYSTEMS,
   MANIFEST_FILE,
   type BundleFile,
   type BundleProgress,
@@ -160,8 +161,13 @@ export function urlSource(base: URL, cache: FileCache | null, signal?: AbortSign
   };
 }
 
-/** Names of bundles, as opposed to paths and URLs. */
-export const isBundleName = (location: string): boolean => /^[a-z0-9][a-z0-9-]*$/.test(location);
+/** Names of bundles, as opposed to paths and URLs: `center`, or of another system `transformer/center`. */
+export function isBundleName(location: string): boolean {
+  const [name, ...systems] = location.split('/').reverse();
+  const isNamed =
+    systems.length === 0 || (systems.length === 1 && BUNDLE_SYSTEMS.includes(systems[0]));
+  return isNamed && /^[a-z0-9][a-z0-9-]*$/.test(name);
+}
 
 /** Where a name, path or URL points to from a page. */
 export function bundleUrl(location: string, zoo = 'zoo/'): URL {

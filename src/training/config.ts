@@ -88,7 +88,13 @@ const fields = objectWith({
   syncBatchNorm: optional(boolean),
   /** Threads of one operation on the CPU; the order of sums depends on it. */
   threads: count,
-  validation: objectWith({ every: count, problems: count, criterion }),
+  validation: objectWith({
+    every: count,
+    problems: count,
+    criterion,
+    /** Ends the run after so many validations in a row without a higher score. */
+    patience: optional(count),
+  }),
   checkpoints: objectWith({
     /** Seconds between two, and steps between two; whichever comes first. */
     seconds: positive,

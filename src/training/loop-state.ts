@@ -7,6 +7,7 @@ import {
   objectWith,
   parseJson,
   read,
+  withDefault,
   type Reader,
 } from '../base/index.js';
 import { RunFormatError } from './errors.js';
@@ -17,6 +18,8 @@ export interface Best {
   readonly step: number;
   /** The highest score of all; that of `step` may be lower by no more than its error. */
   readonly score: number;
+  /** The step at which that score was first reached. */
+  readonly risen: number;
 }
 
 /** Sums of the loss terms since the last line of the metrics log. */
@@ -53,7 +56,7 @@ const loopState: Reader<LoopState> = objectWith({
   step: count,
   seconds: number(),
   totalSteps: nullable(count),
-  best: nullable(objectWith({ step: count, score: number() })),
+  best: nullable(objectWith({ step: count, score: number(), risen: withDefault(count, 0) })),
   interval: objectWith({ steps: count, terms: dictionary(number()) }),
 });
 

@@ -260,6 +260,7 @@ export class TrainingLoop {
     if (state.step % logEvery === 0 || atEnd) this.#logInterval();
     if (state.step % validation.every === 0 || atEnd) await this.#validate();
     if (decided && this.#measurement !== null) this.#fixTotal(this.#measurement);
+    if (this.#isOutOfPatience()) this.#endHere();
     if (this.#snapshotSteps().includes(state.step)) await this.#training.snapshotRules(state.step);
     const bySteps = checkpoints.steps !== null && state.step % checkpoints.steps === 0;
     const byClock = this.#training.now() - this.#lastCheckpoint >= checkpoints.seconds;
@@ -303,8 +304,9 @@ export class TrainingLoop {
     // Among scores that so many problems cannot tell apart the later weights are the better trained.
     const error = Math.sqrt((before * (1 - before)) / this.#config.validation.problems);
     const best = this.#state.best === null || score >= before - error;
+    const risen = score > before ? step : (this.#state.best?.risen ?? step);
     if (best) {
-      this.#state.best = { step, score: Math.max(score, before) };
+      this.#state.best = { step, score: Math.max(score, before), risen };
       this.#training.keepBest(step);
     }
     const { selectionAccuracy, globalSelectionAccuracy } = judgement;
@@ -330,6 +332,23 @@ export class TrainingLoop {
     return this.#config.validation.criterion === 'selection-accuracy'
       ? selectionAccuracy.raven
       : (globalSelectionAccuracy ?? selectionAccuracy.raven);
+  }
+
+  /** Whether validations have gone without a higher score for as long as the run allows. */
+  #isOutOfPatience(): boolean {
+    const { every, patience } = this.#config.validation;
+    const { best, step, totalSteps } = this.#state;
+    if (patience === undefined || best === null || step === totalSteps) return false;
+    return step - best.risen >= patience * every;
+  }
+
+  /** Makes this step the last one. */
+  #endHere(): void {
+    this.#logInterval();
+    this.#state.totalSteps = this.#state.step;
+    const { risen } = this.#state.best!;
+    const text = `no better validation since step ${risen}: the training ends`;
+    this.#training.observer.note?.({ level: 'info', text });
   }
 
   #fixTotal({ secondsPerStep }: SpeedMeasurement): void {

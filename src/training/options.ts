@@ -171,6 +171,9 @@ export function runConfigOf(
         2,
       ),
       criterion: options.validation?.criterion ?? system.criterion(options.model),
+      ...(options.validation?.patience !== undefined && {
+        patience: requireCount('validation.patience', options.validation.patience, 1),
+      }),
     },
     checkpoints: {
       seconds: options.checkpoints?.seconds ?? 120,

@@ -14,6 +14,8 @@ beforeAll(async () => {
   const { manifest, files } = randomBundle();
   const accuracy = { sa: { raven: 0.987, 'i-raven': 0.976 }, saL2: { raven: 0.9 }, problems: 500 };
   await writeBundle(path.join(zoo, 'center'), { ...manifest, accuracy }, files);
+  const other = { ...manifest, system: 'transformer' };
+  await writeBundle(path.join(zoo, 'transformer', 'center'), other, files);
 });
 
 /** Runs `crab info` with another addon than this machine's. */
@@ -41,6 +43,7 @@ describe('crab info', () => {
     expect(text).toMatch(
       /^models {8}center, \d+\.\d MB, accuracy by the calibrated distance raven 98\.7%, i-raven 97\.6%$/m,
     );
+    expect(text).toMatch(/^ {14}transformer\/center, \d+\.\d MB, accuracy not measured$/m);
   });
 
   test('what is damaged is called so', async () => {

@@ -1,8 +1,8 @@
 /** Principal components and factored layers on samples whose answer is known. */
 import { expect, test } from 'vitest';
 import { Random } from '../../src/matrix/index.js';
-import { factored } from '../../src/models/crab/export-compact.js';
-import { principalComponents, symmetricEigen } from '../../src/models/crab/principal-components.js';
+import { factored } from '../../src/models/onnx/compact.js';
+import { principalComponents, symmetricEigen } from '../../src/models/onnx/principal-components.js';
 
 const uniform = (random: Random): number => random.next() / 2 ** 31 - 1;
 

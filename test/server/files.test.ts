@@ -4,8 +4,10 @@ import path from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
-import { Solver } from '../../src/solver/node.js';
+import type { ZooIndex } from '../../src/protocol/index.js';
+import { Solver, writeBundle } from '../../src/solver/node.js';
 import { scratchFolder } from '../scratch-folder.js';
+import { randomBundle } from '../solver/random-model.js';
 import { ask, INDEX, json, makeSite, raw, SCRIPT, SECRET, statusOf, type Site } from './site.js';
 
 const folder = scratchFolder();
@@ -180,6 +182,35 @@ describe('models', () => {
     const solver = await Solver.load(`${studio.url}zoo/center`, { cache: false });
     expect(solver.manifest.configuration).toBe('center');
     await solver.dispose();
+  });
+
+  test('models of other systems are listed apart, and a solver loads one by its folder', async () => {
+    const home = path.join(folder, 'two-systems');
+    await makeSite(home);
+    const zoo = path.join(home, 'zoo');
+    const { manifest, files } = randomBundle();
+    await writeBundle(
+      path.join(zoo, 'transformer/center'),
+      { ...manifest, system: 'transformer' },
+      files,
+    );
+    const other = await startStudio({ ...site, zoo });
+    const list = json<ZooIndex>(await ask(other.port, '/zoo/index.json'));
+    expect(list.bundles.map(({ name }) => name)).toEqual(['center']);
+    expect(list.others).toMatchObject([
+      { name: 'transformer/center', system: 'transformer', configuration: 'center' },
+    ]);
+    const solver = await Solver.load(`${other.url}zoo/transformer/center`, { cache: false });
+    expect(solver.manifest.system).toBe('transformer');
+    await solver.dispose();
+    expect((await ask(other.port, '/zoo/elsewhere/center/bundle.json')).status).toBe(404);
+    await other.close();
+    const known = await Solver.load('transformer/center', { zoo });
+    expect(known.manifest.system).toBe('transformer');
+    await known.dispose();
+    await expect(Solver.load('transformer/left-right', { zoo })).rejects.toThrow(
+      /nor a bundle of the zoo \(center, transformer\/center\)/,
+    );
   });
 
   test('a damaged manifest is left out, a missing folder is an empty zoo', async () => {

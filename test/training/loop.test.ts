@@ -116,7 +116,7 @@ describe('the best weights', () => {
     for (const score of [0, 0.5, 1]) {
       const { kept, best, lines } = await bestOf([score, score, score], 100);
       expect(kept).toEqual(['best 10', 'best 20', 'best 30']);
-      expect(best).toEqual({ step: 30, score });
+      expect(best).toEqual({ step: 30, score, risen: 10 });
       const validations = lines.filter((line) => line.kind === 'validation');
       expect(validations.map((line) => line.best)).toEqual([true, true, true]);
     }
@@ -125,7 +125,7 @@ describe('the best weights', () => {
   test('a score worse by more than the standard error does not replace them', async () => {
     const { kept, best, lines } = await bestOf([0.5, 0.44, 0.3], 100);
     expect(kept).toEqual(['best 10']);
-    expect(best).toEqual({ step: 10, score: 0.5 });
+    expect(best).toEqual({ step: 10, score: 0.5, risen: 10 });
     const validations = lines.filter((line) => line.kind === 'validation');
     expect(validations.map((line) => line.best)).toEqual([true, false, false]);
   });
@@ -133,25 +133,57 @@ describe('the best weights', () => {
   test('a score worse by less does, unless more problems make the difference plain', async () => {
     const few = await bestOf([0.5, 0.46], 100);
     expect(few.kept).toEqual(['best 10', 'best 20']);
-    expect(few.best).toEqual({ step: 20, score: 0.5 });
+    expect(few.best).toEqual({ step: 20, score: 0.5, risen: 10 });
     const many = await bestOf([0.5, 0.46], 10_000);
-    expect(many.best).toEqual({ step: 10, score: 0.5 });
+    expect(many.best).toEqual({ step: 10, score: 0.5, risen: 10 });
   });
 
   test('small steps downwards end at the maximum less its error', async () => {
     // Each is within the error of the one before, the last two not of the highest.
     const { kept, best } = await bestOf([0.4, 0.5, 0.48, 0.46, 0.44, 0.42], 100);
     expect(kept).toEqual(['best 10', 'best 20', 'best 30', 'best 40']);
-    expect(best).toEqual({ step: 40, score: 0.5 });
+    expect(best).toEqual({ step: 40, score: 0.5, risen: 20 });
   });
 
   test('a higher score raises the bar, and a run that goes on knows how high it was', async () => {
     const first = await bestOf([0.5, 0.6, 0.56], 100);
-    expect(first.best).toEqual({ step: 30, score: 0.6 });
+    expect(first.best).toEqual({ step: 30, score: 0.6, risen: 20 });
     const state = { ...initialState(50), step: 30, best: first.best };
     const second = await bestOf([0.54, 0.56], 100, state);
     expect(second.kept).toEqual(['best 50']);
-    expect(second.best).toEqual({ step: 50, score: 0.6 });
+    expect(second.best).toEqual({ step: 50, score: 0.6, risen: 20 });
+  });
+});
+
+describe('patience', () => {
+  const validation = { every: 10, problems: 100, patience: 2 };
+
+  test('ends after so many validations without a higher score, as any end does', async () => {
+    const config = configOf({ validation, budget: { kind: 'steps', steps: 200 }, logEvery: 7 });
+    // An equal score is not a higher one, although its weights are kept.
+    const { parts, lines, events } = world(config, { accuracy: [0.5, 0.6, 0.6, 0.59, 0.9] });
+    const state = initialState(200);
+    expect(await new TrainingLoop(parts, state).run()).toBe(true);
+    expect(state).toMatchObject({ step: 40, totalSteps: 40, best: { score: 0.6, risen: 20 } });
+    expect(events.slice(-3)).toEqual(['best 40', 'rules 40', 'checkpoint 40']);
+    // Steps since the last line are not lost.
+    expect(lines.filter(({ kind }) => kind === 'train').at(-1)).toMatchObject({ step: 40 });
+  });
+
+  test('a run that goes on remembers how long it has waited', async () => {
+    const config = configOf({ validation, budget: { kind: 'steps', steps: 200 } });
+    const best = { step: 20, score: 0.6, risen: 20 };
+    const state = { ...initialState(200), step: 30, best };
+    await new TrainingLoop(world(config, { accuracy: [0.5, 0.9] }).parts, state).run();
+    expect(state.step).toBe(40);
+  });
+
+  test('a score that rises keeps it going to its end', async () => {
+    const config = configOf({ validation });
+    const state = initialState(60);
+    const accuracy = [0.1, 0.05, 0.2, 0.1, 0.3, 0.2];
+    await new TrainingLoop(world(config, { accuracy }).parts, state).run();
+    expect(state.step).toBe(60);
   });
 });
 

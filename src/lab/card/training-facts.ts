@@ -5,6 +5,7 @@ import {
   type CrabConfig,
   type Schedule,
 } from '../../models/index.js';
+import type { Configuration } from '../../matrix/index.js';
 import type { BundleManifest } from '../../solver/index.js';
 import { escaped } from '../markdown.js';
 import { whole } from '../numbers.js';
@@ -114,26 +115,41 @@ const plainWord = (fact: string | number | undefined): string | null =>
 const isUsualPrecision = ({ device, precision }: Training): boolean =>
   precision === (/^cuda(:\d+)?$/.test(String(device)) ? 'bf16' : 'f32');
 
+/** What a command that trains is made of: facts of a training, and what it changed of its preset. */
+export interface TrainedAs {
+  readonly system: string;
+  readonly configuration: Configuration;
+  readonly noisy: boolean;
+  readonly training: Training;
+  readonly overrides: object;
+}
+
 /** Changes to the preset of today as a shell takes them: numbers and names, which have no quotes inside. */
-function overridesFlag(manifest: BundleManifest): string[] {
-  const config = configOf(manifest);
-  const text = config === null ? '{}' : JSON.stringify(overridesOf(config));
+function overridesFlag(overrides: object): string[] {
+  const text = JSON.stringify(overrides);
   return text !== '{}' && /^[\w.,:{}[\]"+-]*$/.test(text) ? [`--overrides '${text}'`] : [];
 }
 
-/** The commands that train such a model and make its bundle. */
-export function commandsOf(manifest: BundleManifest): readonly string[] {
-  const { configuration, noisy, training, compact, weights, name } = manifest;
+/** The command that trains such a model; `--out` is left to who gives it. */
+export function trainCommand({
+  system,
+  configuration,
+  noisy,
+  training,
+  overrides,
+}: TrainedAs): string {
   const flag = (option: string, fact: string | number | undefined): string[] => {
     const word = plainWord(fact);
     return word === null ? [] : [`--${option} ${word}`];
   };
-  const train = [
-    `crab train --config ${configuration}`,
+  return [
+    'crab train',
+    ...(system === 'crab' ? [] : flag('system', system)),
+    `--config ${configuration}`,
     ...(noisy ? ['--noisy'] : []),
     ...(training.data === 'set' ? ['--data SET'] : []),
     ...flag('preset', training.preset),
-    ...overridesFlag(manifest),
+    ...overridesFlag(overrides),
     ...flag('device', training.device),
     ...(isUsualPrecision(training) ? [] : flag('precision', training.precision)),
     ...(training.deterministic === 'yes' ? ['--deterministic'] : []),
@@ -142,13 +158,20 @@ export function commandsOf(manifest: BundleManifest): readonly string[] {
     ...flag('pool', training.pool),
     ...flag('refresh', training.refresh),
     ...flag('validate-every', training.validateEvery),
-    '--out RUN',
-  ];
+  ].join(' ');
+}
+
+/** The commands that train such a model and make its bundle. */
+export function commandsOf(manifest: BundleManifest): readonly string[] {
+  const { compact, weights, name } = manifest;
+  const config = configOf(manifest);
+  const overrides = config === null ? {} : overridesOf(config);
+  const train = trainCommand({ ...manifest, system: 'crab', overrides });
   const usual = compact ? 'int8' : 'f32';
   const format = weights === usual ? [] : [`--weights ${weights}`];
   const out = plainWord(name) ?? 'BUNDLE';
   const made = ['crab export RUN', `--out ${out}`, ...(compact ? ['--compact'] : []), ...format];
-  return [train.join(' '), made.join(' ')];
+  return [`${train} --out RUN`, made.join(' ')];
 }
 
 function dataWords({ training, noisy }: BundleManifest): string {

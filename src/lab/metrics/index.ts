@@ -20,5 +20,5 @@ export {
 export { answerDistances, selectionAccuracy, type AccuracyOptions } from './selection-accuracy.js';
 export { studyProblems, type StudiedProblems, type StudyOptions } from './studied-problems.js';
 export { nameConcepts, varianceDecline, type VarianceOptions } from './variance-decline.js';
-export { panelError, pixelErrors, type PixelOptions } from './pixel-error.js';
+export { meanPanel, panelError, pixelErrors, type PixelOptions } from './pixel-error.js';
 export { possiblePanels, readback, ReadbackJudge, type ReadbackOptions } from './readback.js';

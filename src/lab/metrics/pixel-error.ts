@@ -1,7 +1,8 @@
 /**
  * Errors in pixels (the paper shows them as pictures only, sections 4.2 and 4.3): mean squared and mean
  * absolute differences of grey values in 0..1 between a panel and what the model draws, from the panel's
- * own concepts (reconstruction) and from the other panels (prediction).
+ * own concepts (reconstruction) and from the other panels (prediction). The mean of all panels, drawn whatever
+ * is asked, is what they must beat.
  */
 import { MATRIX_PANELS, Random } from '../../matrix/index.js';
 import type { Panel } from '../../solver/index.js';
@@ -34,6 +35,16 @@ export function panelError(
   return { squared: squared / picture.length, absolute: absolute / picture.length };
 }
 
+/** The mean of panels u8 [n][9, S, S], as a picture of S x S values in [0, 1]. */
+export function meanPanel(pictures: readonly Uint8Array[]): Panel {
+  const size = pictures[0].length / MATRIX_PANELS;
+  const sums = new Float64Array(size);
+  for (const matrix of pictures) {
+    for (let i = 0; i < matrix.length; i++) sums[i % size] += matrix[i];
+  }
+  return Float32Array.from(sums, (sum) => sum / (255 * MATRIX_PANELS * pictures.length));
+}
+
 export async function pixelErrors(
   subject: Painter,
   studied: StudiedProblems,
@@ -43,6 +54,7 @@ export async function pixelErrors(
   const { imageSize, positions } = subject.facts;
   const size = imageSize ** 2;
   const count = Math.min(options.problems ?? DEFAULT_COUNTS.pictures, studied.count);
+  const mean = meanPanel(studied.pictures);
   const errors = new Map<string, ReturnType<typeof panelError>[]>();
   for (let from = 0; from < count; from += SLICE) {
     const indices = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) => from + i);
@@ -65,6 +77,11 @@ export async function pixelErrors(
     }
     note('prediction', await imagined(last), last);
     if (positions === 'any') note('predictionAnywhere', await imagined(places), places);
+    note(
+      'meanPanel',
+      indices.map(() => mean),
+      places,
+    );
     onProgress?.(Math.min(1, (from + SLICE) / count));
   }
   const bootstrap = new Bootstrap(count);

@@ -10,6 +10,8 @@ import { NOT_MEASURED, SECTIONS } from './tables.js';
 
 export { measuredOf, readMeasured, writeMeasured, type MeasuredModel } from './measured.js';
 
+export * from './training.js';
+
 const LARGEST_DOCUMENT = 16 << 20;
 const MARK = /<!-- (measured:[a-z0-9-]+|\/measured) -->/g;
 

@@ -3,10 +3,11 @@
  * of results has the measurement it was written from. Curves, examples and times are left out: they are
  * in the bundle, or not worth keeping. Reading one checks what tables need.
  */
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
 import { parseEvaluation, type MeasuredData, type ModelEvaluation } from '../evaluation.js';
+import { jsonFilesIn, sixDigits } from './files.js';
 
 /** An evaluation without what changes from machine to machine. */
 export type MeasuredModel = Omit<ModelEvaluation, 'history' | 'examples' | 'seconds'>;
@@ -22,12 +23,8 @@ export function measuredOf(evaluation: ModelEvaluation): MeasuredModel {
   return { ...kept, model: name, data: bare(data), selection: selection && bare(selection) };
 }
 
-/** Six digits: more than any interval is narrow. */
-const shortened = (_: string, value: unknown): unknown =>
-  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
-
 export const formatMeasured = (model: MeasuredModel): string =>
-  `${JSON.stringify(model, shortened, 1)}\n`;
+  `${JSON.stringify(model, sixDigits, 1)}\n`;
 
 /**
  * Writes what was measured on models as `<name>.json` into a folder, and removes other measurements of the
@@ -50,15 +47,10 @@ export async function writeMeasured(
   }
 }
 
-/** All measured models of a folder, by name; none where there is no such folder. */
+/** All measured models of a folder, by name; none if there is no such folder. */
 export async function readMeasured(folder: string): Promise<MeasuredModel[]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
   const models: MeasuredModel[] = [];
-  for (const name of names.filter((each) => each.endsWith('.json')).sort()) {
-    const file = path.join(folder, name);
+  for (const file of await jsonFilesIn(folder)) {
     const bytes = await readSmallFile(file, LARGEST_FILE);
     models.push(parseEvaluation(bytes.toString('utf8'), file));
   }

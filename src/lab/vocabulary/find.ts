@@ -16,11 +16,15 @@ import type {
 import { Vocabulary } from '../../solver/index.js';
 import type { ConceptSubject } from '../concept-subject.js';
 import { drawPanels, SLICE } from '../metrics/generated-source.js';
-import type { MetricOptions } from '../subject.js';
+import type { MetricOptions, SubjectFacts } from '../subject.js';
 import type { Clusters, Rows } from './entries.js';
 import { columnsOf, findGroups, sharedInformation, type FoundGroup } from './groups.js';
 import { nameEntries } from './names.js';
 import { entryStatistics, likelihoodsOf, type Predictions } from './statistics.js';
+
+/** Whether a model can have a vocabulary: its entries are values of concepts that rules foretell. */
+export const speaks = ({ can }: Pick<SubjectFacts, 'can'>): boolean =>
+  can.includes('concepts') && can.includes('rules');
 
 export interface VocabularyOptions extends MetricOptions {
   /** Matrices whose panels are looked at. */

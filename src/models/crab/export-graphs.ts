@@ -1,149 +1,18 @@
 /**
- * CRAB's three graphs: encoder, reasoner (rule parser and target predictor) and decoder. The networks
- * of each concept stand side by side as plain matrix products, whose weights ONNX Runtime packs once
- * when a file is loaded; batched products it would pack again at every call.
- *
- * `probe` makes extra outputs of pre-activations, from which layers are factored (export-compact.ts).
+ * CRAB's reasoner (rule parser and target predictor) as a graph. The networks of each concept stand side by
+ * side as plain matrix products, whose weights ONNX Runtime packs once when a file is loaded; batched
+ * products it would pack again at every call.
  */
 import { MATRIX_PANELS } from '../../matrix/index.js';
-import { GraphBuilder, type Value, type Weight, type WeightFormat } from '../onnx/graph.js';
-import type { ConceptNetworks, CrabNetworks, Layer } from './export-networks.js';
+import type { Value } from '../onnx/graph.js';
+import { NetworkGraph, type GraphOptions } from '../onnx/network-graph.js';
+import type { ConceptNetworks, CrabNetworks } from './export-networks.js';
 import { NEIGHBOURS, TAPS } from './neighbours.js';
-
-/** Called with the name of every layer and its pre-activation. */
-export type Probe = (name: string, value: Value) => void;
-
-export interface GraphOptions {
-  readonly format: WeightFormat;
-  /** Names of layers whose pre-activations become outputs as well. */
-  readonly probed?: ReadonlySet<string>;
-}
 
 const PAIRS = 81;
 
-class NetworkGraph extends GraphBuilder {
-  readonly #probed: ReadonlySet<string>;
-  readonly #found: [string, Value][] = [];
-
-  constructor(name: string, { format, probed = new Set() }: GraphOptions) {
-    super(name, format);
-    this.#probed = probed;
-  }
-
-  probe(name: string, value: Value): Value {
-    if (this.#probed.has(name)) this.#found.push([name, value]);
-    return value;
-  }
-
-  /** A linear layer, factored or not: x [rows, in] to [rows, out]. */
-  layer(
-    name: string,
-    x: Value,
-    { weights, bias }: Layer,
-    { withBias = true, fineOuter = false } = {},
-  ): Value {
-    let y = x;
-    weights.forEach((weight, i) => {
-      const last = i === weights.length - 1;
-      // Of the directions that it puts together the first are far larger than the last ones, which tell
-      // panels apart, and rounded to one byte their errors would hide these.
-      const isFine = fineOuter && last && i > 0 && this.format === 'int8';
-      const added = last && withBias ? bias : null;
-      y = this.linear(last ? name : `${name}.inner`, y, weight, added, isFine ? 'f16' : undefined);
-    });
-    return this.probe(name, y);
-  }
-
-  /** A convolution by 4x4 of stride 2, factored or not. */
-  convolution(name: string, x: Value, { weights, bias }: Layer): Value {
-    let y = x;
-    weights.forEach((weight, i) => {
-      const last = i === weights.length - 1;
-      y = this.#convolve(last ? name : `${name}.inner`, y, weight, last ? bias : null);
-    });
-    return this.probe(name, y);
-  }
-
-  #convolve(name: string, x: Value, weight: Weight, bias: Float32Array | null): Value {
-    const [out, , kernel] = weight.shape;
-    const operands = [x, this.weight(`${name}.weight`, weight)];
-    if (bias !== null) operands.push(this.constant(`${name}.bias`, bias, [out]));
-    const halves = kernel === 4;
-    const side = Number(x.shape[2]) / (halves ? 2 : 1);
-    return this.node('Conv', name, operands, [x.shape[0], out, side, side], {
-      kernel_shape: [kernel, kernel],
-      strides: halves ? [2, 2] : [1, 1],
-      pads: halves ? [1, 1, 1, 1] : [0, 0, 0, 0],
-    });
-  }
-
-  finish(documentation: string): Uint8Array {
-    for (const [name, value] of this.#found) this.output(`probe:${name}`, value);
-    return this.encode(documentation);
-  }
-}
-
-/** Names of the layers that can be probed and factored, as the graphs use them. */
-export const layerName = {
-  convolution: (i: number): string => `conv${i}`,
-  whole: 'whole',
-  head: 'head',
-  concept: (m: number, part: string): string => `concept${m}.${part}`,
-};
-
-/** images [N, 1, 64, 64] in [0, 1] to concepts [N, M, d_z]. */
-export function encoderGraph({ config, encoder }: CrabNetworks, options: GraphOptions): Uint8Array {
-  const graph = new NetworkGraph('encoder', options);
-  let x = graph.input('images', ['N', 1, 64, 64]);
-  encoder.convolutions.forEach((layer, i) => {
-    x = graph.relu(graph.convolution(layerName.convolution(i), x, layer));
-  });
-  const features = x.shape.slice(1).reduce<number>((product, size) => product * Number(size), 1);
-  x = graph.reshape('flat', x, [0, features], ['N', features]); // [N, C, 4, 4] → [N, C * 16]
-  x = graph.relu(graph.layer(layerName.whole, x, encoder.whole, { fineOuter: true }));
-  x = graph.layer(layerName.head, x, encoder.head); // [N, M * d_z]
-  const { concepts, conceptSize } = config;
-  const shape = ['N', concepts, conceptSize];
-  graph.output('concepts', graph.reshape('means', x, [0, concepts, conceptSize], shape));
-  return graph.finish('Panels to the means of their concepts.');
-}
-
-/** concepts [N, M, d_z] to images [N, 1, 64, 64] in (0, 1). */
-export function decoderGraph({ config, decoder }: CrabNetworks, options: GraphOptions): Uint8Array {
-  const graph = new NetworkGraph('decoder', options);
-  const { concepts, conceptSize, decoderSlope } = config;
-  const leaky = (value: Value): Value =>
-    graph.node('LeakyRelu', `${value.name}.leaky`, [value], value.shape, {
-      alpha: { float: decoderSlope },
-    });
-  const input = graph.input('concepts', ['N', concepts, conceptSize]);
-  const row = [0, concepts * conceptSize];
-  let x = graph.reshape('row', input, row, ['N', row[1]]); // [N, M * d_z]
-  decoder.dense.forEach((layer, i) => {
-    x = leaky(graph.layer(`dense${i}`, x, layer));
-  });
-  const channels = Number(x.shape[1]) / 16;
-  x = graph.reshape('map', x, [0, channels, 4, 4], ['N', channels, 4, 4]);
-  decoder.transposed.forEach(({ weights: [weight], bias }, i) => {
-    const name = `transposed${i}`;
-    const out = weight.shape[1];
-    const operands = [
-      x,
-      graph.weight(`${name}.weight`, weight, { channelAxis: 1 }),
-      graph.constant(`${name}.bias`, bias, [out]),
-    ];
-    const side = Number(x.shape[2]) * 2;
-    const drawn = graph.node('ConvTranspose', name, operands, ['N', out, side, side], {
-      kernel_shape: [4, 4],
-      strides: [2, 2],
-      pads: [1, 1, 1, 1],
-    });
-    const last = i === decoder.transposed.length - 1;
-    x = last ? graph.node('Sigmoid', 'pixels', [drawn], drawn.shape) : leaky(drawn);
-  });
-  graph.output('images', x);
-  return graph.finish('Concepts to the mean pixel values of their panels.');
-}
+/** Name of a layer of concept m, by which it is probed and factored. */
+const layerName = (m: number, part: string): string => `concept${m}.${part}`;
 
 /** What all concepts' networks of a reasoner share. */
 interface ReasonerInputs {
@@ -248,7 +117,7 @@ function conceptReasoner(
   inputs: ReasonerInputs,
 ): ConceptResult {
   const { conceptSize, ruleSize, ruleDeviationMax } = config;
-  const name = (part: string): string => layerName.concept(m, part);
+  const name = (part: string): string => layerName(m, part);
   const own = graph.gather(name('z'), inputs.concepts, m, 2); // [N, 9, d_z]
   const parsed = parseRule(graph, networks, m, own, inputs); // [N, 2 d_r]
   const mean = graph.slice(name('mean'), parsed, 1, 0, ruleSize);
@@ -302,7 +171,7 @@ function parseRule(
   own: Value,
   { gates }: ReasonerInputs,
 ): Value {
-  const name = (part: string): string => layerName.concept(m, part);
+  const name = (part: string): string => layerName(m, part);
   const width = Number(own.shape[2]);
   const hidden = pairFirst.weights[pairFirst.weights.length - 1].shape[0];
   const features = pairOut.weights[pairOut.weights.length - 1].shape[0];
@@ -341,7 +210,7 @@ function predictTarget(
   start: Value,
   outputRelu: boolean,
 ): Value {
-  const name = (part: string): string => layerName.concept(m, part);
+  const name = (part: string): string => layerName(m, part);
   let x = start;
   target.forEach((layer, i) => {
     const part = name(`target${i}`);

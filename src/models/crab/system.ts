@@ -1,6 +1,7 @@
 /** CRAB as one of the systems: what it needs and can do. */
 import type { System } from '../system.js';
 import { crabConfigReader, PRESETS, type CrabConfig, type PresetName } from './config.js';
+import { crabExport } from './export.js';
 import { CrabLearner } from './learner.js';
 import { CrabModel } from './model.js';
 import { crabConfig } from './presets.js';
@@ -22,4 +23,5 @@ export const crab: System<CrabConfig> = {
       : 'global-selection-accuracy',
   create: ({ network }, options) => new CrabModel(network, options),
   learner: (model, context) => new CrabLearner(model as CrabModel, context),
+  exports: crabExport,
 };

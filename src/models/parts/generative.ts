@@ -13,6 +13,7 @@ import type { Configuration } from '../../matrix/index.js';
 import type { Tensor } from '../../torch/index.js';
 import type { DeepPartial } from '../deep-partial.js';
 import { ConfigurationError } from '../errors.js';
+import type { BundleExport } from '../onnx/bundle-networks.js';
 import { constant, schedule, valueAt, type Schedule } from '../schedule.js';
 import type {
   Capability,
@@ -107,6 +108,8 @@ export interface GenerativeDefinition<N, O extends Objective, M extends SystemMo
   readonly likelihoods: readonly string[];
   /** The likelihoods and the regularisers of a batch by name: means over its problems, tensors of one value. */
   evaluate(model: M, batch: TargetBatch, objective: O): Readonly<Record<string, Tensor>>;
+  /** How trained models become bundles. */
+  readonly exports?: BundleExport<GenerativeConfig<NoInfer<N>, NoInfer<O>>>;
 }
 
 /** Minimises the weighted regularisers less the likelihoods. */
@@ -228,5 +231,6 @@ export function generativeSystem<N extends object, O extends Objective, M extend
       preset === 'paper' ? 'selection-accuracy' : 'global-selection-accuracy',
     create: (config, options) => definition.create(config.network, options),
     learner: (model, context) => new GenerativeLearner(definition, model as M, context),
+    exports: definition.exports,
   };
 }

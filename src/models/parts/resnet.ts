@@ -23,9 +23,18 @@ export class Stem extends nn.Module {
   readonly conv: nn.Conv2d;
   readonly norm: nn.BatchNorm2d;
 
-  constructor(inputs: number, channels: number, options: nn.LayerOptions) {
+  /** @param first weights: He's by fan-out, or the library's default ones */
+  constructor(
+    inputs: number,
+    channels: number,
+    options: nn.LayerOptions,
+    first: 'he' | 'default' = 'he',
+  ) {
     super();
-    this.conv = plainConv(inputs, channels, 7, options, 2);
+    this.conv =
+      first === 'he'
+        ? plainConv(inputs, channels, 7, options, 2)
+        : new nn.Conv2d(inputs, channels, 7, { ...options, stride: 2, padding: 3, bias: false });
     this.norm = new nn.BatchNorm2d(channels);
   }
 
@@ -117,7 +126,10 @@ export class ResNet extends nn.Module {
       }
     });
     this.width = from;
-    this.layers = new nn.Sequential(new Stem(inputs, channels, options), ...blocks);
+    // As in the solvers' released codes: they replace the first convolution to take their own number of
+    // pictures, and leave its weights as the library draws them.
+    const stem = new Stem(inputs, channels, options, 'default');
+    this.layers = new nn.Sequential(stem, ...blocks);
   }
 
   /** Pictures [N, inputs, S, S]; features [N, width], averaged over the picture. */

@@ -5,7 +5,7 @@
  * are sorted into soft relations, and a last network reads all relations. Each candidate is scored alone.
  */
 import { object, type Read } from '../../base/index.js';
-import { nn, softmax, zeros, type Tensor } from '../../torch/index.js';
+import { init, nn, softmax, zeros, type Tensor } from '../../torch/index.js';
 import { mlp } from '../parts/mlp.js';
 import { CONTEXT, completed, eachPanel } from '../parts/panels.js';
 import { ResidualFeedforward } from '../parts/residual-feedforward.js';
@@ -100,7 +100,8 @@ class Relations extends nn.Module {
     this.layers = widths
       .slice(1)
       .map((to, n) => new nn.BatchedLinear(count, widths[n], to, options));
-    this.offset = nn.parameter(zeros([count]));
+    // R(1) begins as the bias of a layer with one input, so within 1 and not 0: experts begin unequal.
+    this.offset = nn.parameter(init.uniform(zeros([count]), -1, 1, options.generator));
   }
 
   /** Values [N, 8, A, 9]; how likely each relation is, [N, 8, A, R]. */

@@ -19,6 +19,7 @@ import {
 import { coderReader, CRAB_CODER, meanOverSets, PanelCoder, width } from '../parts/panel-coder.js';
 import { constant } from '../schedule.js';
 import type { CreateOptions } from '../system.js';
+import { transformerExport } from './export.js';
 
 const network = object({
   coder: coderReader,
@@ -132,4 +133,5 @@ export const transformer = generativeSystem({
   create: (sizes, options) => new Transformer(sizes, options),
   likelihoods: ['reconstruction'],
   evaluate,
+  exports: transformerExport,
 });

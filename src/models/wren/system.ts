@@ -1,15 +1,16 @@
 /**
  * WReN, the wild relation network (Barrett et al., "Measuring abstract reasoning in neural networks", ICML
- * 2018), as in the reimplementation by Fen9, without the loss by annotations. One network looks at all
- * ordered pairs of the context and of context and candidate; another reads the sum. Each candidate is scored
- * alone, so the pairs of the context are computed once for all.
+ * 2018), as in the reimplementation by Fen9. One network looks at all ordered pairs of the context and of
+ * context and candidate; another reads the sum. Each candidate is scored alone, so the pairs of the context are
+ * computed once for all. The reimplementation also guesses annotations, with a loss of weight 10; the weight is
+ * 0 by default here, since CRAB's Table 1 has WReN without annotations, and then nothing guesses them.
  */
 import { object, type Read } from '../../base/index.js';
 import { cat, nn, type Tensor } from '../../torch/index.js';
 import { Conv4 } from '../parts/conv4.js';
 import { hiddenLayers, mlp } from '../parts/mlp.js';
 import { CONTEXT, eachPanel, PanelTags } from '../parts/panels.js';
-import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
+import { SelectiveModel, selectiveSystem, sizes, type Verdict } from '../parts/selective.js';
 import type { CreateOptions } from '../system.js';
 
 const network = object({
@@ -21,8 +22,11 @@ const network = object({
   /** Widths of the hidden layers that look at a pair. */
   pairHidden: sizes.widths,
   dropout: sizes.share,
+  /** Weight of the loss by RAVEN's meta target. */
+  metaTarget: sizes.weight,
 });
 
+const META_TARGET = 9;
 /** Side of the last feature map of pictures of 80x80. */
 const SIDE = 4;
 
@@ -35,14 +39,19 @@ class Wren extends SelectiveModel {
 
   constructor(sizes: Read<typeof network>, options: CreateOptions) {
     super();
-    const { channels, panel, pair, pairHidden, dropout } = sizes;
+    const { channels, panel, pair, pairHidden, dropout, metaTarget } = sizes;
     this.features = new Conv4(1, channels, options);
     this.describe = new nn.Linear(channels * SIDE * SIDE + PanelTags.width, panel, options);
     this.relate = hiddenLayers([2 * panel, ...pairHidden, pair], options);
-    this.judge = mlp([pair, pair, pair, 1], { ...options, dropout });
+    const outputs = metaTarget > 0 ? 1 + META_TARGET : 1;
+    this.judge = mlp([pair, pair, pair, outputs], { ...options, dropout });
   }
 
   forward(context: Tensor, candidates: Tensor): Tensor {
+    return this.verdict(context, candidates).scores; // [N, 8]
+  }
+
+  override verdict(context: Tensor, candidates: Tensor): Verdict {
     const features = eachPanel(context, candidates, (x) => this.features.forward(x).flatten(1));
     const panels = this.describe.forward(this.tags.forward(features)); // [N, 16, panel]
     const [known, offered] = panels.split(CONTEXT, 1); // [N, 8, panel] each
@@ -51,7 +60,10 @@ class Wren extends SelectiveModel {
     const [within, before, behind] = relations.split(CONTEXT, 1); // [N, 8, 8, pair] each
     const shared = within.sum([1, 2]).unsqueeze(1); // [N, 1, pair]
     const sums = before.sum(2).add(behind.sum(1)).add(shared); // [N, 8, pair]
-    return this.judge.forward(sums).squeeze(2); // [N, 8]
+    const judged = this.judge.forward(sums); // [N, 8, 1] or [N, 8, 1 + 9]
+    const scores = judged.select(2, 0);
+    if (judged.shape[2] === 1) return { scores };
+    return { scores, metaTarget: judged.narrow(2, 1, META_TARGET).sum(1) };
   }
 }
 
@@ -67,6 +79,14 @@ export const wren = selectiveSystem({
   title: 'WReN, the wild relation network (Barrett et al. 2018)',
   imageSize: 80,
   network,
-  defaults: { channels: 32, panel: 256, pair: 256, pairHidden: [512, 512, 512], dropout: 0.5 },
+  defaults: {
+    channels: 32,
+    panel: 256,
+    pair: 256,
+    pairHidden: [512, 512, 512],
+    dropout: 0.5,
+    metaTarget: 0,
+  },
   create: (sizes, options) => new Wren(sizes, options),
+  annotations: ({ metaTarget }) => ({ metaTarget, metaStructure: 0 }),
 });

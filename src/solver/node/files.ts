@@ -18,7 +18,7 @@ import {
   temporaryName,
   type OutputPlace,
 } from '../../base/node.js';
-import { BUNDLE_FILES, formatManifest, MANIFEST_FILE } from '../bundle.js';
+import { BUNDLE_FILES, BUNDLE_SYSTEMS, formatManifest, MANIFEST_FILE } from '../bundle.js';
 import type { BundleFileName, BundleManifest, BundleSource, ExpectedFile } from '../bundle.js';
 import { BundleError } from '../errors.js';
 import { isBundleName, urlSource, type FileCache, type LoadOptions } from '../web.js';
@@ -26,7 +26,17 @@ import { isBundleName, urlSource, type FileCache, type LoadOptions } from '../we
 /** The folder of the bundles that come with this package. */
 export const zooFolder = (): string => fileURLToPath(new URL('../../../zoo/', import.meta.url));
 
-/** Names of the bundles in a folder. */
+/** Names of the bundles of other systems than CRAB, which have a folder each: `transformer/center`. */
+export async function listOthers(folder = zooFolder()): Promise<string[]> {
+  const found = await Promise.all(
+    BUNDLE_SYSTEMS.map(async (system) =>
+      (await listZoo(path.join(folder, system))).map((name) => `${system}/${name}`),
+    ),
+  );
+  return found.flat();
+}
+
+/** Names of the bundles in a folder itself: those of CRAB, or of one system. */
 export async function listZoo(folder = zooFolder()): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   const found = await Promise.all(
@@ -188,7 +198,7 @@ export async function locateBundle(location: string, options: LoadOptions): Prom
       `${location} is a run of training, not a bundle: export it first, crab export ${location} --out FOLDER, and name that folder`,
     );
   }
-  const names = await listZoo(zoo);
+  const names = [...(await listZoo(zoo)), ...(await listOthers(zoo))];
   const known = names.length > 0 ? names.join(', ') : 'none yet';
   throw new ArgumentError(
     `${location} is neither a folder with a ${MANIFEST_FILE} nor a bundle of the zoo (${known})`,

@@ -1,0 +1,19 @@
+/** Files of measurements: which there are in a folder, and how many digits they keep. */
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Six digits: more than any interval is narrow. To be given to `JSON.stringify`. */
+export const sixDigits = (_: string, value: unknown): unknown =>
+  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
+
+/** Paths of a folder's JSON files, by name; none if there is no such folder. */
+export async function jsonFilesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => path.join(folder, name));
+}
