@@ -126,7 +126,8 @@ function citation() {
 /** Accuracies of docs/measured, those of the README, by the hash of the manifest they were measured on. */
 function measured() {
   const folder = path.join(root, 'docs', 'measured');
-  const entries = readdirSync(folder).map((file) => {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  const entries = files.map((file) => {
     const { conditions, selection } = JSON.parse(readFileSync(path.join(folder, file), 'utf8'));
     const fresh = selection.filter(({ seed }) => seed !== undefined);
     return [

@@ -100,11 +100,13 @@ export function GroupCard({
   readonly rules: readonly RuleView[];
 }) {
   const { title, concepts, film } = group;
-  const own = concepts.map((concept) => rules[concept - 1]);
+  // A model without rules has concepts all the same.
+  const own = rules.filter(({ concept }) => concepts.includes(concept));
   return (
     <article class="card" aria-label={title} data-concept={concepts[0]}>
       <h3>{title}</h3>
-      {film === null ? <RuleSentence rule={own[0]} /> : <Film info={info} group={film} />}
+      {film !== null && <Film info={info} group={film} />}
+      {film === null && own.length > 0 && <RuleSentence rule={own[0]} />}
       <div class="card-maps">
         {own.map((rule) => (
           <ToMap key={rule.concept} {...{ info, rule }} />
