@@ -59,6 +59,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     await page.locator(LAST_SHOWN[tab]).first().waitFor();
     if (tab === 'why') await page.locator('.heat').nth(7).hover();
     await page.waitForLoadState('networkidle');
+    await page.evaluate('scrollTo(0, 0)');
     // Phones show what fits on the screen; laptops the whole view.
     const file = path.join(images, `studio-${tab}-${look}.png`);
     await page.screenshot({ path: file, fullPage: look !== 'phone' });
