@@ -4,6 +4,7 @@
  * many there are and where, because a rule may leave one of the two open.
  */
 import type { RuleAttribute } from '../matrix/index.js';
+import { alikeInWords } from './imagining.js';
 import type { ImaginedPanel } from './questions.js';
 import type { Foretold, NamedAttribute, Vocabulary } from './vocabulary.js';
 
@@ -48,4 +49,16 @@ export function panelCertainty(
   return groups.flatMap(({ attributes }, g) =>
     attributes.flatMap((attribute) => ofAttribute(attribute, foretold[g])),
   );
+}
+
+/** How likely it is that all painted panels have the right values, of everything that people tell apart. */
+export function answerProbability(
+  { groups }: Vocabulary,
+  imagined: readonly ImaginedPanel[],
+): number {
+  const alike = groups.map(alikeInWords);
+  const shares = imagined.flatMap(({ foretold }) =>
+    foretold.map((each, g) => shareOf(each, (entry, best) => alike[g](entry) === alike[g](best))),
+  );
+  return shares.reduce((product, share) => product * share, 1);
 }

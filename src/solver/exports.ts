@@ -57,7 +57,7 @@ export type {
 } from './questions.js';
 export { likeliest, type Combination } from './imagining.js';
 export { sha256 } from './sha256.js';
-export { panelCertainty, type AttributeCertainty } from './certainty.js';
+export { answerProbability, panelCertainty, type AttributeCertainty } from './certainty.js';
 export { nameRules, type NamedRule } from './rule-names.js';
 export {
   indexOfLargest,

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { layoutOf, matrixPanels, renderPanel64, sampleProblem } from '../../src/matrix/index.js';
 import {
+  answerProbability,
   panelCertainty,
   Solver,
   Vocabulary,
@@ -47,6 +48,8 @@ test('certainty counts entries of the painted value together, and tells number f
   const told = panelCertainty(vocabulary, { foretold, concepts: [], known: true });
   expect(told.map(({ attribute: name }) => name)).toEqual(['Type', 'Number', 'Position']);
   [0.9, 0.8, 0.75].forEach((expected, i) => expect(told[i].probability).toBeCloseTo(expected, 12));
+  const panel = { foretold, concepts: [], known: true };
+  expect(answerProbability(vocabulary, [panel, panel])).toBeCloseTo((0.9 * 0.6) ** 2, 12);
   const unknown = foretold.map((each) => ({ ...each, known: false }));
   const guesses = panelCertainty(vocabulary, { foretold: unknown, concepts: [], known: false });
   expect(guesses.map(({ probability }) => probability)).toEqual([0, 0, 0]);

@@ -91,7 +91,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('erasing with a published m
     const another = page.locator('[data-testid=another]');
     const percent = `${Math.round(100 * first.probability)}%`;
     await eventually(() => another.innerText()).toContain(
-      `The likeliest of ${likely.length}: ${percent}`,
+      `Answer 1 of ${likely.length}: ${percent}`,
     );
     await eventually(() => page.locator('.sureness-list li').innerText()).toContain('position');
     const blurred = page.locator('.sureness-list [data-position="9"] canvas');

@@ -70,7 +70,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     const concept = (solver.vocabulary?.groups[(named.conceptGroup ?? 0) - 1].concepts[0] ?? 0) + 1;
     const vector = answer.rules[concept - 1].vector.map((each) => each.toFixed(2));
     await eventually(async () => (await said.innerText()).replaceAll('−', '-')).toContain(
-      `concept ${concept} r = (${vector.join(', ')})`,
+      `Concept ${concept}: r = (${vector.join(', ')})`,
     );
     await row.locator('.symbol').first().focus();
     await page.keyboard.press('ArrowDown');

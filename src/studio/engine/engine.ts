@@ -4,6 +4,7 @@
  */
 import { encodePng } from '../../matrix/index.js';
 import {
+  answerProbability,
   completedPicture,
   type Answer,
   type ConceptMeans,
@@ -138,18 +139,19 @@ export class Engine implements EngineApi {
 
   async answers(spec: MatrixSpec, missing: readonly number[]): Promise<AnswersView | null> {
     const { solver } = this.#require();
-    if (solver.vocabulary === null) return null;
+    const { vocabulary } = solver;
+    if (vocabulary === null) return null;
     const { panels } = await this.#matrix(spec);
     const answer = await solver.solve(panels, { missing });
     const found = await solver.alternatives(answer, MOST_ANSWERS, { differ: 'value' });
     const painted = JSON.stringify(missing.map((at) => answer.symbols?.[at - 1].map(entryOf)));
     const isPainted = found.map(({ symbols }) => JSON.stringify(symbols) === painted);
-    const own = found.find((_, i) => isPainted[i])?.probability ?? 0;
+    const own = answerProbability(vocabulary, answer.imagined ?? []);
     const others = found.filter(
       ({ probability }, i) => !isPainted[i] && probability >= LEAST_LIKELY * own,
     );
     const mean = await solver.decode(missing.map((at) => answer.concepts[at - 1]));
-    const answers = [{ probability: own, images: answer.images }, ...others];
+    const answers = [{ probability: own, images: answer.images }, ...others].slice(0, MOST_ANSWERS);
     return { missing, answers, isAll: answers.length < MOST_ANSWERS, mean };
   }
 

@@ -183,7 +183,7 @@ export interface AnswerView {
 /** Different answers to the same question. */
 export interface AnswersView {
   readonly missing: readonly number[];
-  /** The painted one first, then the likeliest; images for each missing position. */
+  /** The painted one first, then the others by how likely they are; images for each missing position. */
   readonly answers: readonly {
     readonly probability: number;
     readonly images: readonly Float32Array[];

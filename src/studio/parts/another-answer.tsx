@@ -1,5 +1,5 @@
 /** Goes from one sharp answer to the next different one, if a rule leaves something open. */
-import { change, settings, shownAnswer } from '../state/store.js';
+import { change, shownAnswer } from '../state/store.js';
 import { percent } from './certainty.js';
 import { misfit } from './misfit-notice.js';
 
@@ -21,7 +21,7 @@ export function AnotherAnswer() {
         Another answer
       </button>
       <p class="hint" role="status">
-        {settings.value.another === 0 ? 'The likeliest' : `Answer ${index + 1}`} of {count}
+        Answer {index + 1} of {count}
         {isAll ? '' : ' or more'}
         {misfit() === null && `: ${percent(probability)}`}
       </p>

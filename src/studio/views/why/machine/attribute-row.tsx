@@ -68,8 +68,10 @@ function Rule({
   const read = named.rules.length === 0 ? 'no rule that has a name' : named.rules.join(' or ');
   const numbers = named.concepts
     .map((concept) => rules[concept - 1])
-    .map((rule) => `concept ${rule.concept} r = ${vector(rule.vector)} ± ${vector(rule.deviation)}`)
-    .join('; ');
+    .map(
+      (rule) => `Concept ${rule.concept}: r = ${vector(rule.vector)} ± ${vector(rule.deviation)}`,
+    )
+    .join('. ');
   const sure = named.rules.length === 0 ? '' : certaintyWithNumber(named.confidence);
   const broken = named.obeyed || named.rules.length === 0 ? '' : '; the painted panel breaks it';
   const isSame = truth === null ? null : named.rules.includes(truth.rule);
