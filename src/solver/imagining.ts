@@ -3,6 +3,7 @@
  * most likely entries of a missing panel are painted; and several different answers, each with its
  * probability, come in the order of how likely they are.
  */
+import { ArgumentError } from '../base/index.js';
 import { MATRIX_PANELS } from '../matrix/index.js';
 import type { ConceptLayout } from './concept-layout.js';
 import type { Answer, ImaginedPanel, SymbolReading } from './questions.js';
@@ -134,12 +135,23 @@ export function likeliest(
   return found;
 }
 
-/** Symbols of a missing panel with each of some entries (from 0) of one group in the place of its own. */
-export function withEntries(
-  { foretold }: ImaginedPanel,
+/** Symbols of a missing panel with each of some entries of one group in the place of its own; all from 1. */
+export function variedSymbols(
+  imagined: readonly ImaginedPanel[],
+  missing: readonly number[],
+  position: number,
   group: number,
   entries: readonly number[],
 ): PanelSymbols[] {
+  const at = missing.indexOf(position);
+  const foretold = at < 0 ? [] : imagined[at].foretold;
+  const known = foretold.at(group - 1)?.probabilities.length ?? 0;
+  const sound = entries.every((each) => Number.isInteger(each) && each >= 1 && each <= known);
+  if (group < 1 || known === 0 || !sound) {
+    throw new ArgumentError(
+      `group ${group} of panel ${position}, entries [${entries.join(', ')}]: the vocabulary has none of these`,
+    );
+  }
   const own = bestSymbols(foretold);
-  return entries.map((entry) => own.map((each, g) => (g === group ? entry : each)));
+  return entries.map((entry) => own.map((each, g) => (g === group - 1 ? entry - 1 : each)));
 }

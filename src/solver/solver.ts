@@ -13,7 +13,7 @@ import type { CheckedQuestion } from './checked-question.js';
 import { candidatePanels, chooseCandidate, identicalCandidates, residualsOf } from './choose.js';
 import { ConceptLayout } from './concept-layout.js';
 import { BundleError, SolverError } from './errors.js';
-import { alikeInWords, likeliest, withEntries } from './imagining.js';
+import { alikeInWords, likeliest, variedSymbols } from './imagining.js';
 import { parseHistory, type HistoryCurve } from './history.js';
 import { loadNetworks, type Networks, type Reasoning } from './networks.js';
 import type { Panel, PanelInput } from './panels.js';
@@ -279,19 +279,7 @@ export class SolverCore {
     options: Cancellable = {},
   ): Promise<Panel[]> {
     this.#require(options.signal);
-    const imagined = this.#imagined(answer).at(answer.missing.indexOf(position));
-    const known = this.vocabulary?.groups.at(group - 1)?.counts.length ?? 0;
-    const sound = entries.every((each) => Number.isInteger(each) && each >= 1 && each <= known);
-    if (!answer.missing.includes(position) || imagined === undefined || group < 1 || !sound) {
-      throw new ArgumentError(
-        `group ${group} of panel ${position}, entries [${entries.join(', ')}]: the vocabulary has none of these`,
-      );
-    }
-    const symbols = withEntries(
-      imagined,
-      group - 1,
-      entries.map((each) => each - 1),
-    );
+    const symbols = variedSymbols(this.#imagined(answer), answer.missing, position, group, entries);
     return this.decode(
       symbols.map((each) => this.#written(answer, position, each)),
       options,
