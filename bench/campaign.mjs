@@ -7,11 +7,13 @@
  *
  *   { "systems": ["scl"], "presets": ["paper"], "configurations": ["center", …] or "all",
  *     "tag": "context-blind" (optional), "train": [flags of crab train],
- *     "evaluate": [flags of crab evaluate], "export": [flags of crab export] (optional) }
+ *     "evaluate": [flags of crab evaluate], "export": [flags of crab export] (optional),
+ *     "pictures": [flags of crab report --pictures] (optional) }
  *
  * For each training DIR gets NAME.json (what crab evaluate --measured writes), NAME.tar (the bundle, if it is
- * exported) and logs/NAME.log. The run itself is deleted once its results are there. When the seconds are over, trainings stop as on Ctrl-C and are measured as
- * they are; those that have not begun are left out. Needs the built package (`npm run build`).
+ * exported), NAME.answers.json (what it paints, for crab report --pictures) and logs/NAME.log. The run itself
+ * is deleted once its results are there. When the seconds are over, trainings stop as on Ctrl-C and are
+ * measured as they are; those that have not begun are left out. Needs the built package (`npm run build`).
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -61,7 +63,8 @@ const waiting = plan.filter(({ name }) => words.some((word) => name.includes(wor
 const planned = waiting.length;
 const failed = [];
 let done = 0;
-const training = new Set();
+/** Each process that trains, with the most others that trained beside it. */
+const training = new Map();
 const finishing = [];
 
 /** Runs the command with its output in a log; resolves with its exit code. */
@@ -76,13 +79,13 @@ function crab(args, log, note) {
 }
 
 /** Trains one; what follows does not keep the next training waiting. */
-async function carryOut({ name, flags, train, evaluate = [], export: exported }) {
+async function carryOut({ name, flags, train, evaluate = [], export: exported, pictures }) {
   const log = openSync(path.join(out, 'logs', `${name}.log`), 'w');
   const run = path.join(runs, name);
   const bundle = path.join(runs, `${name}-bundle`);
   const device = ['--device', values.device];
   const begun = seconds();
-  const beside = training.size;
+  let beside = 0;
   const times = [];
   const step = async (what, args, note) => {
     const from = seconds();
@@ -100,10 +103,15 @@ async function carryOut({ name, flags, train, evaluate = [], export: exported })
     execFileSync('tar', ['-cf', path.join(out, `${name}.tar`), '-C', bundle, '.']);
     return true;
   };
+  const painted = async () => {
+    if (pictures === undefined) return true;
+    const saved = ['--save', path.join(out, `${name}.answers.json`)];
+    return (await step('report', ['--pictures', run, ...saved, ...device, ...pictures])) === 0;
+  };
   const finish = async (code) => {
     // 130: stopped at the deadline, with what it has learned saved.
     const trained = code === 0 || code === 130;
-    const results = trained ? await Promise.all([measure(), bundled()]) : [false];
+    const results = trained ? await Promise.all([measure(), bundled(), painted()]) : [false];
     for (const folder of [run, bundle]) rmSync(folder, { recursive: true, force: true });
     if (results.includes(false)) failed.push(name);
     done++;
@@ -115,8 +123,10 @@ async function carryOut({ name, flags, train, evaluate = [], export: exported })
   let child;
   const code = await step('train', [...flags, ...device, ...train, '--out', run], (process_) => {
     child = process_;
-    training.add(child);
+    training.set(child, 0);
+    for (const [each, most] of training) training.set(each, Math.max(most, training.size - 1));
   });
+  beside = training.get(child);
   training.delete(child);
   finishing.push(finish(code));
 }
@@ -127,7 +137,7 @@ async function lane() {
 
 mkdirSync(path.join(out, 'logs'), { recursive: true });
 const stop = setTimeout(() => {
-  for (const child of training) child.kill('SIGINT');
+  for (const child of training.keys()) child.kill('SIGINT');
 }, deadline * 1000);
 await Promise.all(Array.from({ length: Number(values['at-once']) }, lane));
 clearTimeout(stop);

@@ -136,23 +136,16 @@ function described(kind: string, { min, max, above, below }: Range): string {
   return `${kind}${bounds.join(' and')}`;
 }
 
-export const number =
+const numeric =
+  (kind: string, isOne: (value: unknown) => boolean) =>
   (range: Range = {}): Reader<number> =>
   (given) => {
-    const { value } = given;
-    return typeof value === 'number' && Number.isFinite(value) && isInRange(value, range)
-      ? value
-      : given.expected(described('a number', range));
+    const value = given.value as number;
+    return isOne(value) && isInRange(value, range) ? value : given.expected(described(kind, range));
   };
 
-export const integer =
-  (range: Range = {}): Reader<number> =>
-  (given) => {
-    const { value } = given;
-    return typeof value === 'number' && Number.isSafeInteger(value) && isInRange(value, range)
-      ? value
-      : given.expected(described('a whole number', range));
-  };
+export const number = numeric('a number', Number.isFinite);
+export const integer = numeric('a whole number', Number.isSafeInteger);
 
 export const boolean: Reader<boolean> = (given) =>
   typeof given.value === 'boolean' ? given.value : given.expected('true or false');

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { stat } from 'node:fs/promises';
 import { ArgumentError } from '../base/index.js';
-import { writeOutput } from '../base/node.js';
+import { makeFolderOf, type OutputPlace } from '../base/node.js';
 import {
   formatLabel,
   IMAGE_SIZE,
@@ -11,15 +11,14 @@ import {
   RESIZERS,
   SMALL_SIZE,
   taskArrays,
+  taskParts,
   TASKS,
-  unicodeArray,
-  writeNpz,
   type Part,
+  type ProblemSource,
   type Resizer,
-  type SetBatch,
   type Task,
 } from '../matrix/index.js';
-import { openProblems } from '../matrix/node.js';
+import { openProblems, RowsWriter } from '../matrix/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { requireInput, requireOutputFile } from './paths.js';
@@ -76,10 +75,9 @@ export function define(command: Command, signal: AbortSignal): void {
     .action((input: string, options: Options) => run(input, options, signal));
 }
 
-/** Everything is put together in memory. */
+/** Most bytes of pictures that are in memory at a time. */
 const MOST_BYTES = 1 << 30;
 const PICTURES = 17;
-const AT_ONCE = 64;
 
 function resized(
   pictures: Uint8Array,
@@ -96,7 +94,7 @@ function resized(
   return out;
 }
 
-async function readAll(input: string, options: Options, signal: AbortSignal): Promise<SetBatch> {
+async function open(input: string, options: Options): Promise<[ProblemSource, number]> {
   const isFolder = (await stat(input)).isDirectory();
   if (!isFolder && (options.size !== SMALL_SIZE || options.resize !== 'ours')) {
     throw new UsageError(
@@ -105,33 +103,55 @@ async function readAll(input: string, options: Options, signal: AbortSignal): Pr
   }
   const side = isFolder ? IMAGE_SIZE : SMALL_SIZE;
   const part = options.part === 'all' ? undefined : options.part;
-  const source = await openProblems(input, { part, side });
+  return [await openProblems(input, { part, side }), side];
+}
+
+/** The parts of a set that are looked at together, if they fit into memory. */
+function partsOf(count: number, options: Options): [number, number][] {
+  const { task, size, foreign = 7, targets = 1 } = options;
+  const parts = taskParts(count, task, options);
+  const most = Math.max(...parts.map(([first, end]) => end - first));
+  const offered = task === 'positions' ? (foreign + 1) * targets : 0;
+  const pictures = most * (PICTURES + offered);
+  if (pictures * size ** 2 > MOST_BYTES) {
+    const fitting = Math.floor(Math.sqrt(MOST_BYTES / pictures));
+    throw new UsageError(
+      `--task ${task} needs ${pictures} pictures together, too many at --size ${size}: take --size ${fitting} or less${offered > 0 ? ', or fewer --foreign' : ''}`,
+    );
+  }
+  return parts;
+}
+
+/** Writes the arrays of a task, a part of the set at a time; gives the number of problems. */
+async function write(
+  input: string,
+  place: OutputPlace,
+  options: Options,
+  signal: AbortSignal,
+): Promise<number> {
+  const [source, side] = await open(input, options);
   try {
     const count = Math.min(options.count ?? source.count, source.count);
     if (count === 0) throw new ArgumentError(`${input} has no problems`);
-    const bytes = count * PICTURES * options.size ** 2;
-    if (bytes > MOST_BYTES) {
-      throw new UsageError(
-        `${count} problems at ${options.size} pixels are too many for one file: take --count ${Math.floor((count * MOST_BYTES) / bytes)}`,
-      );
+    const parts = partsOf(count, options);
+    await makeFolderOf(place.path);
+    const writer = await RowsWriter.create(place, count);
+    try {
+      for (const [first, end] of parts) {
+        signal.throwIfAborted();
+        const read = await source.read(first, end - first);
+        const panel = resized(read.panel, side, options);
+        const selection = resized(read.selection, side, options);
+        const batch = { ...read, panel, selection };
+        const arrays = taskArrays(batch, options.task, { ...options, first });
+        writer.add(arrays, batch.label.map(formatLabel));
+      }
+      await writer.finish('label');
+    } catch (error) {
+      await writer.abandon();
+      throw error;
     }
-    const parts: SetBatch[] = [];
-    for (let first = 0; first < count; first += AT_ONCE) {
-      signal.throwIfAborted();
-      const batch = await source.read(first, Math.min(AT_ONCE, count - first));
-      parts.push({
-        ...batch,
-        panel: resized(batch.panel, side, options),
-        selection: resized(batch.selection, side, options),
-      });
-    }
-    return {
-      count,
-      panel: Buffer.concat(parts.map(({ panel }) => panel)),
-      selection: Buffer.concat(parts.map(({ selection }) => selection)),
-      answer: parts.flatMap(({ answer }) => answer),
-      label: parts.flatMap(({ label }) => label),
-    };
+    return count;
   } finally {
     await source.close();
   }
@@ -145,13 +165,10 @@ async function run(input: string, options: Options, signal: AbortSignal): Promis
   const named = { argument: 'the input', location: input };
   const place = await requireOutputFile('--out', options.out, [named], 'npz');
   if (place === undefined) return;
-  const batch = await readAll(input, options, signal);
-  const arrays = taskArrays(batch, options.task, options);
-  const label = unicodeArray(batch.label.map(formatLabel));
-  await writeOutput(place, writeNpz([...arrays, ['label', label]]));
+  const problems = await write(input, place, options, signal);
   process.stdout.write(
     options.json
-      ? `${JSON.stringify({ problems: batch.count, output: options.out })}\n`
-      : `${batch.count} problems: ${options.out}\n`,
+      ? `${JSON.stringify({ problems, output: options.out })}\n`
+      : `${problems} problems: ${options.out}\n`,
   );
 }

@@ -10,29 +10,22 @@ import {
   VARIANTS,
   type Configuration,
   type ConfigurationLayout,
-  type Variant,
 } from '../matrix/index.js';
-import { generate, GENERATE_FORMATS, type GenerateFormat } from '../matrix/node.js';
+import { generate, GENERATE_FORMATS, type GenerateOptions } from '../matrix/node.js';
 import { noAnswers, oneOf, wholeNumber } from './arguments.js';
 import { defineItemOptions, vlmSetting, type ItemOptions } from './generate-items.js';
 import { formatRate, startProgress } from './progress.js';
 import { regimeOption, rulesOf, rulesOption, splitOption, type RuleOptions } from './rules.js';
 
-interface Options extends ItemOptions, RuleOptions {
+type Options = ItemOptions & RuleOptions & OwnOptions & Omit<GenerateOptions, keyof Decided>;
+/** What this command decides of what `generate` is asked. */
+type Decided = Pick<GenerateOptions, 'layouts' | 'rules' | 'vlm' | 'withoutAnswers' | 'signal'>;
+
+interface OwnOptions {
   config: string;
-  variant: Variant;
-  count: number;
-  seed: number;
-  out: string;
   noisy?: boolean;
   mesh?: boolean;
-  format: GenerateFormat;
-  answers?: string;
   noAnswers?: boolean;
-  compress?: boolean;
-  ruleParameters?: boolean;
-  workers: number;
-  resume?: boolean;
   json?: boolean;
   quiet?: boolean;
 }

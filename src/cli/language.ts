@@ -15,8 +15,7 @@ import {
   textOfNumericProblem,
   textOfProblem,
   VARIANTS,
-  type OperandDraw,
-  type RuleName,
+  type NumericRequest,
   type TextForms,
   type Variant,
 } from '../matrix/index.js';
@@ -26,22 +25,16 @@ import { requireOutputFile } from './paths.js';
 
 const SETS = ['i-raven', 'i-raven-x'] as const;
 
-interface Options {
+interface Options extends Omit<NumericRequest, 'index'> {
   set: (typeof SETS)[number];
   config: string;
   noisy?: boolean;
   variant: Variant;
   count: number;
-  seed: number;
   out: string;
   examples: number;
   angle?: boolean;
   rows: '1' | '2' | '3';
-  width?: number;
-  values?: number;
-  confounders?: number;
-  rule?: RuleName;
-  operands?: OperandDraw;
   certainty?: number;
   json?: boolean;
 }

@@ -18,7 +18,6 @@ export const formatRate = (perSecond: number): string =>
   perSecond >= 100 ? Math.round(perSecond).toLocaleString('en-US') : perSecond.toPrecision(2);
 
 export function formatSeconds(seconds: number): string {
-  if (!Number.isFinite(seconds)) return '?';
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
   const minutes = Math.floor(whole / 60);
@@ -41,7 +40,8 @@ abstract class Measured implements Progress {
     const seconds = (performance.now() - this.#start) / 1000;
     const rate = (done - this.first) / Math.max(seconds, 1e-3);
     const left = secondsLeft ?? ((this.total ?? NaN) - done) / rate;
-    this.show(done, formatRate(rate), formatSeconds(left), note);
+    const told = Number.isFinite(left) ? `${formatSeconds(left)} left` : '';
+    this.show(done, formatRate(rate), told, note);
   }
 
   /** `done` of the total, in words. */
@@ -49,6 +49,7 @@ abstract class Measured implements Progress {
     return `${done}/${this.total ?? '?'} ${this.unit}`;
   }
 
+  /** @param left in words; empty while it is not known */
   protected abstract show(done: number, rate: string, left: string, note: string): void;
   abstract stop(): void;
 }
@@ -59,7 +60,7 @@ class TerminalProgress extends Measured {
   constructor(total: number | null, unit: string, first: number) {
     super(total, unit, first);
     this.#bar = new SingleBar({
-      format: `{bar} {percentage}% | {count} | {rate}/s | {left} left {note}`,
+      format: `{bar} {percentage}% | {count} | {rate}/s {left}{note}`,
       barCompleteChar: '█',
       barIncompleteChar: '░',
       barsize: 28,
@@ -71,7 +72,7 @@ class TerminalProgress extends Measured {
     this.#bar.start(total ?? 1, total === null ? 0 : first, {
       count,
       rate: '–',
-      left: '?',
+      left: '',
       note: '',
     });
   }
@@ -79,7 +80,8 @@ class TerminalProgress extends Measured {
   protected show(done: number, rate: string, left: string, note: string): void {
     this.#bar.setTotal(this.total ?? 1);
     const value = this.total === null ? 0 : done;
-    this.#bar.update(value, { count: this.counted(done), rate, left, note });
+    const count = this.counted(done);
+    this.#bar.update(value, { count, rate, left: left && `| ${left} `, note });
   }
 
   stop(): void {
@@ -94,8 +96,8 @@ class PlainProgress extends Measured {
     const now = performance.now();
     if (now - this.#last < PLAIN_INTERVAL_MS) return;
     this.#last = now;
-    const line = `${this.counted(done)}, ${rate}/s, ${left} left ${note}`;
-    process.stderr.write(`${line.trimEnd()}\n`);
+    const line = [this.counted(done), `${rate}/s`, left].filter((part) => part !== '').join(', ');
+    process.stderr.write(`${`${line} ${note}`.trimEnd()}\n`);
   }
 
   stop(): void {}

@@ -1,5 +1,6 @@
 /** `crab report`: evaluates every model of a zoo and writes pages about them. */
 import type { Command } from 'commander';
+import path from 'node:path';
 import {
   answerSetReport,
   FRESH_COUNTS,
@@ -7,32 +8,30 @@ import {
   reportZoo,
   summaryJson,
   summaryText,
+  updateResults,
   writeZooCards,
 } from '../lab/index.js';
 import { ALL_LAYOUTS, findLayout, VARIANTS } from '../matrix/index.js';
-import type { Device } from '../torch/index.js';
 import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { sentenceOf } from './sentences.js';
 import { deviceOption, problemsOption, readMetrics, repeatsOption } from './measuring.js';
 import { requireInput, requireOutputFolder } from './paths.js';
 import { startProgress } from './progress.js';
+import { reportPictures, type PictureOptions } from './report-pictures.js';
 import { percent, table } from './text.js';
 
-interface Options {
+interface Options extends PictureOptions {
   answerSets?: string | true;
   zoo?: string | true;
-  out: string;
   data?: string[];
   docs?: string;
   cards?: boolean;
+  systems?: boolean;
   count?: number;
   metrics?: string;
   problems?: number;
   repeats?: number;
-  device?: Device;
-  json?: boolean;
-  quiet?: boolean;
 }
 
 const EXAMPLES = `
@@ -45,6 +44,8 @@ need libtorch): each system and preset has its rows. A model that cannot be open
 the command ends with 1; with --docs nothing is measured then.
 With --docs, also the tables of the documents and a card of each model, README.md in its folder, and one
 of the zoo. With --cards nothing is measured: cards are written from the bundles and what --docs keeps.
+With --systems nothing is measured either: the tables of --docs and the figures that compare systems are
+written from its measured/ and measured/systems/, whose files crab evaluate --measured makes.
 
 Examples:
   crab report --zoo
@@ -52,7 +53,14 @@ Examples:
   crab report --zoo my-bundles --count 500 --metrics sa,gsa --out report
   crab report --zoo --docs docs
   crab report --zoo my-bundles --cards
+  crab report --systems --docs docs
   crab report --answer-sets center
+
+--pictures draws answers-1-missing and answers-2-missing (SVG and PNG) into --out: the same problems,
+completed by each model given. A machine that cannot draw keeps answers with --save; the files are models
+to --pictures later:
+  crab report --pictures runs/center-anp --save anp.json
+  crab report --pictures zoo/center transformer/center anp.json --out docs/images/answers
 
 --answer-sets measures no model but the candidates: how often the answer is the one with the most common
 values, and how often a small network finds it that was trained with answers and never saw a context.
@@ -65,6 +73,13 @@ export function define(command: Command, signal: AbortSignal): void {
       '--answer-sets [config]',
       'how far candidates give the answer away, by variant: all configurations, or one',
     )
+    .option(
+      '--pictures <model...>',
+      'only pictures of answers at any position, a row for each system: runs, bundles, saved answers',
+    )
+    .option('--save <file>', 'with --pictures of one model: keep its answers as JSON, draw nothing')
+    .option('--examples <n>', 'with --pictures: problems of each configuration', wholeNumber(1, 20))
+    .option('--seed <n>', 'with --pictures: of the problems', wholeNumber(0))
     .option('--out <folder>', 'folder to write', 'report')
     .option('--data <folder...>', 'folders of RAVEN, or of sets (raven_center_single.npz)')
     .option(
@@ -77,6 +92,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .addOption(repeatsOption())
     .addOption(deviceOption())
     .option('--docs <folder>', 'also fill results.md and measured/ of this folder, and the cards')
+    .option('--systems', 'only write tables and figures that compare systems, measuring nothing')
     .option('--cards', 'only write the cards of the models, measuring nothing')
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
@@ -86,11 +102,33 @@ export function define(command: Command, signal: AbortSignal): void {
 
 const MEASURING = ['data', 'count', 'metrics', 'problems', 'repeats', 'device'] as const;
 
-async function writeCards(options: Options, signal: AbortSignal): Promise<void> {
+/** Refuses what would be measured, and a second thing to report on. */
+function requireAlone(flag: '--cards' | '--systems', options: Options): void {
   const asked = MEASURING.find((name) => options[name] !== undefined);
   if (asked !== undefined) {
-    throw new UsageError(`--cards measures nothing: leave --${asked} out, or --cards`);
+    throw new UsageError(`${flag} measures nothing: leave --${asked} out, or ${flag}`);
   }
+}
+
+/** `--systems`: what the documents keep, as tables and figures. */
+async function reportSystems(options: Options): Promise<void> {
+  const { docs } = options;
+  requireAlone('--systems', options);
+  if (options.zoo !== undefined) throw new UsageError('--systems and --zoo: give one of them');
+  if (docs === undefined) throw new UsageError('--systems needs --docs, a folder of documents');
+  await requireInput('--docs', path.join(docs, 'results.md'));
+  const { changed, figures, trainings } = await updateResults(docs);
+  const words = [
+    `${trainings} ${trainings === 1 ? 'training' : 'trainings'}`,
+    `results.md ${changed ? 'written' : 'is up to date'}`,
+    ...figures,
+  ];
+  const told = { trainings, changed, figures };
+  process.stdout.write(options.json ? `${JSON.stringify(told)}\n` : `${words.join('\n')}\n`);
+}
+
+async function writeCards(options: Options, signal: AbortSignal): Promise<void> {
+  requireAlone('--cards', options);
   const zoo = options.zoo === true ? undefined : options.zoo;
   const cards = await writeZooCards({ zoo, docs: options.docs, signal });
   const lines = cards.length === 0 ? ['all cards are up to date'] : cards;
@@ -126,14 +164,16 @@ async function reportAnswerSets(options: Options, signal: AbortSignal): Promise<
 }
 
 async function run(options: Options, signal: AbortSignal): Promise<void> {
+  if (options.pictures !== undefined) return reportPictures(options, signal);
   if (options.answerSets !== undefined) {
     if (options.zoo !== undefined)
       throw new UsageError('--answer-sets and --zoo: give one of them');
     return reportAnswerSets(options, signal);
   }
+  if (options.systems) return reportSystems(options);
   if (options.zoo === undefined) {
     throw new UsageError(
-      'say what to report on: --zoo, --zoo with a folder of models, or --answer-sets',
+      'say what to report on: --zoo, --zoo with a folder of models, --systems, --pictures or --answer-sets',
     );
   }
   const metrics = options.metrics === undefined ? undefined : readMetrics(options.metrics);

@@ -18,7 +18,6 @@ import {
 import type {
   Budget,
   NewRunOptions,
-  Precision,
   RunConfig,
   RuntimeOptions,
   TrainOptions,
@@ -33,14 +32,25 @@ import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-r
 import { regimeOption, rulesOf, rulesOption, type RuleOptions } from './rules.js';
 import { Display } from './train-display.js';
 
-interface Options extends RuleOptions {
+/** Settings that a flag gives as they are. */
+const GIVEN = [
+  'data',
+  'pool',
+  'refresh',
+  'device',
+  'precision',
+  'deterministic',
+  'syncBatchNorm',
+  'threads',
+  'logEvery',
+] as const;
+
+interface Options extends RuleOptions, Pick<NewRunOptions, (typeof GIVEN)[number]> {
   config?: string;
   noisy?: boolean;
-  data?: string;
   system?: string;
   preset?: string;
   overrides?: string;
-  device?: string;
   steps?: number;
   epochs?: number;
   time?: number;
@@ -51,18 +61,11 @@ interface Options extends RuleOptions {
   restarts?: number;
   rankTimeout?: number;
   retry?: number;
-  syncBatchNorm?: boolean;
   seed?: number;
-  pool?: number;
-  refresh?: number;
-  precision?: Precision;
-  deterministic?: boolean;
-  threads?: number;
   workers?: number;
   validateEvery?: number;
   patience?: number;
   checkpointEvery?: number;
-  logEvery?: number;
   json?: boolean;
   quiet?: boolean;
 }
@@ -357,16 +360,8 @@ async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions>
     model,
     budget: budgetOf(options),
     seed,
-    data: options.data,
-    pool: options.pool,
-    refresh: options.refresh,
     rules,
-    device: options.device,
-    precision: options.precision,
-    deterministic: options.deterministic,
-    syncBatchNorm: options.syncBatchNorm,
-    threads: options.threads,
-    logEvery: options.logEvery,
+    ...Object.fromEntries(GIVEN.map((name) => [name, options[name]])),
     validation: { every: options.validateEvery, patience: options.patience },
     checkpoints: { steps: options.checkpointEvery },
   };

@@ -84,7 +84,7 @@ export async function openData(
     for (const { location, name = location } of given) {
       const only = part === 'all' ? undefined : part;
       const source = await openProblems(location, { configuration, noisy, part: only, side });
-      opened.push({ source, name, variant: variantOf(location) });
+      opened.push({ source, name, variant: source.variant ?? variantOf(location) });
       if (source.count === 0) {
         throw new ArgumentError(
           `--data ${location}: no problems of the part ${part}; --part of crab evaluate names another`,

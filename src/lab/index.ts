@@ -29,6 +29,7 @@ export {
   type BundleSubject,
   type SubjectOptions,
 } from './open-subject.js';
+export * from './painted-answers.js';
 export { PictureSubject } from './picture-subject.js';
 export { Bootstrap } from './statistics.js';
 export * from './subject.js';

@@ -172,7 +172,10 @@ export async function openRunSubject(
     const networks = new TorchNetworks(model, told.imageSize);
     const facts: SubjectFacts = { ...told, sizes: networks.sizes };
     const manifest = manifestOf(facts, networks.sizes, run);
-    const plain = new ConceptSubject(RunSolver.of(networks, manifest), { facts });
+    const free = (): Promise<void> => Promise.resolve(trained.dispose());
+    const untold = RunSolver.of(networks, manifest, { history });
+    const plain = new ConceptSubject(untold, { facts, history, dispose: free });
+    if (metrics.length === 0) return plain;
     const { concepts, conceptSize, ruleSize } = networks.sizes;
     const anywhere = facts.positions === 'any' && metrics.includes('gsa');
     const known = await knowledgeOf(plain, run, weights, {
@@ -198,7 +201,6 @@ export async function openRunSubject(
       ruleMap,
       history,
     });
-    const free = (): Promise<void> => Promise.resolve(trained.dispose());
     return new ConceptSubject(solver, { facts, history, dispose: free });
   } catch (error) {
     trained.dispose();

@@ -1,11 +1,11 @@
 /** Every system of the registry: what it needs, what it can do, and how well it was measured to do it. */
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PAPER_VARIANTS, type Variant } from '../matrix/index.js';
 import { SYSTEMS, type Capability, type Needs, type System } from '../models/index.js';
-import { accuracyRow, groupsOf } from './compare.js';
+import { accuracyRow, groupsOf, type Compared } from './compare.js';
 import { paperRows, paperShare } from './report/paper.js';
-import { readMeasured, type MeasuredModel } from './results/index.js';
+import { readMeasurements, type Measurements } from './results/index.js';
+import { comparedOf } from './results/systems.js';
 import { meanOf } from './statistics.js';
 
 /** Mean accuracy over configurations, fractions by the way candidates are made. */
@@ -43,7 +43,15 @@ const accuracyOf = (share: (variant: (typeof PAPER_VARIANTS)[number]) => number 
     }),
   );
 
-function measuredPresets(system: string, models: readonly MeasuredModel[]): MeasuredPreset[] {
+/** Published models, and of presets that have none what trainings without a tag were measured to do. */
+function comparedIn({ models, trainings }: Measurements): Compared[] {
+  const isPublished = ({ system, preset }: Pick<Compared, 'system' | 'preset'>): boolean =>
+    models.some((model) => model.system === system && model.preset === preset);
+  const plain = trainings.filter((training) => training.tag === null && !isPublished(training));
+  return [...models, ...plain.flatMap(comparedOf)];
+}
+
+function measuredPresets(system: string, models: readonly Compared[]): MeasuredPreset[] {
   const own = models.filter((model) => model.system === system);
   return groupsOf(own).flatMap((group) => {
     const mean = (measure: 'sa' | 'saL2'): Accuracy =>
@@ -65,7 +73,7 @@ function measuredPresets(system: string, models: readonly MeasuredModel[]): Meas
 
 /** Describes all systems; `docs` is the folder whose measurements are told, that of this package unless told. */
 export async function describeSystems(docs = docsFolder()): Promise<SystemDescription[]> {
-  const models = await readMeasured(path.join(docs, 'measured'));
+  const models = comparedIn(await readMeasurements(docs));
   return SYSTEMS.map((system) => {
     const { name, title, presets, positions, can } = system;
     return {

@@ -8,6 +8,17 @@ import { noGrad, scope, tensor, type Tensor } from '../torch/index.js';
 /** Puts values on the model's device; bytes become values in [0, 1]. */
 export type Put = (data: Float32Array | Uint8Array, shape: readonly number[]) => Tensor;
 
+/** Where a model works, looked up once: listing all its weights takes longer than a small slice. */
+const places = new WeakMap<SystemModel, Pick<Tensor, 'device' | 'dtype'>>();
+
+function placeOf(model: SystemModel): Pick<Tensor, 'device' | 'dtype'> {
+  const known = places.get(model);
+  if (known !== undefined) return known;
+  const { device, dtype } = model.parameters()[0];
+  places.set(model, { device, dtype });
+  return { device, dtype };
+}
+
 /** Calls `work` for slices 0 .. atOnce - 1, ... of `count` things, and gives all its values in order. */
 export async function inSlices(
   model: SystemModel,
@@ -16,7 +27,7 @@ export async function inSlices(
   work: (first: number, length: number, put: Put) => Tensor,
   signal?: AbortSignal,
 ): Promise<Float32Array> {
-  const { device, dtype } = model.parameters()[0];
+  const { device, dtype } = placeOf(model);
   const put: Put = (data, shape) => {
     const values = tensor(data, { shape: [...shape], device }).to({ dtype });
     return data instanceof Uint8Array ? values.div(255) : values;

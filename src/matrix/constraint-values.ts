@@ -106,8 +106,8 @@ export function readRuleChoices(
   return reading.items(1, 16).flatMap((choice) => readRuleChoice(choice, layout, attribute));
 }
 
-/** A value of a table by what it stands for. */
-function readFromTable(
+/** A value of a table by what it stands for, found at a level. */
+function possible(
   reading: Given,
   layout: ComponentLayout,
   range: LevelRange,
@@ -125,23 +125,24 @@ function readFromTable(
 
 /** An integer that is a level of the table, else -1. */
 const asLevel = (value: unknown, count: number): number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < count ? value : -1;
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) < count
+    ? (value as number)
+    : -1;
+
+/** A value of a table, or its level. */
+const readLevel =
+  (attribute: 'type' | 'size', names: readonly (string | number)[]) =>
+  (reading: Given, layout: ComponentLayout): number => {
+    const named = names.findIndex((name) => name === reading.value);
+    const found = named >= 0 ? named : asLevel(reading.value, names.length);
+    return possible(reading, layout, layout[attribute], names, found);
+  };
 
 /** "circle", or the level 5. */
-export function readType(reading: Given, layout: ComponentLayout): number {
-  const { value } = reading;
-  const named = TYPES.findIndex((name) => name === value);
-  const found = named >= 0 ? named : asLevel(value, TYPES.length);
-  return readFromTable(reading, layout, layout.type, TYPES, found);
-}
+export const readType = readLevel('type', TYPES);
 
 /** 0.4, or the level 0. */
-export function readSize(reading: Given, layout: ComponentLayout): number {
-  const { value } = reading;
-  const named = SIZES.findIndex((size) => size === value);
-  const found = named >= 0 ? named : asLevel(value, SIZES.length);
-  return readFromTable(reading, layout, layout.size, SIZES, found);
-}
+export const readSize = readLevel('size', SIZES);
 
 /** "white", "black", a grey value such as 224, or a level; 0 is the level 0, which is white. */
 export function readColor(reading: Given, layout: ComponentLayout): number {
@@ -149,13 +150,13 @@ export function readColor(reading: Given, layout: ComponentLayout): number {
   const names = ['white', ...COLORS.slice(1, -1), 'black'];
   const named = [names.indexOf(value as string), value === 0 ? -1 : COLORS.indexOf(value as 255)];
   const found = Math.max(...named, asLevel(value, COLORS.length));
-  return readFromTable(reading, layout, layout.color, names, found);
+  return possible(reading, layout, layout.color, names, found);
 }
 
 /** Degrees. */
 export function readAngle(reading: Given, layout: ComponentLayout): number {
   const found = ANGLES.findIndex((angle) => angle === reading.value);
-  return readFromTable(reading, layout, layout.angle, ANGLES, found);
+  return possible(reading, layout, layout.angle, ANGLES, found);
 }
 
 /** How many entities; returned as a level. */

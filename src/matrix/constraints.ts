@@ -51,17 +51,8 @@ import {
   type Rule,
   type RuleName,
 } from './problem.js';
-import {
-  groupOf,
-  RULE_GROUPS,
-  ruleTable,
-  sameRule,
-  VALUE_KEYS,
-  type PossibleRule,
-  type RuleGroup,
-  type RuleTable,
-} from './rules.js';
-import { slotMask } from './slots.js';
+import { groupOf, ruleTable, sameRule, type RuleGroup, type RuleTable } from './rules.js';
+import { fitTables } from './start-values.js';
 
 type Tables = Record<RuleGroup, RuleTable>;
 type Starts = ComponentPlan['starts'];
@@ -143,42 +134,6 @@ function readStarts(entry: Given, layout: ComponentLayout): Starts {
 }
 
 const defined = <T>(value: T | undefined): value is T => value !== undefined;
-
-/** Whether a second row may start where white is the only second color: see `rows.ts`. */
-function colorStartsFit({ rule }: PossibleRule, layout: ComponentLayout, starts: Starts): boolean {
-  if (rule.name !== 'Arithmetic' || rule.attribute !== 'Color') return true;
-  const barren = rule.value > 0 ? layout.color.max : layout.color.min;
-  return !(starts[0].color === barren && starts[1].color === barren);
-}
-
-/** Whether three rows can start as fixed under a rule. */
-function startsFit(possible: PossibleRule, layout: ComponentLayout, starts: Starts): boolean {
-  const { rule, start } = possible;
-  const group = groupOf(rule.attribute);
-  const key = group === 'Number/Position' ? 'number' : VALUE_KEYS[group];
-  const levels = starts.map((row) => row[key]).filter(defined);
-  if (levels.some((level) => level < start.min || level > start.max)) return false;
-  if (!colorStartsFit(possible, layout, starts)) return false;
-  if (rule.name !== 'Distribute_Three') return true;
-  const distinct = new Set(levels).size;
-  if (rule.attribute !== 'Position') return distinct === levels.length;
-  const sets = starts.map(({ slots }) => slots).filter(defined);
-  return distinct <= 1 && new Set(sets.map(slotMask)).size === sets.length;
-}
-
-function fitTables(tables: Tables, layout: ComponentLayout, starts: Starts, path: string): Tables {
-  const fitting: Tables = { ...tables };
-  for (const group of RULE_GROUPS) {
-    const rules = tables[group].rules.filter((rule) => startsFit(rule, layout, starts));
-    if (rules.length === 0) {
-      throw new ArgumentError(
-        `${path}: no rule on ${group} that is allowed for ${layout.name} can start with these values`,
-      );
-    }
-    fitting[group] = ruleTable(rules);
-  }
-  return fitting;
-}
 
 function readUniform(entry: Given, layout: ComponentLayout, free: readonly number[]): number[] {
   const uniform = boolean(entry);

@@ -116,7 +116,24 @@ function colorName(level: number): string {
   return `grey ${COLORS[level]}`;
 }
 
-const SLOT_NAMES: Record<number, readonly string[]> = {
+/** What a level of an attribute is called: "0.7", "grey 140", "circle", "3". */
+export function levelWords(attribute: RuleAttribute, level: number): string {
+  switch (attribute) {
+    case 'Type':
+      return TYPES[level];
+    case 'Size':
+      return String(SIZES[level]);
+    case 'Color':
+      return colorName(level);
+    case 'Number':
+    case 'Position':
+    case 'Number/Position':
+      return String(level + 1);
+  }
+}
+
+/** Names of slots, by how many there are. */
+export const SLOT_NAMES: Readonly<Record<number, readonly string[]>> = {
   1: [''],
   4: ['top left', 'top right', 'bottom left', 'bottom right'],
   9: [

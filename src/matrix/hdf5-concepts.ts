@@ -8,43 +8,18 @@ import type { Label, LabelRule } from './set-label.js';
 
 type Concept = readonly [attribute: RuleAttribute, component: number];
 
-const inBoth = (attributes: readonly RuleAttribute[]): Concept[] =>
-  [0, 1].flatMap((component) => attributes.map((attribute): Concept => [attribute, component]));
+const of = (component: number, ...attributes: RuleAttribute[]): Concept[] =>
+  attributes.map((attribute) => [attribute, component]);
 
+const FIGURE = ['Type', 'Size', 'Color'] as const;
 const CONCEPTS: Record<Configuration, readonly Concept[]> = {
-  center: [
-    ['Type', 0],
-    ['Size', 0],
-    ['Color', 0],
-  ],
-  'left-right': inBoth(['Type', 'Size', 'Color']),
-  'up-down': inBoth(['Type', 'Size', 'Color']),
-  'out-in-center': [
-    ['Type', 0],
-    ['Size', 0],
-    ['Type', 1],
-    ['Size', 1],
-    ['Color', 1],
-  ],
-  'out-in-grid': [
-    ['Type', 0],
-    ['Position', 1],
-    ['Type', 1],
-    ['Size', 1],
-    ['Color', 1],
-  ],
-  'grid-2x2': [
-    ['Number', 0],
-    ['Type', 0],
-    ['Size', 0],
-    ['Color', 0],
-  ],
-  'grid-3x3': [
-    ['Position', 0],
-    ['Type', 0],
-    ['Size', 0],
-    ['Color', 0],
-  ],
+  center: of(0, ...FIGURE),
+  'left-right': [...of(0, ...FIGURE), ...of(1, ...FIGURE)],
+  'up-down': [...of(0, ...FIGURE), ...of(1, ...FIGURE)],
+  'out-in-center': [...of(0, 'Type', 'Size'), ...of(1, ...FIGURE)],
+  'out-in-grid': [...of(0, 'Type'), ...of(1, 'Position', ...FIGURE)],
+  'grid-2x2': of(0, 'Number', ...FIGURE),
+  'grid-3x3': of(0, 'Position', ...FIGURE),
 };
 
 /** How many concepts a cache of this configuration labels. */

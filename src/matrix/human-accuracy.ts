@@ -17,6 +17,9 @@ export const RAVEN_ORDER = [
   'out-in-grid',
 ] as const satisfies readonly Configuration[];
 
+/** Their average over all problems, as published there. */
+export const HUMAN_AVERAGE = 84.41;
+
 export const HUMAN_ACCURACY: Readonly<Record<Configuration, number>> = {
   center: 95.45,
   'grid-2x2': 81.82,

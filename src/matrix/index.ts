@@ -11,7 +11,7 @@ export {
 } from '../base/index.js';
 export * from './attributes.js';
 export { SHEET_COLOURS, type Rgb } from './colours.js';
-export { HUMAN_ACCURACY, RAVEN_ORDER } from './human-accuracy.js';
+export { HUMAN_ACCURACY, HUMAN_AVERAGE, RAVEN_ORDER } from './human-accuracy.js';
 export * from './layouts.js';
 export { MESH, MESH_SLOT_NAMES } from './mesh.js';
 export * from './problem.js';
@@ -68,6 +68,9 @@ export * from './json.js';
 export * from './text.js';
 export * from './validation.js';
 export * from './describe.js';
+export { startRefusal } from './start-values.js';
+export { brokenRules, editProblem, type PanelEdit } from './edit-panels.js';
+export { arithmeticRows } from './arithmetic-rows.js';
 export { constraintsOfRules, parseConstraints, splitOf } from './constraints.js';
 export { REGIME_NAMES, REGIMES, type Regime, type RegimeName, type Split } from './regimes.js';
 export {
@@ -106,6 +109,7 @@ export {
   CANDIDATES,
   encodeSet,
   imagesToBatch,
+  joinBatches,
   MATRIX_PIXELS,
   openSetFrom,
   problemIntoBatch,
@@ -140,6 +144,7 @@ export {
   type PanelShape,
   type PolygonShape,
 } from './svg-shapes.js';
+export { worksheetPdf, type WorksheetItem } from './pdf-item.js';
 export { benchPicture, benchTiles } from './bench-picture.js';
 export { perceptionQuestions, type PerceptionQuestion } from './perception.js';
 export {

@@ -8,7 +8,9 @@ export {
   namedConfiguration,
 } from './node/data-configuration.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
+export { MANIFEST, readManifest } from './node/manifest.js';
 export { openProblems, openSet, type OpenOptions } from './node/open.js';
+export { problemMaker } from './node/problem-maker.js';
 export {
   configurationFolders,
   labelOfRaven,
@@ -24,6 +26,7 @@ export {
 } from './node/raven-folder.js';
 export { svgDrawer, type DrawSvg } from './node/svg-picture.js';
 export { PICTURE_LAYOUTS, type PictureLayout, type VlmSetting } from './node/vlm-files.js';
+export { RowsWriter } from './node/npz-rows.js';
 export { SetWriter } from './node/set-writer.js';
 export {
   DEFAULT_VLM,

@@ -219,7 +219,7 @@ class LayoutReader {
   }
 }
 
-/** RAVEN changes one attribute for each wrong candidate, I-RAVEN several for some. */
+/** If a set does not tell: RAVEN changes one attribute for each wrong candidate, I-RAVEN several for some. */
 const variantOf = (problems: readonly Problem[]): Variant =>
   problems.some(({ candidates }) => candidates.some(({ changes }) => changes.length > 1))
     ? 'i-raven'
@@ -259,7 +259,7 @@ export class ProblemReader {
         for (let at = 0; at < first.count; at++) {
           problems.push(reader.read({ batch: first, at }, 'raven'));
         }
-        return new ProblemReader(reader, variantOf(problems));
+        return new ProblemReader(reader, first.variant ?? variantOf(problems));
       } catch (fault) {
         if (!(fault instanceof FormatError)) throw fault;
         if (problems.length > best.problem) best = { problem: problems.length, fault };

@@ -63,6 +63,8 @@ export interface RavenArrays {
   readonly target: number;
   /** The answer of the rule solver that checked the problem; absent from some copies. */
   readonly predict: number | undefined;
+  /** Whether that is a list, as RAVEN-FAIR's program writes it. */
+  readonly predictIsList: boolean;
   /** One layout, or the noisy and noise-free forms of one; empty where `structure` is absent. */
   readonly layouts: readonly ConfigurationLayout[];
   /** Rules by component, without parameters; undefined where `meta_matrix` is absent. */
@@ -97,6 +99,7 @@ export function decodeRavenNpz(bytes: Uint8Array, name = 'problem'): Promise<Rav
       images: imagesOf(await file.read('image', ARRAY_LIMIT)),
       target: candidateIndex(await file.read('target', ARRAY_LIMIT), 'target'),
       predict: predict && candidateIndex(predict, 'predict'),
+      predictIsList: predict?.shape.length === 1,
       layouts,
       rules: matrix && components ? rulesOfMetaMatrix(matrix, components, mesh) : undefined,
     };

@@ -2,14 +2,15 @@
  * A set: many problems of one kind as the models see them, at 64x64, in one .npz with the arrays
  * `panel` u8 [N, 9, 64, 64] (the answer last), `selection` u8 [N, 8, 64, 64], `answer` i64 [N] and
  * `label` unicode [N]. Sets of problems whose panels are known also have `rule_value`, `rule_direction`
- * and `rule_index`, i32 [N, 3, 4] by component and group (`rule-parameters.ts`). Problems are read in
- * batches, so that the size of a set does not matter.
+ * and `rule_index`, i32 [N, 3, 4] by component and group (`rule-parameters.ts`), and a set that knows how
+ * its candidates were made has `variant`, one text. Problems are read in batches, so that the size of a
+ * set does not matter.
  */
 import { FormatError } from '../base/index.js';
 import { layoutOfProblem } from './layouts.js';
 import { unicodeArray, type NpyArray } from './npy.js';
 import { NpzFile, writeNpz, type NpzArray } from './npz.js';
-import type { Problem } from './problem.js';
+import { VARIANTS, type Problem, type Variant } from './problem.js';
 import { IMAGE_PIXELS, scaleInto, SMALL_PIXELS, SMALL_SIZE, type ImageSide } from './render.js';
 import { MATRIX_PANELS, render64Into, renderMatrix64Into } from './render-panel.js';
 import {
@@ -21,6 +22,7 @@ import {
 } from './rule-parameters.js';
 import { formatLabel, parseLabel, type Label } from './set-label.js';
 import { naming, type ByteSource } from '../base/index.js';
+import { concatenate } from './zip-write.js';
 
 export const CANDIDATES = 8;
 /** Bytes of the nine panels of one problem. */
@@ -40,6 +42,8 @@ export interface SetBatch {
   readonly label: readonly Label[];
   /** For each problem, if its panels are known as data. */
   readonly parameters?: readonly (readonly (readonly RuleParameters[])[])[];
+  /** How the candidates of all of them were made, if it is known. */
+  readonly variant?: Variant;
 }
 
 /** Problems from anywhere, by number: a set file, a folder of RAVEN, an HDF5 cache. */
@@ -48,11 +52,14 @@ export interface ProblemSource {
   readonly count: number;
   /** Whether reading out of order costs no more than in order. */
   readonly randomAccess: boolean;
+  /** How its candidates were made, if it tells. */
+  readonly variant?: Variant;
   read(first: number, count: number): Promise<SetBatch>;
   close(): Promise<void>;
 }
 
 const MAX_ANSWERS = 64 << 20;
+const MAX_VARIANT = 1024;
 
 /** Opens a set file; its arrays are compared with each other before any problem is read. */
 export function openSetFrom(source: ByteSource): Promise<ProblemSource> {
@@ -62,6 +69,7 @@ export function openSetFrom(source: ByteSource): Promise<ProblemSource> {
     const selection = await pictures(file, 'selection', CANDIDATES);
     const label = file.has('label') ? await file.array('label') : undefined;
     const answer = await answers(file);
+    const variant = await variantOf(file);
     for (const [array, rows] of [
       ['panel', panel.rows],
       ['selection', selection.rows],
@@ -80,12 +88,14 @@ export function openSetFrom(source: ByteSource): Promise<ProblemSource> {
       name: source.name,
       count: answer.length,
       randomAccess: panel.randomAccess && selection.randomAccess,
+      variant,
       read: async (first, count) => ({
         count,
         panel: await panel.readRowBytes(first, count),
         selection: await selection.readRowBytes(first, count),
         answer: answer.slice(first, first + count),
         label: await labels(label, first, count, source.name),
+        variant,
       }),
       close: () => source.close(),
     };
@@ -114,6 +124,19 @@ async function answers(file: NpzFile): Promise<number[]> {
     throw new FormatError('"answer" holds more than the indices 0 to 7');
   }
   return indices;
+}
+
+/** What a set says of its candidates; sets of other programs say nothing. */
+async function variantOf(file: NpzFile): Promise<Variant | undefined> {
+  if (!file.has('variant')) return undefined;
+  const text = String((await file.read('variant', MAX_VARIANT)).data);
+  const variant = VARIANTS.find((name) => name === text);
+  if (!variant) {
+    throw new FormatError(
+      `"variant" is ${JSON.stringify(text)} instead of one of ${VARIANTS.join(', ')}`,
+    );
+  }
+  return variant;
 }
 
 async function labels(
@@ -163,6 +186,23 @@ export function problemToBatch(problem: Problem): SetBatch {
     answer: [problem.target],
     label: [problem.rules],
     parameters: [problemRuleParameters(problem)],
+    variant: problem.variant,
+  };
+}
+
+/** Problems of several batches as one. */
+export function joinBatches(batches: readonly SetBatch[]): SetBatch {
+  const variants = new Set(batches.map(({ variant }) => variant));
+  return {
+    count: batches.reduce((sum, { count }) => sum + count, 0),
+    panel: concatenate(batches.map(({ panel }) => panel)),
+    selection: concatenate(batches.map(({ selection }) => selection)),
+    answer: batches.flatMap(({ answer }) => answer),
+    label: batches.flatMap(({ label }) => label),
+    parameters: batches.every(({ parameters }) => parameters)
+      ? batches.flatMap(({ parameters = [] }) => parameters)
+      : undefined,
+    variant: variants.size === 1 ? batches[0].variant : undefined,
   };
 }
 
@@ -197,9 +237,15 @@ export const ruleArrays = (
     },
   ]);
 
+/** The array that says how the candidates of a set were made. */
+export const variantArray = (variant: Variant): NpyArray => ({
+  ...unicodeArray([variant]),
+  shape: [],
+});
+
 /** A whole set in memory, for the browser; Node writes large ones through `SetWriter`. */
 export function encodeSet(problems: SetBatch): Uint8Array {
-  const { count, panel, selection, answer, label, parameters } = problems;
+  const { count, panel, selection, answer, label, parameters, variant } = problems;
   return writeNpz([
     ['panel', { dtype: '|u1', shape: [count, MATRIX_PANELS, SMALL_SIZE, SMALL_SIZE], data: panel }],
     [
@@ -209,5 +255,6 @@ export function encodeSet(problems: SetBatch): Uint8Array {
     ['answer', { dtype: '<i8', shape: [count], data: BigInt64Array.from(answer, BigInt) }],
     ['label', unicodeArray(label.map(formatLabel))],
     ...(parameters ? ruleArrays(parameters) : []),
+    ...(variant ? [['variant', variantArray(variant)] as const] : []),
   ]);
 }

@@ -76,7 +76,8 @@ const TEXT_LINE = 19;
 const TEXT_COLUMNS = 76;
 const MOST_LINES = 200;
 
-function wrap(line: string): string[] {
+/** A text in lines that fit an item. */
+export function wrapText(line: string): string[] {
   const lines: string[] = [];
   let current = '';
   for (const word of line.split(/\s+/).filter((part) => part !== '')) {
@@ -166,7 +167,7 @@ export function layOutItem(problem: Problem, options: ItemOptions = {}): Item {
   const { title = '', rules = [], fillIn = false } = options;
   const size = options.sameScale ? IMAGE_SIZE : CANDIDATE_SIZE;
   const width = Math.max(INNER_WIDTH, 4 * (size + CANDIDATE_GAP) - CANDIDATE_GAP);
-  const lines = rules.flatMap(wrap);
+  const lines = rules.flatMap(wrapText);
   if (lines.length > MOST_LINES) {
     throw new ArgumentError(
       `an item has room for ${MOST_LINES} lines of text, not ${lines.length}`,

@@ -14,6 +14,7 @@ import { ArgumentError } from '../base/index.js';
 import type { NpyArray } from './npy.js';
 import { Random } from './random.js';
 import type { SetBatch } from './set.js';
+import { concatenate } from './zip-write.js';
 
 export const TASKS = ['choose', 'odd-one-out', 'analogy', 'two-sets', 'positions'] as const;
 export type Task = (typeof TASKS)[number];
@@ -26,6 +27,8 @@ export interface TaskOptions {
   /** positions: problems that share positions and offer each other's panels; 512 unless told. */
   readonly group?: number;
   readonly seed?: number;
+  /** The number of the batch's first problem, if it is a part of a larger set: one of `taskParts`. */
+  readonly first?: number;
 }
 
 export type TaskArrays = readonly (readonly [name: string, array: NpyArray])[];
@@ -34,113 +37,91 @@ const PANELS = 9;
 const CANDIDATES = 8;
 const GROUP = 512;
 
-/** Pictures of a batch by problem and number. */
-class Pictures {
-  readonly pixels: number;
-
-  constructor(readonly batch: SetBatch) {
-    this.pixels = batch.panel.length / (batch.count * PANELS);
-  }
-
-  panel(problem: number, index: number): Uint8Array {
-    const at = (problem * PANELS + index) * this.pixels;
-    return this.batch.panel.subarray(at, at + this.pixels);
-  }
-
-  candidate(problem: number, index: number): Uint8Array {
-    const at = (problem * CANDIDATES + index) * this.pixels;
-    return this.batch.selection.subarray(at, at + this.pixels);
-  }
-
-  /** An array of pictures, given one after the other. */
-  array(shape: readonly number[], pictures: readonly Uint8Array[]): NpyArray {
-    const side = Math.sqrt(this.pixels);
-    const data = new Uint8Array(pictures.length * this.pixels);
-    pictures.forEach((picture, i) => data.set(picture, i * this.pixels));
-    return { dtype: '|u1', shape: [...shape, side, side], data };
-  }
-}
-
-const indices = (shape: readonly number[], values: readonly number[]): NpyArray => ({
-  dtype: '<i8',
-  shape,
-  data: BigInt64Array.from(values, BigInt),
-});
-
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, i) => from + i);
 
-/** A problem's pictures for each problem of a batch, in a row. */
-const forEach = <T>(count: number, make: (problem: number) => readonly T[]): T[] =>
-  range(0, count).flatMap(make);
+/** What a task is made of: pictures and numbers, given problem by problem. */
+class Problems {
+  readonly #pixels: number;
 
-const candidatesOf = (pictures: Pictures, count: number): NpyArray =>
-  pictures.array(
-    [count, CANDIDATES],
-    forEach(count, (n) => range(0, CANDIDATES).map((i) => pictures.candidate(n, i))),
-  );
+  constructor(readonly batch: SetBatch) {
+    this.#pixels = batch.panel.length / (batch.count * PANELS);
+  }
 
-function choose(pictures: Pictures): TaskArrays {
-  const { count, answer } = pictures.batch;
+  #pictures(from: Uint8Array, each: number, problem: number, indices: number[]): Uint8Array[] {
+    return indices.map((index) => {
+      const at = (problem * each + index) * this.#pixels;
+      return from.subarray(at, at + this.#pixels);
+    });
+  }
+
+  panels(problem: number, indices: number[]): Uint8Array[] {
+    return this.#pictures(this.batch.panel, PANELS, problem, indices);
+  }
+
+  candidates(problem: number, indices: number[]): Uint8Array[] {
+    return this.#pictures(this.batch.selection, CANDIDATES, problem, indices);
+  }
+
+  #each<T>(of: (problem: number) => readonly T[]): T[] {
+    return range(0, this.batch.count).flatMap(of);
+  }
+
+  /** An array of pictures, of a shape for each problem. */
+  array(
+    name: string,
+    shape: readonly number[],
+    of: (problem: number) => readonly Uint8Array[],
+  ): TaskArrays[number] {
+    const side = Math.sqrt(this.#pixels);
+    const data = concatenate(this.#each(of));
+    return [name, { dtype: '|u1', shape: [this.batch.count, ...shape, side, side], data }];
+  }
+
+  /** An array of indices, one or as many as the shape says for each problem. */
+  numbers(
+    name: string,
+    shape: readonly number[],
+    of: (problem: number) => readonly number[],
+  ): TaskArrays[number] {
+    const data = BigInt64Array.from(this.#each(of), BigInt);
+    return [name, { dtype: '<i8', shape: [this.batch.count, ...shape], data }];
+  }
+
+  /** All panels, all candidates, and the right one, as in the set itself. */
+  get panel(): TaskArrays[number] {
+    return this.array('panel', [PANELS], (n) => this.panels(n, range(0, PANELS)));
+  }
+  get selection(): TaskArrays[number] {
+    return this.array('selection', [CANDIDATES], (n) => this.candidates(n, range(0, CANDIDATES)));
+  }
+  get answer(): TaskArrays[number] {
+    return this.numbers('answer', [], (n) => [this.batch.answer[n]]);
+  }
+}
+
+const choose = ({ panel, selection, answer }: Problems): TaskArrays => [panel, selection, answer];
+
+function oddOneOut(problems: Problems): TaskArrays {
+  const { answer } = problems.batch;
+  const wrong = (n: number) => problems.candidates(n, [answer[n] === 0 ? 1 : 0]);
   return [
-    [
-      'panel',
-      pictures.array(
-        [count, PANELS],
-        forEach(count, (n) => range(0, PANELS).map((i) => pictures.panel(n, i))),
-      ),
-    ],
-    ['selection', candidatesOf(pictures, count)],
-    ['answer', indices([count], answer)],
+    problems.array('panel', [PANELS], (n) => [...problems.panels(n, range(0, 8)), ...wrong(n)]),
+    problems.numbers('answer', [], () => [PANELS - 1]),
   ];
 }
 
-function oddOneOut(pictures: Pictures): TaskArrays {
-  const { count, answer } = pictures.batch;
-  const panels = forEach(count, (n) => [
-    ...range(0, CANDIDATES).map((i) => pictures.panel(n, i)),
-    pictures.candidate(n, answer[n] === 0 ? 1 : 0),
-  ]);
-  return [
-    ['panel', pictures.array([count, PANELS], panels)],
-    [
-      'answer',
-      indices(
-        [count],
-        answer.map(() => PANELS - 1),
-      ),
-    ],
-  ];
-}
+const analogy = (problems: Problems): TaskArrays => [
+  problems.array('panel', [5], (n) => problems.panels(n, range(3, 8))),
+  problems.selection,
+  problems.answer,
+];
 
-function analogy(pictures: Pictures): TaskArrays {
-  const { count, answer } = pictures.batch;
-  const panels = forEach(count, (n) => range(3, 8).map((i) => pictures.panel(n, i)));
-  return [
-    ['panel', pictures.array([count, 5], panels)],
-    ['selection', candidatesOf(pictures, count)],
-    ['answer', indices([count], answer)],
-  ];
-}
-
-function twoSets(pictures: Pictures): TaskArrays {
-  const { count } = pictures.batch;
-  const given = forEach(count, (n) =>
-    [...range(0, 5), ...range(3, 8)].map((i) => pictures.panel(n, i)),
-  );
-  const offered = forEach(count, (n) => [pictures.panel(n, 5), pictures.panel(n, 8)]);
-  return [
-    ['panel', pictures.array([count, 2, 5], given)],
-    ['selection', pictures.array([count, 2], offered)],
-    [
-      'answer',
-      indices(
-        [count, 2],
-        forEach(count, () => [0, 1]),
-      ),
-    ],
-  ];
-}
+const twoSets = (problems: Problems): TaskArrays => [
+  problems.array('panel', [2, 5], (n) => problems.panels(n, [...range(0, 5), ...range(3, 8)])),
+  problems.array('selection', [2], (n) => problems.panels(n, [5, 8])),
+  problems.numbers('answer', [2], () => [0, 1]),
+];
 
 /** First problems of groups; a last one that is too small joins the one before. */
 function groupsOf(count: number, size: number, least: number): [first: number, end: number][] {
@@ -154,9 +135,9 @@ function groupsOf(count: number, size: number, least: number): [first: number, e
   return groups;
 }
 
-function positions(pictures: Pictures, options: TaskOptions): TaskArrays {
-  const { count } = pictures.batch;
-  const { targets = 1, foreign = 7, group = GROUP, seed = 0 } = options;
+function positions(problems: Problems, options: TaskOptions): TaskArrays {
+  const { count } = problems.batch;
+  const { targets = 1, foreign = 7, group = GROUP, seed = 0, first: before = 0 } = options;
   if (!(Number.isInteger(targets) && targets >= 1 && targets < PANELS)) {
     throw new ArgumentError(`targets must be a whole number from 1 to 8, not ${targets}`);
   }
@@ -165,45 +146,51 @@ function positions(pictures: Pictures, options: TaskOptions): TaskArrays {
       `foreign must be from 1 to ${Math.min(count, group) - 1}: so many other problems there are`,
     );
   }
-  const missing: number[] = [];
-  const answers: number[] = [];
-  const offered: Uint8Array[] = [];
-  for (const [first, end] of groupsOf(count, group, foreign + 1)) {
-    const random = new Random(seed, first);
+  const drawn = groupsOf(count, group, foreign + 1).flatMap(([first, end]) => {
+    const random = new Random(seed, before + first);
     const places = random.subset(PANELS, targets).sort((a, b) => a - b);
-    for (let n = first; n < end; n++) {
+    return range(first, end).map((n) => {
       const others = random
         .subset(end - first - 1, foreign)
         .map((i) => (first + i < n ? first + i : first + i + 1));
       const answer = random.below(foreign + 1);
-      const problems = [...others.slice(0, answer), n, ...others.slice(answer)];
-      missing.push(...places);
-      answers.push(answer);
-      offered.push(...problems.flatMap((p) => places.map((place) => pictures.panel(p, place))));
-    }
-  }
-  const [[, panel]] = choose(pictures);
+      const offered = [...others.slice(0, answer), n, ...others.slice(answer)];
+      return { places, answer, offered };
+    });
+  });
   return [
-    ['panel', panel],
-    ['missing', indices([count, targets], missing)],
-    ['selection', pictures.array([count, foreign + 1, targets], offered)],
-    ['answer', indices([count], answers)],
+    problems.panel,
+    problems.numbers('missing', [targets], (n) => drawn[n].places),
+    problems.array('selection', [foreign + 1, targets], (n) =>
+      drawn[n].offered.flatMap((problem) => problems.panels(problem, drawn[n].places)),
+    ),
+    problems.numbers('answer', [], (n) => [drawn[n].answer]),
   ];
 }
 
+const AT_ONCE = 64;
+
+/** Problems of a set whose arrays can be made without the others, so that no more are in memory at a time. */
+export const taskParts = (
+  count: number,
+  task: Task,
+  { foreign = 7, group = GROUP }: TaskOptions = {},
+): [first: number, end: number][] =>
+  task === 'positions' ? groupsOf(count, group, foreign + 1) : groupsOf(count, AT_ONCE, 0);
+
 /** The arrays of a task, from problems of any set with pictures of any size. */
 export function taskArrays(batch: SetBatch, task: Task, options: TaskOptions = {}): TaskArrays {
-  const pictures = new Pictures(batch);
+  const problems = new Problems(batch);
   switch (task) {
     case 'choose':
-      return choose(pictures);
+      return choose(problems);
     case 'odd-one-out':
-      return oddOneOut(pictures);
+      return oddOneOut(problems);
     case 'analogy':
-      return analogy(pictures);
+      return analogy(problems);
     case 'two-sets':
-      return twoSets(pictures);
+      return twoSets(problems);
     case 'positions':
-      return positions(pictures, options);
+      return positions(problems, options);
   }
 }

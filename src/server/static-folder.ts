@@ -1,7 +1,7 @@
 /**
  * Serves the files of one folder and nothing outside it, through links neither. Files are sent as they
- * come from the disk, or as a compressed copy that lies beside them; a file that has not changed since
- * a browser's last visit is not sent again.
+ * come from the disk, or compressed: as a copy that lies beside them, or one made when first asked for. A
+ * file that has not changed since a browser's last visit is not sent again.
  */
 import { constants } from 'node:fs';
 import { realpath, type FileHandle } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { FormatError } from '../matrix/index.js';
 import { openRegularFile } from '../base/node.js';
+import { CompressedBodies, isCompressible, type Encoding } from './compression.js';
 import { HttpFault } from './faults.js';
 import { mediaTypeOf } from './media-types.js';
 
@@ -27,7 +28,9 @@ interface FoundFile {
   readonly handle: FileHandle;
   readonly size: number;
   readonly tag: string;
-  readonly encoding: string | null;
+  readonly encoding: Encoding | null;
+  /** Whether it is yet to be compressed; its size is that of the file. */
+  readonly isPlain: boolean;
 }
 
 /** Errors that mean no more than that there is no such file. */
@@ -54,7 +57,12 @@ function isUnchanged(request: IncomingMessage, tag: string): boolean {
   return known.split(',').some((each) => ['*', tag].includes(each.trim().replace(/^W\//, '')));
 }
 
+/** The tag of a file in an encoding, which are other bytes. */
+const tagFor = (plain: string, encoding: Encoding): string => plain.replace(/"$/, `-${encoding}"`);
+
 export class StaticFolder {
+  readonly #compressed = new CompressedBodies();
+
   constructor(
     readonly folder: string,
     /** Folders of it whose files are named by a hash. */
@@ -80,7 +88,7 @@ export class StaticFolder {
     return true;
   }
 
-  /** The compressed copy a browser takes, else the file itself. */
+  /** The compressed copy a browser takes, else the file itself, to be compressed if it pays. */
   async #find(request: IncomingMessage, segments: readonly string[]): Promise<FoundFile | null> {
     const wanted = ENCODINGS.filter(({ name }) => accepts(request, name));
     for (const { name, ending } of wanted) {
@@ -88,10 +96,14 @@ export class StaticFolder {
       const found = await this.#open(copy, name);
       if (found !== null) return found;
     }
-    return this.#open(segments, null);
+    const plain = await this.#open(segments, null);
+    const [first] = wanted;
+    if (plain === null || wanted.length === 0) return plain;
+    if (!isCompressible(segments[segments.length - 1], plain.size)) return plain;
+    return { ...plain, encoding: first.name, tag: tagFor(plain.tag, first.name), isPlain: true };
   }
 
-  async #open(segments: readonly string[], encoding: string | null): Promise<FoundFile | null> {
+  async #open(segments: readonly string[], encoding: Encoding | null): Promise<FoundFile | null> {
     let handle: FileHandle | null = null;
     try {
       const root = await realpath(this.folder);
@@ -100,8 +112,9 @@ export class StaticFolder {
       handle = await openRegularFile(file, constants.O_NOFOLLOW);
       const status = await handle.stat();
       const changed = Math.round(status.mtimeMs).toString(36);
-      const tag = `"${status.size.toString(36)}-${changed}${encoding === null ? '' : `-${encoding}`}"`;
-      return { handle, size: status.size, tag, encoding };
+      const plain = `"${status.size.toString(36)}-${changed}"`;
+      const tag = encoding === null ? plain : tagFor(plain, encoding);
+      return { handle, size: status.size, tag, encoding, isPlain: false };
     } catch (error) {
       await handle?.close();
       if (isAbsent(error)) return null;
@@ -113,7 +126,7 @@ export class StaticFolder {
     request: IncomingMessage,
     response: ServerResponse,
     segments: readonly string[],
-    { handle, size, tag, encoding }: FoundFile,
+    { handle, size, tag, encoding, isPlain }: FoundFile,
   ): Promise<void> {
     const name = segments[segments.length - 1];
     const isHashed = this.hashedFolders.includes(segments[0]) && HASHED.test(name);
@@ -125,8 +138,15 @@ export class StaticFolder {
       return;
     }
     response.setHeader('content-type', mediaTypeOf(name));
-    response.setHeader('content-length', size);
     if (encoding !== null) response.setHeader('content-encoding', encoding);
+    if (encoding !== null && isPlain) {
+      const key = `${segments.join('/')} ${tag}`;
+      const body = await this.#compressed.get(key, encoding, () => handle.readFile());
+      response.setHeader('content-length', body.length);
+      response.writeHead(200).end(request.method === 'HEAD' ? undefined : body);
+      return;
+    }
+    response.setHeader('content-length', size);
     response.writeHead(200);
     if (request.method === 'HEAD' || size === 0) {
       response.end();

@@ -11,6 +11,7 @@ import { SolverCore } from './solver.js';
 import { bundleUrl, pageCache, urlSource, webBackend, type LoadOptions } from './web.js';
 
 export * from './exports.js';
+export { keepBundle } from './web.js';
 export { browserPicture, readProblem } from './web-problem.js';
 
 export class Solver extends SolverCore {

@@ -8,6 +8,7 @@ import { ortBackend, type Backend } from './backend.js';
 import {
   BUNDLE_SYSTEMS,
   MANIFEST_FILE,
+  openBundle,
   type BundleFile,
   type BundleProgress,
   type BundleSource,
@@ -179,6 +180,16 @@ export function bundleUrl(location: string, zoo = 'zoo/'): URL {
   } catch {
     throw new ArgumentError(`${location}: expected the name or the address of a bundle`);
   }
+}
+
+/** Reads and verifies a bundle so that it is kept for the next time, without loading it. */
+export async function keepBundle(
+  location: string,
+  { zoo, signal, onProgress }: Pick<LoadOptions, 'zoo' | 'signal' | 'onProgress'> = {},
+): Promise<void> {
+  const cache = await pageCache();
+  if (cache === null) throw new BundleError('this browser keeps no files for pages here');
+  await openBundle(urlSource(bundleUrl(location, zoo), cache, signal), signal, onProgress);
 }
 
 /** ONNX Runtime for browsers. */

@@ -1,9 +1,11 @@
 /** The frame of the page: name, tabs, the matrix to look at, the model's state, and the view. */
 import { useEffect } from 'preact/hooks';
 import { ConfigurationBar } from './parts/configuration-bar.js';
+import { KeepOffline } from './parts/keep-offline.js';
 import { Masthead } from './parts/masthead.js';
 import { MisfitNotice } from './parts/misfit-notice.js';
 import { ModelNotice } from './parts/model-notice.js';
+import { PrintItem } from './parts/print-item.js';
 import { TabBar } from './parts/tab-bar.js';
 import { Footer } from './parts/footer.js';
 import { matrix, settings, tab } from './state/store.js';
@@ -14,6 +16,7 @@ import { EraseView } from './views/erase/erase-view.js';
 import { MakeView } from './views/make/make-view.js';
 import { PlayView } from './views/play/play-view.js';
 import { RulesView } from './views/rules/rules-view.js';
+import { TestView } from './views/test/test-view.js';
 import { TrainView } from './views/train/train-view.js';
 import { WhyView } from './views/why/why-view.js';
 
@@ -23,6 +26,7 @@ const TITLES: Readonly<Record<Tab, string>> = {
   why: 'Why',
   rules: 'Rule map',
   make: 'Make',
+  test: 'Test',
   train: 'Train',
 };
 
@@ -38,6 +42,8 @@ function View({ name }: { readonly name: Tab }) {
       return <RulesView />;
     case 'make':
       return <MakeView />;
+    case 'test':
+      return <TestView />;
     case 'train':
       return <TrainView />;
   }
@@ -45,6 +51,7 @@ function View({ name }: { readonly name: Tab }) {
 
 export function App() {
   const name = tab.value;
+  const isAboutMatrix = name !== 'train' && name !== 'test';
   useEffect(() => {
     document.title = `${TITLES[name]} · CRAB Studio`;
   }, [name]);
@@ -63,12 +70,14 @@ export function App() {
         aria-busy={matrix.value.pending}
       >
         <Tour />
-        {name !== 'train' && settings.value.tour === 0 && <ConfigurationBar />}
-        {name !== 'train' && <ModelNotice />}
-        {name !== 'train' && <MisfitNotice />}
+        {isAboutMatrix && settings.value.tour === 0 && <ConfigurationBar />}
+        {isAboutMatrix && <ModelNotice />}
+        {isAboutMatrix && <MisfitNotice />}
         <View name={name} />
+        {isAboutMatrix && <PrintItem />}
       </main>
       <Footer />
+      <KeepOffline />
     </>
   );
 }

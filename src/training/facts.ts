@@ -36,6 +36,7 @@ export function trainingFacts(config: RunConfig, step: number, seconds: number):
     ...dataFacts(config),
     // The weights are those that did best at one of these moments.
     validateEvery: validation.every,
+    ...(validation.patience === undefined ? {} : { patience: validation.patience }),
     ...config.software,
   };
 }

@@ -242,9 +242,11 @@ export class TrainingLoop {
     });
   }
 
+  /** Of a time budget, while the number of steps is not known; null if measuring has used it up. */
   #timeLeft(): number | null {
     const { budget } = this.#config;
-    return budget.kind === 'time' ? Math.max(0, budget.seconds - this.#seconds()) : null;
+    const left = budget.kind === 'time' ? budget.seconds - this.#seconds() : 0;
+    return left > 0 ? left : null;
   }
 
   #seconds(): number {

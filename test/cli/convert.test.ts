@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { contactSheet, encodePng, ravenFileName, sampleProblem } from '../../src/matrix/index.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crab } from './run-crab.js';
+import { words } from './words.js';
 
 const folder = scratchFolder();
 const at = (name: string): string => path.join(folder, name);
@@ -30,15 +31,9 @@ describe('crab convert', () => {
   });
 
   test('a root with several configurations becomes several sets', async () => {
-    const { code, stdout } = await crab([
-      'convert',
-      at('raven'),
-      '--format',
-      'npz',
-      '--out',
-      at('sets'),
-      '--json',
-    ]);
+    const { code, stdout } = await crab(
+      words`convert ${at('raven')} --format npz --out ${at('sets')} --json`,
+    );
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ problems: 40 });
     expect(readdirSync(at('sets')).sort()).toEqual([
@@ -76,14 +71,7 @@ describe('crab convert', () => {
   });
 
   test('sheets without answers are those that generate makes', async () => {
-    const args = [
-      'convert',
-      at('raven/center_single'),
-      '--format',
-      'png',
-      '--no-answers',
-      '--quiet',
-    ];
+    const args = words`convert ${at('raven/center_single')} --format png --no-answers --quiet`;
     expect((await crab([...args, '--out', at('silent')])).stderr).toBe('');
     const index = 3;
     const problem = sampleProblem({ configuration: 'center', variant: 'raven', seed: 9, index });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../scratch-folder.js';
 import { crab } from './run-crab.js';
+import { words } from './words.js';
 
 const run = promisify(execFile);
 const MAIN = path.resolve(import.meta.dirname, '../../src/cli/main.ts');
@@ -14,17 +15,7 @@ const fromSource = (...args: string[]) => run(process.execPath, ['--import', 'ts
 test('worker threads make what those of the built one make', async () => {
   const folder = scratchFolder();
   const [written, built] = ['written.npz', 'built.npz'].map((name) => path.join(folder, name));
-  const wanted = [
-    'generate',
-    '--config',
-    'center',
-    '--count',
-    '6',
-    '--format',
-    'npz',
-    '--workers',
-    '2',
-  ];
+  const wanted = words`generate --config center --count 6 --format npz --workers 2`;
   await fromSource(...wanted, '--out', written);
   expect((await crab([...wanted, '--out', built])).code).toBe(0);
   expect((await readFile(written)).equals(await readFile(built))).toBe(true);

@@ -17,6 +17,7 @@ import { contactSheet, encodePng, readNpz, sampleProblem } from '../../src/matri
 import { openProblems, openSet } from '../../src/matrix/node.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crab } from './run-crab.js';
+import { words } from './words.js';
 
 const folder = scratchFolder();
 let used = 0;
@@ -135,16 +136,7 @@ describe('crab generate', () => {
     expect(hashOf(path.join(all, 'RAVEN_8_test.npz'))).toBe(
       hashOf(path.join(tests, 'RAVEN_8_test.npz')),
     );
-    const alone = await generate(
-      '--config',
-      'center',
-      '--count',
-      '1',
-      '--split',
-      'test',
-      '--out',
-      fresh(),
-    );
+    const alone = await generate(...words`--config center --count 1 --split test --out ${fresh()}`);
     expect([alone.code, alone.stderr]).toEqual([
       2,
       expect.stringMatching(/--split goes with --regime/),

@@ -11,6 +11,7 @@ import {
 } from '../../src/cli/paths.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { failureOf } from './crab-in-process.js';
+import { words } from './words.js';
 
 const folder = scratchFolder();
 const at = (...names: string[]): string => path.join(folder, ...names);
@@ -38,11 +39,7 @@ describe('outputs', () => {
     rmSync(page);
     writeFileSync(at('mine.md'), '# Mine');
     const { message, code } = await failureOf(
-      'evaluate',
-      '--model',
-      'x',
-      '--report',
-      at('mine.md'),
+      ...words`evaluate --model x --report ${at('mine.md')}`,
     );
     expect(code).toBe(2);
     expect(message).toMatch(/^--report .*mine\.md: this file exists/);

@@ -5,23 +5,14 @@ import { problemToBatch, renderProblem, sampleProblem } from '../../src/matrix/i
 import { pythonHas, runPython } from '../matrix/file-helpers.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crab } from './run-crab.js';
+import { words } from './words.js';
 
 const examples = fileURLToPath(new URL('../../examples/python', import.meta.url));
 const root = scratchFolder();
 const request = { configuration: 'center', variant: 'i-raven', seed: 6 } as const;
 const problemAt = (index: number) => sampleProblem({ ...request, index });
 const generate = (...args: string[]) =>
-  crab([
-    'generate',
-    '--quiet',
-    '--config',
-    'center',
-    '--variant',
-    'i-raven',
-    '--seed',
-    '6',
-    ...args,
-  ]);
+  crab([...words`generate --quiet --config center --variant i-raven --seed 6`, ...args]);
 
 /** Prints the length of a data set, and of one problem its shapes, sums and answer. */
 const program = (create: string): string => `

@@ -85,10 +85,10 @@ test('a resumed run counts all of its steps, and its rate those of this process'
   expect(lineAt(display, 10, 55, 60)).toMatch(/^55\/60 steps, 2\.5\/s, 2 s left/);
 });
 
-test('the rate does not jump when the length of the run becomes known', () => {
+test('no time left is told, and the rate does not jump, until the length of the run is known', () => {
   const display = new Display(false);
   display.start?.({ ...START, totalSteps: null });
-  expect(lineAt(display, 10, 25, null)).toMatch(/^25\/\? steps, 2\.5\/s, \? left/);
+  expect(lineAt(display, 10, 25, null)).toMatch(/^25\/\? steps, 2\.5\/s \|/);
   expect(lineAt(display, 10, 50, 100)).toMatch(/^50\/100 steps, 2\.5\/s, 20 s left/);
 });
 
@@ -100,7 +100,11 @@ test('the bar of a terminal says the same', () => {
     display.start?.({ ...START, step: 30, totalSteps: 60 });
     lineAt(display, 10, 55, 60);
     display.stop();
-    expect(said).toMatch(/91% \| 55\/60 steps \| 2\.5\/s \| 2 s left/);
+    expect(said).toMatch(/91% \| 55\/60 steps \| 2\.5\/s \| 2 s left \|/);
+    display.start?.({ ...START, totalSteps: null });
+    lineAt(display, 10, 25, null);
+    display.stop();
+    expect(said).toMatch(/0% \| 25\/\? steps \| 2\.5\/s \|/);
   } finally {
     process.stderr.isTTY = isTTY;
   }

@@ -40,13 +40,13 @@ test('the network learns what features tell, and nothing from noise; a seed repe
     tests.length;
   const lessons = problems(true, 400);
   const tests = problems(true, 200);
-  const learned = BlindNetwork.train(lessons, { seed: 2 });
+  const learned = BlindNetwork.train(lessons, 2);
   expect(accuracy(learned, tests)).toBeGreaterThan(0.95);
-  const again = BlindNetwork.train(lessons, { seed: 2 });
+  const again = BlindNetwork.train(lessons, 2);
   expect(tests.map(({ features }) => again.choose(features))).toEqual(
     tests.map(({ features }) => learned.choose(features)),
   );
-  const blind = BlindNetwork.train(problems(false, 400), { seed: 2 });
+  const blind = BlindNetwork.train(problems(false, 400), 2);
   expect(accuracy(blind, problems(false, 800))).toBeLessThan(0.2);
 });
 

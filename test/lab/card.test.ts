@@ -231,6 +231,24 @@ describe('a card without measurements', () => {
   });
 });
 
+test('a card of a system without rules tells no concepts, and has its own row of the paper', () => {
+  const card = renderModelCard(
+    {
+      ...manifestOf('center'),
+      system: 'transformer',
+      sizes: { concepts: 1, conceptSize: 256, ruleSize: 0 },
+      conceptNames: [null],
+    },
+    null,
+  );
+  expect(card).toContain('A Transformer model of');
+  expect(card).toContain('one vector of 256 values and tells no concepts and no rules');
+  expect(card).not.toContain('## Concepts and rules');
+  expect(card).not.toMatch(/oncept 1|agreement of rules/);
+  expect(card).toContain('crab train --system transformer --config');
+  expect(card).toMatch(/\| RAVEN \|.*\| 98\.4 \|/);
+});
+
 describe('weaknesses', () => {
   test('are the lowest figure, those below the paper, and a distance worse than L2', () => {
     const told = weaknessesOf(renderModelCard(manifestOf(), null));

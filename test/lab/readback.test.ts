@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { leastLook } from '../../src/matrix/look-templates.js';
 import {
   panelError,
+  meanPanel,
   pixelErrors,
   readback,
   ReadbackJudge,
@@ -228,5 +229,20 @@ describe('errors in pixels', () => {
     expect(found.reconstruction?.meanSquared.value).toBeCloseTo(0.01, 6);
     expect(found.prediction.meanSquared.value).toBeCloseTo(0.04, 6);
     expect(found.predictionAnywhere?.meanAbsolute.value).toBeCloseTo(0.2, 6);
+    expect(found.meanPanel?.meanSquared.value).toBeGreaterThan(0.01);
+  });
+
+  test('of the mean panel are the least that any fixed picture has', () => {
+    // Two matrices of nine panels of four pixels: black with one white panel, and white.
+    const matrices = [0, 255].map((paper) => new Uint8Array(36).fill(paper));
+    matrices[0].fill(255, 0, 4);
+    const mean = meanPanel(matrices);
+    expect([...mean]).toEqual(Array.from({ length: 4 }, () => Math.fround(10 / 18)));
+    const errorOf = (drawn: Float32Array): number =>
+      matrices
+        .flatMap((matrix) => Array.from({ length: 9 }, (_, i) => matrix.subarray(4 * i, 4 * i + 4)))
+        .reduce((sum, panel) => sum + panelError(drawn, panel).squared / 18, 0);
+    expect(errorOf(mean)).toBeCloseTo((10 / 18) * (8 / 18), 6);
+    expect(errorOf(new Float32Array(4).fill(0.5))).toBeGreaterThan(errorOf(mean));
   });
 });

@@ -1,21 +1,29 @@
 /** Results in documents: what stands there is what was measured. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import {
+  describeSystems,
   measuredOf,
   readMeasured,
+  readMeasurements,
   renderResults,
   RESULT_SECTIONS,
+  systemFigureFiles,
+  trainingName,
   updateResults,
   writeMeasured,
+  writeSystemFigures,
   type AriTable,
   type Measured,
+  type MeasuredTraining,
   type ModelEvaluation,
 } from '../../src/lab/index.js';
 import { CONFIGURATIONS, type Configuration, type Variant } from '../../src/matrix/index.js';
+import { crabInProcess as crab } from '../cli/crab-in-process.js';
 import { scratchFolder } from '../scratch-folder.js';
+import { readTraining } from './made-trainings.js';
 import { exampleEvaluation } from './report/example-model.js';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
@@ -68,22 +76,41 @@ function evaluationOf(configuration: Configuration, value: number, noisy = false
 }
 
 const all = CONFIGURATIONS.map((configuration) => measuredOf(evaluationOf(configuration, 0.9)));
+const measured = { models: all, trainings: [] };
 const marked = (name: string): string => `<!-- measured:${name} -->\nold\n<!-- /measured -->`;
-const rendered = (name: string, models = all): string =>
-  renderResults(marked(name), models).split('\n').slice(1, -1).join('\n');
+const trainings = [
+  ...CONFIGURATIONS.flatMap((configuration, i) => [
+    readTraining({ system: 'scl', preset: 'paper', configuration, raven: 0.9, iRaven: 0.8 }),
+    readTraining({
+      system: 'anp',
+      preset: 'paper',
+      configuration,
+      raven: 0.5,
+      steps: 100 * (i + 1),
+    }),
+  ]),
+  readTraining({ system: 'cnn', preset: 'paper', configuration: 'center', raven: 0.2 }),
+  readTraining({ system: 'scl', preset: 'endless', configuration: 'center', problems: null }),
+  readTraining({
+    ...{ system: 'scl', preset: 'paper', configuration: 'center', tag: 'context-blind' },
+    ...{ raven: 0.13, iRaven: 0.12 },
+  }),
+];
+const rendered = (name: string, models = all, trained: readonly MeasuredTraining[] = trainings) =>
+  renderResults(marked(name), { models, trainings: trained }).split('\n').slice(1, -1).join('\n');
 
 describe('sections', () => {
   test('keep the prose around them', () => {
     const document = `# Title\nprose ${marked('errors')} more\n${marked('concepts')}\nend\n`;
-    const out = renderResults(document, all);
+    const out = renderResults(document, measured);
     expect(out).toMatch(/^# Title\nprose <!-- measured:errors -->\n\| mean squared error/);
     expect(out).toMatch(/<!-- \/measured --> more\n<!-- measured:concepts -->\n/);
     expect(out).toMatch(/<!-- \/measured -->\nend\n$/);
     expect(out).not.toContain('old');
-    expect(renderResults(out, all)).toBe(out);
+    expect(renderResults(out, measured)).toBe(out);
   });
 
-  test.each(RESULT_SECTIONS.filter((name) => name !== 'command'))(
+  test.each(RESULT_SECTIONS.filter((name) => !/^command$|^systems-(figure|given)/.test(name)))(
     '%s is a table as wide as its head',
     (name) => {
       const lines = rendered(name).split('\n');
@@ -162,16 +189,119 @@ describe('sections', () => {
     expect(rendered('selection', [...all, other])).toContain('| ours paper, plain L2 |');
   });
 
+  test('of systems have the paper beside ours, and a dash for what was not trained', () => {
+    const cells = (row: string): string[] => row.split(' | ').slice(1);
+    const rowOf = (name: string, start: string): string[] =>
+      cells(
+        rendered(name)
+          .split('\n')
+          .find((line) => line.startsWith(`| ${start} |`)) ?? '',
+      );
+    expect(rowOf('systems', 'SCL')).toEqual([
+      ...['95.1 / 85.7', '90.0 / 80.0', '-5.1 / -5.7', '–', '0.14', '20,000', '2.0 |'],
+    ]);
+    // A system with concepts is compared by plain L2.
+    expect(rowOf('systems', 'ANP').slice(0, 3)).toEqual([
+      ...['10.9 / 27.5', '40.0 / 15.0', '+29.1 / -12.5'],
+    ]);
+    expect(rowOf('systems', 'ANP')[5]).toBe('100 to 700');
+    expect(rowOf('systems', 'LEN')).toEqual([
+      '72.4 / 15.0',
+      ...Array.from({ length: 5 }, () => '–'),
+      '– |',
+    ]);
+    // An average needs all seven.
+    expect(rowOf('systems', 'CNN')[1]).toBe('–');
+    const table = rendered('systems-configurations').split('\n');
+    const rows = table.filter((line) => /^\| (SCL|CNN|ANP) /.test(line));
+    expect(rows.map((row) => row.split(' | ').slice(0, 4).join(' | '))).toEqual([
+      '| ANP | the paper | 10.9 / 27.5 | 9.8 / 47.4',
+      '| ANP | `paper`, plain L2 | 40.0 / 15.0 | 40.0 / 15.0',
+      '| ANP | `paper`, own distance | 50.0 / 25.0 | 50.0 / 25.0',
+      '| CNN | the paper (D) | 16.1 / 12.9 | 15.6 / 12.8',
+      '| CNN | `paper` | – | 20.0 / 25.0',
+      '| SCL | the paper (D) | 95.1 / 85.7 | 99.9 / 99.9',
+      '| SCL | `paper` | 90.0 / 80.0 | 90.0 / 80.0',
+      '| SCL | `endless` | – | 50.0 / 25.0',
+    ]);
+    expect(rendered('systems-blind')).toContain('| SCL | Center | 90.0 / 80.0 | 13.0 / 12.0 |');
+    expect(rendered('systems-learned')).toContain('| ANP | `paper` | 7 | 0.040 | 0.400 | 70.7 |');
+    expect(rendered('systems-readback')).toContain(
+      '| ANP | `paper` | 7 | 50.0 | – | 25.0 | – | 10.0 | 90.0 |',
+    );
+    expect(rendered('systems-training')).toContain(
+      '| SCL | `paper`, context-blind | 1 | 6,000 | 20,000 | 15,000 | 2.0 | 5 | NVIDIA H200 |',
+    );
+    expect(rendered('systems-training')).toContain('| SCL | `endless` | 1 | endless |');
+    expect(rendered('systems-training', all, [])).toBe('Not trained yet.');
+    expect(rendered('systems', all, [])).not.toMatch(/\b0\.0\b/);
+  });
+
+  test("of systems take CRAB's released preset with targets of its own as published", () => {
+    const told = { system: 'crab', preset: 'released', configuration: 'center' } as const;
+    const own = readTraining({ ...told, tag: 'own-targets', raven: 0.7 });
+    const table = (trained: readonly MeasuredTraining[]): string =>
+      rendered('systems-configurations', all, trained);
+    expect(table([own])).toContain(
+      '| CRAB | `released`, own-targets, plain L2 | – | 60.0 / 15.0 |',
+    );
+    const shared = readTraining({ ...told, raven: 0.6 });
+    expect(table([own, shared])).toContain('| CRAB | `released`, plain L2 | – | 50.0 / 15.0 |');
+  });
+
+  test('of systems set joint trainings beside what repositories print', () => {
+    const joint = (variant: 'raven' | 'i-raven', tag: string | null) => {
+      const made = readTraining({
+        system: 'copinet',
+        preset: 'joint',
+        configuration: 'center',
+        tag,
+      });
+      const [set] = made.evaluation.selection ?? [];
+      const selection = CONFIGURATIONS.map((configuration, i) => {
+        const value = (variant === 'raven' ? 0.8 : 0.4) + i / 100;
+        return { ...set, variant, configuration, sa: { value, low: value, high: value } };
+      });
+      return { ...made, evaluation: { ...made.evaluation, selection } };
+    };
+    const table = rendered('systems-joint', all, [
+      joint('raven', null),
+      joint('i-raven', 'i-raven'),
+    ]);
+    expect(table).toContain('| CoPINet | RAVEN | 91.4 | 83.0 / – | 80.0 / – | 81.0 / – |');
+    expect(table).toContain('| CoPINet | I-RAVEN | 46.1 | – / 43.0 | – / 40.0 | – / 41.0 |');
+    expect(table).toContain('| SRAN | I-RAVEN | 60.8 | – |');
+    expect(table).not.toContain('| SRAN | RAVEN |');
+    expect(table).not.toContain('DRT');
+  });
+
+  test('of systems on given data take those alone', () => {
+    const made = readTraining({
+      system: 'scl',
+      preset: 'paper',
+      configuration: 'center',
+      tag: 'sets',
+    });
+    const selection = made.evaluation.selection?.map(({ seed: _, ...set }) => set);
+    const given = { ...made, evaluation: { ...made.evaluation, selection } };
+    expect(rendered('systems-given', all, [...trainings, given])).toContain(
+      '| SCL | `paper` | – | 50.0 / 25.0 |',
+    );
+    expect(rendered('systems-given')).toBe('Not trained yet.');
+  });
+
   test('say that nothing was measured', () => {
     expect(rendered('gsa', [])).toBe('Not measured yet.');
   });
 
   test('must be known and closed', () => {
-    expect(() => renderResults(marked('beauty'), all)).toThrow(/measured:beauty.*expected one of/);
-    expect(() => renderResults('<!-- measured:gsa -->', all)).toThrow(/gsa --> is not closed/);
-    expect(() => renderResults('<!-- /measured -->', all)).toThrow(/closes nothing/);
+    expect(() => renderResults(marked('beauty'), measured)).toThrow(
+      /measured:beauty.*expected one of/,
+    );
+    expect(() => renderResults('<!-- measured:gsa -->', measured)).toThrow(/gsa --> is not closed/);
+    expect(() => renderResults('<!-- /measured -->', measured)).toThrow(/closes nothing/);
     expect(() =>
-      renderResults('<!-- measured:gsa --><!-- measured:ari --><!-- /measured -->', all),
+      renderResults('<!-- measured:gsa --><!-- measured:ari --><!-- /measured -->', measured),
     ).toThrow(/gsa --> is not closed/);
   });
 });
@@ -192,9 +322,9 @@ describe('measured files', () => {
     const [model] = await readMeasured(folder);
     expect(model).toMatchObject({ name: 'up-down', system: 'crab', selection: [{}, {}, {}] });
     writeFileSync(path.join(docs, 'results.md'), marked('errors'));
-    expect(await updateResults(docs)).toBe(true);
+    expect(await updateResults(docs)).toEqual({ changed: true, figures: [], trainings: 0 });
     expect(readFileSync(path.join(docs, 'results.md'), 'utf8')).toContain('| U-D | 0.0025 |');
-    expect(await updateResults(docs)).toBe(false);
+    expect(await updateResults(docs)).toMatchObject({ changed: false });
   });
 
   test('must be what they say', async () => {
@@ -207,8 +337,71 @@ describe('measured files', () => {
   });
 });
 
+describe('figures of systems', () => {
+  test('are drawn of what there is, for light and dark pages', () => {
+    const names = (trained: readonly MeasuredTraining[]): string[] => [
+      ...systemFigureFiles(trained).keys(),
+    ];
+    expect(names([])).toEqual([]);
+    expect(names(trainings)).toEqual(
+      ['raven-against-i-raven', 'learning', 'learning-endless', 'gsa'].flatMap((name) =>
+        ['light', 'dark'].map((theme) => `images/systems/${name}-${theme}.svg`),
+      ),
+    );
+    const [light, dark] = systemFigureFiles(trainings).values();
+    expect(light).toMatch(/^<svg [^>]*aria-label="Accuracy on RAVEN against I-RAVEN: ANP, SCL"/);
+    expect(light).toContain('>Center<');
+    expect(light).not.toMatch(/NaN|undefined|var\(/);
+    expect(dark).not.toBe(light);
+    const shown = rendered('systems-figure-gsa');
+    expect(shown).toContain('<img src="images/systems/gsa-light.svg" alt="Global selection');
+    expect(rendered('systems-figure-gsa-endless')).toBe('Not trained yet.');
+  });
+
+  test('go when their trainings go', async () => {
+    const docs = scratchFolder();
+    await writeSystemFigures(docs, trainings);
+    const folder = path.join(docs, 'images', 'systems');
+    expect(readdirSync(folder)).toHaveLength(8);
+    await writeSystemFigures(docs, trainings.slice(0, 1));
+    expect(readdirSync(folder)).toEqual(['learning-dark.svg', 'learning-light.svg']);
+  });
+
+  test('crab report --systems writes them and the tables', async () => {
+    const docs = scratchFolder();
+    const folder = path.join(docs, 'measured', 'systems');
+    mkdirSync(folder, { recursive: true });
+    const report = (...args: string[]): Promise<string> =>
+      crab('report', '--systems', '--docs', docs, ...args);
+    await expect(report()).rejects.toThrow(/--docs .*results\.md: no such file/);
+    writeFileSync(path.join(docs, 'results.md'), marked('systems'));
+    const [told] = trainings;
+    writeFileSync(path.join(folder, `${trainingName(told)}.json`), JSON.stringify(told));
+    expect(JSON.parse(await report('--json'))).toMatchObject({ trainings: 1, changed: true });
+    expect(readFileSync(path.join(docs, 'results.md'), 'utf8')).toContain('| SCL | 95.1 / 85.7 |');
+    expect(await report()).toContain('results.md is up to date\nimages/systems/learning-light.svg');
+    await expect(report('--count', '5')).rejects.toThrow('--systems measures nothing');
+    await expect(crab('report', '--systems')).rejects.toThrow('--systems needs --docs');
+    const systems = await describeSystems(docs);
+    expect(systems.find(({ name }) => name === 'scl')?.measured).toEqual([
+      { preset: 'paper', configurations: 1, sa: { raven: 0.9, 'i-raven': 0.8 } },
+    ]);
+    writeFileSync(path.join(folder, 'scl-paper-up-down.json'), '{}');
+    await expect(report()).rejects.toThrow(/scl-paper-up-down\.json: format: expected/);
+  });
+});
+
+test('docs has exactly the figures of its trainings', async () => {
+  const { trainings: trained } = await readMeasurements(DOCS);
+  const folder = path.join(DOCS, 'images', 'systems');
+  const found = existsSync(folder) ? readdirSync(folder) : [];
+  const expected = [...systemFigureFiles(trained).keys()].map((file) => path.basename(file));
+  expect(found.sort()).toEqual(expected.sort());
+});
+
 test('docs/results.md is what the command writes', async () => {
   const document = readFileSync(path.join(DOCS, 'results.md'), 'utf8');
   expect(document).toContain('<!-- measured:selection -->');
-  expect(renderResults(document, await readMeasured(path.join(DOCS, 'measured')))).toBe(document);
+  expect(document).toContain('<!-- measured:systems -->');
+  expect(renderResults(document, await readMeasurements(DOCS))).toBe(document);
 });

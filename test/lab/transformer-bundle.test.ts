@@ -1,7 +1,7 @@
 /** A bundle of another system than CRAB: a small Transformer, trained, exported and asked in Node. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   evaluateModel,
   exportRun,
@@ -22,6 +22,8 @@ import { memoryBundle, parseManifest, Solver } from '../../src/solver/node.js';
 import { isTorchAvailable, noGrad, scope, tensor } from '../../src/torch/index.js';
 import { openRun, train } from '../../src/training/index.js';
 import { crabInProcess as crab, failureOf } from '../cli/crab-in-process.js';
+import { crab as crabProcess } from '../cli/run-crab.js';
+import { checkOnnxFiles, HAS_CHECKER } from '../models/onnx-checker.js';
 import { scratchFolder } from '../scratch-folder.js';
 
 const folder = scratchFolder();
@@ -120,7 +122,8 @@ describe.skipIf(!isTorchAvailable())('a bundle of a Transformer', () => {
       { distance: 'l2' },
     );
     await solver.dispose();
-    const { model, dispose } = await (await openRun(run)).loadModel('best');
+    const trained = await (await openRun(run)).loadModel('best');
+    const { model } = trained;
     scope(() =>
       noGrad(() => {
         questions.forEach(({ panels, missing, candidates }, n) => {
@@ -143,7 +146,7 @@ describe.skipIf(!isTorchAvailable())('a bundle of a Transformer', () => {
         });
       }),
     );
-    dispose();
+    trained.dispose();
   });
 
   test('its accuracy is that of the run, by its own distance and by L2', async () => {
@@ -244,7 +247,7 @@ describe.skipIf(!isTorchAvailable())('a bundle of a Transformer', () => {
       readWeightState(weights.file, weights.prefix),
     );
     const options = { configuration: 'center', noisy: false, problems: 32, smallest: 500 } as const;
-    const small = await compactTransformer(networks, { ...options, aim: 20_000, limit: 20_000 });
+    const small = await compactTransformer(networks, { ...options, aim: 20_000 });
     expect(small.encoder.whole.weights).toHaveLength(2);
     expect(small.blocks).toEqual(networks.blocks);
     const bytes = (of: typeof networks): number => transformerFiles(of, 'int8').encoder.length;
@@ -272,6 +275,30 @@ describe.skipIf(!isTorchAvailable())('a bundle of a Transformer', () => {
     const { graph } = decodeModel(readFileSync(file('plain/reasoner.onnx')));
     expect(graph.input.map(({ name }) => name)).toEqual(['concepts', 'mask']);
     expect(graph.output.map(({ name }) => name)).toEqual(['predicted']);
+  });
+
+  test.skipIf(!HAS_CHECKER)("ONNX's full checker accepts its files", () => {
+    const parts = ['encoder', 'reasoner', 'decoder'];
+    checkOnnxFiles(
+      ['plain', 'compact'].flatMap((of) => parts.map((part) => file(`${of}/${part}.onnx`))),
+    );
+  });
+
+  test('on WebAssembly, as in a browser, it chooses alike', async () => {
+    await writeRavenProblem(folder, 1, problemAt(1));
+    const problem = file('center_single/RAVEN_1_train.npz');
+    const asked = ['solve', problem, '--model', file('compact'), '--json'];
+    const choices: { choice: { candidates: { l2: number }[] } }[] = [];
+    for (const runtime of ['native', 'wasm']) {
+      vi.stubEnv('CRAB_ONNX_RUNTIME', runtime);
+      const { stdout, stderr } = await crabProcess(asked);
+      expect(stderr).toBe('');
+      choices.push(JSON.parse(stdout) as (typeof choices)[number]);
+    }
+    vi.unstubAllEnvs();
+    const [native, wasm] = choices.map(({ choice }) => choice.candidates.map(({ l2 }) => l2));
+    expect(native).toHaveLength(8);
+    expect(largestGap(native, wasm)).toBeLessThan(TOLERANCE * Math.max(...native));
   });
 
   test('crab solve and crab evaluate take it', async () => {

@@ -1,9 +1,13 @@
-/** Which candidates problems are evaluated on: asked for, or told by the name of the data. */
+/** Which candidates problems are evaluated on: asked for, or told by the data or their name. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
+import { closeData, openData } from '../../src/lab/evaluation-data.js';
 import { freshData, variantOf } from '../../src/lab/index.js';
 import type { SubjectFacts } from '../../src/lab/index.js';
-import { VARIANTS } from '../../src/matrix/index.js';
+import { encodeSet, problemToBatch, sampleProblem, VARIANTS } from '../../src/matrix/index.js';
 import { failureOf } from '../cli/crab-in-process.js';
+import { scratchFolder } from '../scratch-folder.js';
 
 test.each([
   ['iraven_center.npz', 'i-raven'],
@@ -17,8 +21,23 @@ test.each([
   expect(variantOf(`/data/${name}`)).toBe(variant);
 });
 
+const facts = { configuration: 'center', noisy: false, imageSize: 64 } as SubjectFacts;
+
+test('what a set says of itself counts more than its name', async () => {
+  const location = path.join(scratchFolder(), 'raven_center.npz');
+  const problem = sampleProblem({
+    configuration: 'center',
+    variant: 'raven-fair',
+    seed: 1,
+    index: 0,
+  });
+  writeFileSync(location, encodeSet(problemToBatch(problem)));
+  const data = await openData([{ location }], facts, 'all');
+  expect(data.map(({ variant }) => variant)).toEqual(['raven-fair']);
+  await closeData(data);
+});
+
 test('fresh problems: RAVEN and I-RAVEN unless told, the same matrices for all', async () => {
-  const facts = { configuration: 'center', noisy: false, imageSize: 64 } as SubjectFacts;
   expect(freshData(facts, 3).map(({ variant }) => variant)).toEqual(['raven', 'i-raven']);
   const data = freshData(facts, 3, { variants: VARIANTS });
   const batches = await Promise.all(data.map(({ source }) => source.read(0, 3)));

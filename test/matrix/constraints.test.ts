@@ -152,122 +152,89 @@ test('distractors change only the attributes that are allowed', () => {
 });
 
 describe('what is unknown or impossible is refused in one sentence', () => {
-  test.each<[string, unknown, string]>([
-    ['center', null, 'constraints: expected an object, found null'],
-    [
-      'center',
-      { rule: [] },
-      'unknown key "rule": expected rules, start, uniform, distractors, regime, split',
+  const REFUSED: Record<string, [given: unknown, message: string][]> = {
+    center: [
+      [null, 'constraints: expected an object, found null'],
+      [
+        { rule: [] },
+        'unknown key "rule": expected rules, start, uniform, distractors, regime, split',
+      ],
+      [{ rules: [{}, {}] }, 'rules: expected 0 to 1 items, found 2'],
+      [
+        { rules: [{ size: 'growth' }] },
+        'rules[0].size: unknown rule "growth": expected constant, progression, arithmetic, distribute three',
+      ],
+      [
+        { rules: [{ size: 3 }] },
+        'rules[0].size: expected a rule such as "progression +1", found 3',
+      ],
+      [
+        { rules: [{ number: 'progression' }] },
+        'rules[0].number: progression is impossible for Grid: only 1 slot',
+      ],
+      [{ rules: [{ type: 'arithmetic' }] }, 'rules[0].type: there is no arithmetic of Type'],
+      [{ rules: [{ size: 'arithmetic 2' }] }, 'rules[0].size: arithmetic takes +1, -1, not 2'],
+      [{ rules: [{ size: 'constant 1' }] }, 'rules[0].size: constant takes no value'],
+      [
+        { start: [{ type: 'star' }] },
+        'start[0].type: unknown value "star": expected triangle, square, pentagon, hexagon, circle',
+      ],
+      [
+        { rules: [{ size: 'progression +1' }], start: [{ size: 0.9 }] },
+        'start[0]: Size of Grid: progression +1 starts at 0.7 or less',
+      ],
+      [
+        { rules: [{ type: 'distribute three' }], start: [[{ type: 1 }, { type: 1 }]] },
+        'start[0]: Type of Grid: distribute three starts each row with another value',
+      ],
+      [
+        { rules: [{ color: 'arithmetic +' }], start: [[{ color: 'black' }, { color: 'black' }]] },
+        'start[0]: Color of Grid: arithmetic + cannot start two rows with this colour',
+      ],
+      [
+        { distractors: [['number']] },
+        'distractors[0][0]: Number cannot change in Grid: only 1 slot',
+      ],
+      [{ distractors: [] }, 'distractors: at least one attribute must be allowed to change'],
     ],
-    ['center', { rules: [{}, {}] }, 'rules: expected 0 to 1 items, found 2'],
-    ['left-right', { rules: { Up: {} } }, 'rules: unknown key "Up": expected Left, Right'],
-    [
-      'center',
-      { rules: [{ size: 'growth' }] },
-      'rules[0].size: unknown rule "growth": expected constant, progression, arithmetic, distribute three',
+    'left-right': [[{ rules: { Up: {} } }, 'rules: unknown key "Up": expected Left, Right']],
+    'out-in-center': [
+      [
+        { rules: [{ size: 'arithmetic' }] },
+        'rules[0].size: arithmetic is impossible for Out: only 3 sizes',
+      ],
+      [
+        { rules: { Out: { color: 'progression 1' } } },
+        'rules.Out.color: progression +1 is impossible for Out: only 1 color',
+      ],
+      [
+        { start: [{ size: 0.4 }] },
+        'start[0].size: 0.4 is not possible for Out: expected 0.7, 0.8, 0.9',
+      ],
     ],
-    [
-      'center',
-      { rules: [{ size: 3 }] },
-      'rules[0].size: expected a rule such as "progression +1", found 3',
+    'grid-2x2': [
+      [
+        { rules: [{ position: 'progression +2' }] },
+        'rules[0].position: progression +2 is impossible for Grid: only 4 slots',
+      ],
+      [
+        { rules: [{ number: 'constant', position: 'constant' }] },
+        'rules[0].position: Number and Position share one rule: give one of them',
+      ],
+      [{ start: [{ angle: 45 }] }, 'start[0].angle: 45 is not possible for Grid: expected 0'],
+      [{ start: [{ position: [1, 1] }] }, 'start[0].position: the same slot is given twice'],
+      [{ start: [{ position: [1], number: 2 }] }, 'start[0].position: 1 slots do not fit number 2'],
+      [{ start: [{ number: 5 }] }, 'start[0].number: expected a whole number from 1 to 4, found 5'],
+      [
+        { uniform: [false] },
+        'uniform[0]: Grid is always uniform here: only noisy configurations are not',
+      ],
     ],
-    [
-      'out-in-center',
-      { rules: [{ size: 'arithmetic' }] },
-      'rules[0].size: arithmetic is impossible for Out: only 3 sizes',
-    ],
-    [
-      'out-in-center',
-      { rules: { Out: { color: 'progression 1' } } },
-      'rules.Out.color: progression +1 is impossible for Out: only 1 color',
-    ],
-    [
-      'center',
-      { rules: [{ number: 'progression' }] },
-      'rules[0].number: progression is impossible for Grid: only 1 slot',
-    ],
-    [
-      'grid-2x2',
-      { rules: [{ position: 'progression +2' }] },
-      'rules[0].position: progression +2 is impossible for Grid: only 4 slots',
-    ],
-    [
-      'center',
-      { rules: [{ type: 'arithmetic' }] },
-      'rules[0].type: there is no arithmetic of Type',
-    ],
-    [
-      'center',
-      { rules: [{ size: 'arithmetic 2' }] },
-      'rules[0].size: arithmetic takes +1, -1, not 2',
-    ],
-    ['center', { rules: [{ size: 'constant 1' }] }, 'rules[0].size: constant takes no value'],
-    [
-      'grid-2x2',
-      { rules: [{ number: 'constant', position: 'constant' }] },
-      'rules[0].position: Number and Position share one rule: give one of them',
-    ],
-    [
-      'out-in-center',
-      { start: [{ size: 0.4 }] },
-      'start[0].size: 0.4 is not possible for Out: expected 0.7, 0.8, 0.9',
-    ],
-    [
-      'center',
-      { start: [{ type: 'star' }] },
-      'start[0].type: unknown value "star": expected triangle, square, pentagon, hexagon, circle',
-    ],
-    [
-      'grid-2x2',
-      { start: [{ angle: 45 }] },
-      'start[0].angle: 45 is not possible for Grid: expected 0',
-    ],
-    [
-      'grid-2x2',
-      { start: [{ position: [1, 1] }] },
-      'start[0].position: the same slot is given twice',
-    ],
-    [
-      'grid-2x2',
-      { start: [{ position: [1], number: 2 }] },
-      'start[0].position: 1 slots do not fit number 2',
-    ],
-    [
-      'grid-2x2',
-      { start: [{ number: 5 }] },
-      'start[0].number: expected a whole number from 1 to 4, found 5',
-    ],
-    [
-      'center',
-      { rules: [{ size: 'progression +1' }], start: [{ size: 0.9 }] },
-      'start[0]: no rule on Size that is allowed for Grid can start with these values',
-    ],
-    [
-      'center',
-      { rules: [{ type: 'distribute three' }], start: [[{ type: 1 }, { type: 1 }]] },
-      'start[0]: no rule on Type that is allowed for Grid can start with these values',
-    ],
-    [
-      'center',
-      { rules: [{ color: 'arithmetic +' }], start: [[{ color: 'black' }, { color: 'black' }]] },
-      'start[0]: no rule on Color that is allowed for Grid can start with these values',
-    ],
-    [
-      'grid-2x2',
-      { uniform: [false] },
-      'uniform[0]: Grid is always uniform here: only noisy configurations are not',
-    ],
-    [
-      'center',
-      { distractors: [['number']] },
-      'distractors[0][0]: Number cannot change in Grid: only 1 slot',
-    ],
-    [
-      'center',
-      { distractors: [] },
-      'distractors: at least one attribute must be allowed to change',
-    ],
-  ])('%s %j', (name, json, message) => {
+  };
+  const refusals = Object.entries(REFUSED).flatMap(([name, rows]) =>
+    rows.map((row) => [name, ...row] as const),
+  );
+  test.each(refusals)('%s %j', (name, json, message) => {
     const layout = findLayout(name);
     expect(() => parseConstraints(json, layout)).toThrow(ArgumentError);
     expect(() => parseConstraints(json, layout)).toThrow(new ArgumentError(message));

@@ -15,50 +15,22 @@ import {
 } from '../../src/matrix/index.js';
 import { anyProblem, RUNS } from './arbitrary.js';
 
-test.each<[Rule, string]>([
-  [
-    { name: 'Constant', attribute: 'Number/Position', value: 0 },
-    'Number/Position: constant in each row',
-  ],
-  [{ name: 'Arithmetic', attribute: 'Size', value: 1 }, 'Size: arithmetic, third = first + second'],
-  [
-    { name: 'Arithmetic', attribute: 'Color', value: -1 },
-    'Color: arithmetic, third = first - second',
-  ],
-  [
-    { name: 'Arithmetic', attribute: 'Position', value: 1 },
-    'Position: arithmetic, third = first and second together',
-  ],
-  [
-    { name: 'Arithmetic', attribute: 'Position', value: -1 },
-    'Position: arithmetic, third = first without second',
-  ],
-  [
-    { name: 'Progression', attribute: 'Number', value: -2 },
-    'Number: progression, 2 fewer in each column',
-  ],
-  [
-    { name: 'Progression', attribute: 'Color', value: 2 },
-    'Color: progression, darker by 2 in each column',
-  ],
-  [
-    { name: 'Progression', attribute: 'Position', value: 1 },
-    'Position: progression, 1 slot forward in each column',
-  ],
-  [
-    { name: 'Progression', attribute: 'Type', value: 1 },
-    'Type: progression, 1 shape on in each column, triangle to circle',
-  ],
-  [
-    { name: 'Progression', attribute: 'Type', value: -2 },
-    'Type: progression, 2 shapes on in each column, circle to triangle',
-  ],
-  [
-    { name: 'Distribute_Three', attribute: 'Type', value: 0 },
-    'Type: distribute three, the same three in each row',
-  ],
-])('%o reads well', (rule, text) => {
-  expect(describeRule(rule)).toBe(text);
+type RuleParts = [name: Rule['name'], attribute: Rule['attribute'], value: number];
+
+test.each<[...RuleParts, string]>([
+  ['Constant', 'Number/Position', 0, 'Number/Position: constant in each row'],
+  ['Arithmetic', 'Size', 1, 'Size: arithmetic, third = first + second'],
+  ['Arithmetic', 'Color', -1, 'Color: arithmetic, third = first - second'],
+  ['Arithmetic', 'Position', 1, 'Position: arithmetic, third = first and second together'],
+  ['Arithmetic', 'Position', -1, 'Position: arithmetic, third = first without second'],
+  ['Progression', 'Number', -2, 'Number: progression, 2 fewer in each column'],
+  ['Progression', 'Color', 2, 'Color: progression, darker by 2 in each column'],
+  ['Progression', 'Position', 1, 'Position: progression, 1 slot forward in each column'],
+  ['Progression', 'Type', 1, 'Type: progression, 1 shape on in each column, triangle to circle'],
+  ['Progression', 'Type', -2, 'Type: progression, 2 shapes on in each column, circle to triangle'],
+  ['Distribute_Three', 'Type', 0, 'Type: distribute three, the same three in each row'],
+])('%s on %s, %i reads well', (name, attribute, value, text) => {
+  expect(describeRule({ name, attribute, value })).toBe(text);
 });
 
 test('a panel is described by its figures and their places', () => {
@@ -111,29 +83,14 @@ test('every problem is described in lines that differ where the panels look diff
   );
 });
 
-test.each<[Rule, string, string]>([
-  [{ name: 'Constant', attribute: 'Size', value: 0 }, 'constant', 'the same in each row'],
-  [
-    { name: 'Progression', attribute: 'Color', value: -1 },
-    'progression −1',
-    'lighter in each column',
-  ],
-  [
-    { name: 'Progression', attribute: 'Size', value: 2 },
-    'progression +2',
-    'larger by 2 in each column',
-  ],
-  [
-    { name: 'Arithmetic', attribute: 'Number', value: -1 },
-    'arithmetic −',
-    'third = first - second',
-  ],
-  [
-    { name: 'Distribute_Three', attribute: 'Type', value: 0 },
-    'distribute three',
-    'the same three in each row',
-  ],
-])('a rule in short: %j', (rule, kind, meaning) => {
+test.each<[...RuleParts, string, string]>([
+  ['Constant', 'Size', 0, 'constant', 'the same in each row'],
+  ['Progression', 'Color', -1, 'progression −1', 'lighter in each column'],
+  ['Progression', 'Size', 2, 'progression +2', 'larger by 2 in each column'],
+  ['Arithmetic', 'Number', -1, 'arithmetic −', 'third = first - second'],
+  ['Distribute_Three', 'Type', 0, 'distribute three', 'the same three in each row'],
+])('a rule in short: %s on %s, %i', (name, attribute, value, kind, meaning) => {
+  const rule = { name, attribute, value };
   expect(ruleKind(rule)).toBe(kind);
   expect(ruleMeaning(rule)).toBe(meaning);
 });

@@ -6,9 +6,12 @@ import {
   ALL_LAYOUTS,
   batches,
   encodeSet,
+  findLayout,
+  joinBatches,
+  MATRIX_PIXELS,
   panelKey,
   ProblemReader,
-  problemIntoBatch,
+  problemToBatch,
   sampleProblem,
   PAPER_VARIANTS,
   type ConfigurationLayout,
@@ -18,9 +21,15 @@ import {
   type SetBatch,
   type Variant,
 } from '../../src/matrix/index.js';
-import { convert, openSet, readRavenFolder, writeRavenProblem } from '../../src/matrix/node.js';
+import {
+  convert,
+  generate,
+  openProblems,
+  openSet,
+  readRavenFolder,
+  writeRavenProblem,
+} from '../../src/matrix/node.js';
 import { writeFileAtomically } from '../../src/base/node.js';
-import { MATRIX_PIXELS, SELECTION_PIXELS } from '../../src/matrix/set.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { REFERENCE } from './reference-files.js';
 import { hasReferenceSets } from './reference-sets.js';
@@ -33,14 +42,12 @@ const sampled = (layout: ConfigurationLayout, variant: Variant, count = COUNT): 
     return sampleProblem({ configuration, noisy, variant, seed: 21, index });
   });
 
-function setOf(problems: readonly Problem[]): SetBatch {
-  const count = problems.length;
-  const panel = new Uint8Array(count * MATRIX_PIXELS);
-  const selection = new Uint8Array(count * SELECTION_PIXELS);
-  problems.forEach((problem, i) => problemIntoBatch(problem, { panel, selection }, i));
-  const answer = problems.map(({ target }) => target);
-  return { count, panel, selection, answer, label: problems.map(({ rules }) => rules) };
-}
+/** As a set of another program, which does not say how it was made. */
+const setOf = (problems: readonly Problem[]): SetBatch => ({
+  ...joinBatches(problems.map(problemToBatch)),
+  parameters: undefined,
+  variant: undefined,
+});
 
 const panelsOf = ({ context, candidates }: Problem): Panel[] => [
   ...context,
@@ -104,8 +111,8 @@ describe.each(PAPER_VARIANTS)('%s', (variant) => {
           expect(own.map(panelKey)).toEqual(made.map(panelKey));
         }
       });
+      expect(back.map(({ variant: found }) => found)).toEqual(back.map(() => variant));
       if (variant === 'i-raven' || !layout.folder.startsWith('in_distribute')) {
-        expect(back.map(({ variant: found }) => found)).toEqual(back.map(() => variant));
         expect(back.map(changesOf)).toEqual(problems.map(changesOf));
       }
       // Pictures, answers and labels of the set itself, byte for byte.
@@ -113,6 +120,32 @@ describe.each(PAPER_VARIANTS)('%s', (variant) => {
       expect(readFileSync(at('again.npz')).equals(readFileSync(at('set.npz')))).toBe(true);
     },
   );
+});
+
+describe.each(['raven-fair', 'raven-unique'] as const)('%s', (variant) => {
+  test('is told by folders, by sets, and by what becomes of either', async () => {
+    const at = (file: string): string => path.join(root, file);
+    const root = scratchFolder();
+    const layouts = [findLayout('grid-2x2')];
+    const made = { layouts, variant, count: COUNT, seed: 21, workers: 1 };
+    await generate({ ...made, format: 'npz', out: at('set.npz') });
+    await generate({ ...made, format: 'raven', out: at('made') });
+    const told = 'made/distribute_four_uniform';
+    await convert({ input: at(told), out: at('copied.npz'), format: 'npz' });
+    await convert({ input: at('set.npz'), out: at('back'), format: 'raven' });
+    // This folder has no generate.json: only its files tell.
+    const back = 'back/distribute_four_uniform';
+    await convert({ input: at(back), out: at('again.npz'), format: 'npz' });
+    for (const name of ['set.npz', told, 'copied.npz', 'again.npz']) {
+      const source = await openProblems(at(name));
+      expect(source.variant).toBe(variant);
+      expect((await source.read(0, 1)).variant).toBe(variant);
+      await source.close();
+    }
+    for await (const { problem } of readRavenFolder(at(told))) {
+      expect(problem?.variant).toBe(variant);
+    }
+  });
 });
 
 describe('what a set does not tell', () => {

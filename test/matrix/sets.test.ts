@@ -7,6 +7,7 @@ import {
   encodeSet,
   formatLabel,
   isComplete,
+  joinBatches,
   NpzFile,
   openSetFrom,
   parseLabel,
@@ -33,17 +34,8 @@ const folder = scratchFolder();
 const problemAt = (index: number) =>
   sampleProblem({ configuration: 'left-right', variant: 'i-raven', seed: 2, index });
 
-function batchOf(count: number): SetBatch {
-  const all = Array.from({ length: count }, (_, index) => problemToBatch(problemAt(index)));
-  return {
-    count,
-    panel: Buffer.concat(all.map(({ panel }) => panel)),
-    selection: Buffer.concat(all.map(({ selection }) => selection)),
-    answer: all.flatMap(({ answer }) => answer),
-    label: all.flatMap(({ label }) => label),
-    parameters: all.flatMap(({ parameters = [] }) => parameters),
-  };
-}
+const batchOf = (count: number): SetBatch =>
+  joinBatches(Array.from({ length: count }, (_, index) => problemToBatch(problemAt(index))));
 
 const sameProblems = (a: SetBatch, b: SetBatch): void => {
   expect(Buffer.compare(a.panel, b.panel)).toBe(0);
@@ -92,7 +84,7 @@ describe('sets', () => {
     expect(Buffer.compare(readFileSync(file), encodeSet(all))).toBe(0);
     await readNpz(readFileSync(file)); // checksums
     const set = await openSet(file);
-    expect([set.count, set.randomAccess]).toEqual([7, true]);
+    expect([set.count, set.randomAccess, set.variant]).toEqual([7, true, 'i-raven']);
     sameProblems(await set.read(0, 7), all);
     sameProblems(await set.read(5, 1), problemToBatch(problemAt(5)));
     await set.close();
@@ -135,11 +127,16 @@ describe('sets', () => {
     await expect(change('answer', answers(1n, 8n))).rejects.toThrow(/0 to 7/);
     await expect(change('panel', { shape: [2, 9, 32, 128] })).rejects.toThrow(/instead of/);
     await expect(change('label', { dtype: '|S300' })).rejects.toThrow(/"label"/);
+    await expect(change('variant', { dtype: '<U1', data: ['x'] })).rejects.toThrow(
+      '"variant" is "x" instead of one of raven, i-raven',
+    );
+    good.delete('variant');
     const set = await openSetFrom(
       memorySource(
         writeNpz(new Map(good).set('label', { dtype: '<U1', shape: [2], data: ['x', 'y'] })),
       ),
     );
+    expect(set.variant).toBeUndefined();
     await expect(set.read(0, 1)).rejects.toThrow(/unreadable label/);
   });
 
@@ -176,6 +173,7 @@ print(json.dumps([[name, set[name].dtype.kind, list(set[name].shape)] for name i
       ['rule_value', 'i', [3, 3, 4]],
       ['rule_direction', 'i', [3, 3, 4]],
       ['rule_index', 'i', [3, 3, 4]],
+      ['variant', 'U', []],
       batch.panel.reduce((sum, pixel) => sum + pixel, 0),
       batch.answer,
       batch.label.map((rules) =>

@@ -5,6 +5,8 @@ import { describe, expect, test } from 'vitest';
 import {
   downscale,
   encodeSet,
+  formatLabel,
+  joinBatches,
   MATRIX_PANELS,
   problemToBatch,
   readNpz,
@@ -16,6 +18,9 @@ import {
   sampleProblem,
   SMALL_PIXELS,
   taskArrays,
+  TASKS,
+  unicodeArray,
+  writeNpz,
   type NpyArray,
   type SetBatch,
   type Task,
@@ -32,13 +37,7 @@ const problems = Array.from({ length: COUNT }, (_, index) =>
   sampleProblem({ configuration: 'center', variant: 'i-raven', seed: 5, index }),
 );
 const singles = problems.map(problemToBatch);
-const batch: SetBatch = {
-  count: COUNT,
-  panel: Buffer.concat(singles.map(({ panel }) => panel)),
-  selection: Buffer.concat(singles.map(({ selection }) => selection)),
-  answer: problems.map(({ target }) => target),
-  label: problems.map(({ rules }) => rules),
-};
+const batch = joinBatches(singles);
 
 const arraysOf = (task: Task, options?: TaskOptions): Record<string, NpyArray> =>
   Object.fromEntries(taskArrays(batch, task, options));
@@ -176,6 +175,25 @@ describe('resizers', () => {
       expect(resize(paper, 160, 224, resizer)).toHaveLength(224 * 224);
     }
   });
+});
+
+test('a set made part by part is the file of all of it at once', async () => {
+  const folder = scratchFolder();
+  const at = (name: string) => path.join(folder, name);
+  // More than one part of every task: 64 problems, and 512 for positions.
+  const many = joinBatches(Array<SetBatch>(600 / COUNT).fill(batch));
+  writeFileSync(at('set.npz'), encodeSet(many));
+  for (const task of TASKS) {
+    await crabInProcess('arrays', at('set.npz'), '--task', task, '--out', at(`${task}.npz`));
+    const label = unicodeArray(many.label.map(formatLabel));
+    const whole = writeNpz([...taskArrays(many, task), ['label', label]]);
+    expect(Buffer.compare(readFileSync(at(`${task}.npz`)), whole), task).toBe(0);
+  }
+  const positions = ['arrays', at('set.npz'), '--task', 'positions', '--targets', '8'];
+  const failure = await failureOf(...positions, '--foreign', '500', '--out', at('x.npz'));
+  expect(failure.message).toMatch(
+    /--task positions needs 2415000 pictures .*: take --size 21 or less, or fewer --foreign$/,
+  );
 });
 
 test('crab arrays: from sets at 64, from RAVEN folders at any size', async () => {

@@ -17,6 +17,7 @@ import {
 } from '../../src/matrix/index.js';
 import { crabInProcess, failureOf } from '../cli/crab-in-process.js';
 import { scratchFolder } from '../scratch-folder.js';
+import { words } from '../cli/words.js';
 
 const entity = (slot: number, type: number, size: number, color: number) => ({
   slot,
@@ -142,17 +143,7 @@ test('crab text writes prompts, or data, and refuses what does not fit', async (
   };
   expect(prompts.predict.user).toContain('Example 2: ');
   expect(candidates[answer]).toMatch(/^\(/);
-  await crabInProcess(
-    'text',
-    '--set',
-    'i-raven-x',
-    '--count',
-    '2',
-    '--width',
-    '4',
-    '--out',
-    file('b.json'),
-  );
+  await crabInProcess(...words`text --set i-raven-x --count 2 --width 4 --out ${file('b.json')}`);
   const data = JSON.parse(readFileSync(file('b.json'), 'utf8')) as Record<
     string,
     { rpm: unknown[] }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  contextOf,
   StepRandom,
   systemNamed,
   type SystemConfig,
@@ -10,13 +11,17 @@ import {
 } from '../../src/models/index.js';
 import { CONFIGURATIONS, type Configuration } from '../../src/matrix/index.js';
 import { Generator, isTorchAvailable, noGrad, ones, optim, rand } from '../../src/torch/index.js';
-import { scope, tensor, type Tensor } from '../../src/torch/index.js';
+import { scope, tensor, zeros, type Tensor } from '../../src/torch/index.js';
 import { openRun, train, type NewRunOptions } from '../../src/training/index.js';
+import type { Anp } from '../../src/models/anp/system.js';
+import type { ClapNp } from '../../src/models/clap-np/system.js';
+import type { Lgpp } from '../../src/models/lgpp/system.js';
+import type { Gaussian } from '../../src/models/index.js';
 import type { ForetellingModel } from '../../src/models/parts/concept-model.js';
 import type { GenerativeConfig, Objective } from '../../src/models/parts/generative.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { contentOf } from '../training/run-files.js';
-import { largestGap, noisePanels } from './tiny.js';
+import { damagedPanels, integratedKl, largestGap, noisePanels } from './tiny.js';
 
 interface Case {
   readonly name: string;
@@ -84,6 +89,7 @@ const BATCH = 8;
 const F32: 'f32' | 'f64' = 'f32';
 
 interface Changes {
+  readonly objective?: object;
   readonly targets?: object;
   readonly optimizer?: object;
 }
@@ -94,6 +100,7 @@ const tinyConfig = (given: Case, preset: string, changes: Changes = {}): SystemC
       network: given.network,
       data: { problems: preset === 'paper' ? 24 : null },
       targets: changes.targets,
+      objective: changes.objective,
       optimizer: { batchSize: BATCH, ...changes.optimizer },
     },
   });
@@ -106,18 +113,26 @@ const tinyModel = (given: Case, random?: StepRandom): SystemModel =>
 
 interface Step {
   readonly model: SystemModel;
+  /** Pixels [N, 9, 64, 64], and context [N, S, 9], 0 at targets. */
+  readonly panels: Tensor;
+  readonly context: Tensor;
   /** The loss of one and the same batch of noise, with its terms. */
   readonly evaluate: () => { readonly loss: Tensor; readonly terms: readonly Tensor[] };
 }
 
 /** Steps of the system's own learner, all with the same targets and random numbers. */
-function withLearner(given: Case, preset: string, use: (step: Step) => void, dtype = F32): void {
+function withLearner(
+  given: Case,
+  preset: string,
+  use: (step: Step) => void,
+  { dtype = F32, objective }: { dtype?: 'f32' | 'f64'; objective?: object } = {},
+): void {
   scope(() => {
     const part = { first: 0, count: BATCH };
     const random = new StepRandom(part, 'cpu');
     const model = tinyModel(given, random).to({ dtype });
     const learner = systemNamed(given.name).learner(model, {
-      config: tinyConfig(given, preset),
+      config: tinyConfig(given, preset, { objective }),
       seed: 4,
       device: 'cpu',
       dtype,
@@ -144,7 +159,11 @@ function withLearner(given: Case, preset: string, use: (step: Step) => void, dty
       random.begin(key);
       return learner.loss({ panels, choice: null, labels: null }, values);
     };
-    use({ model, evaluate });
+    const { targets } = tinyConfig(given, preset) as GenerativeConfig<unknown, Objective>;
+    const shape = [targets.setsPerProblem, BATCH, targets.max]; // [S, N, T]
+    const sets = { index: values.integers.reshape(shape), weight: values.floats.reshape(shape) };
+    const context = contextOf(sets).transpose(0, 1).to({ dtype });
+    use({ model, evaluate, panels, context });
     for (const each of [learner, random, model]) each.dispose();
   });
 }
@@ -235,10 +254,7 @@ describe.skipIf(!isTorchAvailable()).each(CASES)('$name', (given) => {
     fc.assert(
       fc.property(positions, positions, fc.constantFrom(0, 7, NaN), (first, second, junk) =>
         scope(() => {
-          const panels = noisePanels(2);
-          const damaged = panels.clone();
-          for (const position of first) damaged.select(0, 0).select(0, position).fill_(junk);
-          for (const position of second) damaged.select(0, 1).select(0, position).fill_(junk);
+          const [panels, damaged] = damagedPanels(first, second, junk);
           const [a, b] = [panels, damaged].map((each) => model.impute?.(each, [first, second]));
           if (a === undefined || b === undefined) throw new Error('nothing painted');
           expect(a.equal(b)).toBe(true);
@@ -267,6 +283,27 @@ describe.skipIf(!isTorchAvailable()).each(CASES)('$name', (given) => {
         const again = foretoldBy(model, damaged, [2, 5]);
         const gap = again.sub(expected).abs().sum([2, 3]); // [1, 9]
         for (const position of [2, 5]) expect(gap.select(1, position).item()).toBe(0);
+      }
+      model.dispose();
+    });
+  });
+
+  test('no derivative leads from what it foretells to the pixels of missing panels', () => {
+    scope(() => {
+      const model = tinyModel(given).eval() as ForetellingModel;
+      for (const missing of [[8], [2, 5], [0, 1, 2, 3, 4, 6, 7, 8]]) {
+        const panels = noisePanels(1).requiresGrad_();
+        const context = ones([1, 9]);
+        for (const position of missing) context.select(1, position).fill_(0);
+        const places = tensor(missing, { dtype: 'i64' });
+        const foretold = model.foretell(panels, context).indexSelect(1, places);
+        model.paint(foretold).square().sum().add(foretold.square().sum()).backward();
+        const steepest = panels.grad?.abs().amax([2, 3]).toArray() ?? []; // [1, 9]
+        steepest.forEach((slope, position) => {
+          if (missing.includes(position)) expect(slope).toBe(0);
+          else expect(slope).toBeGreaterThan(0);
+        });
+        expect(steepest).toHaveLength(9);
       }
       model.dispose();
     });
@@ -335,7 +372,7 @@ describe.skipIf(!isTorchAvailable()).each(CASES)('$name', (given) => {
         );
         value = loss.item();
       };
-      withLearner(given, 'ours', keepLoss, dtype);
+      withLearner(given, 'ours', keepLoss, { dtype });
       return value;
     });
     expect(losses[0] / losses[1]).toBeCloseTo(1, 3);
@@ -358,6 +395,72 @@ describe.skipIf(!isTorchAvailable()).each(CASES)('$name', (given) => {
     expect((await train({ resume: resumed, workers: 1 })).finished).toBe(true);
     expect(await contentOf(resumed)).toEqual(await contentOf(out));
   }, 300_000);
+});
+
+/** Sum of the divergences of Gaussians, each by numerical integration. */
+function integrated(q: Gaussian, p: Gaussian): number {
+  const [means, deviations] = [q.mean, q.deviation].map((each) => each.toArray());
+  const [towards, widths] = [p.mean, p.deviation].map((each) =>
+    each.expand(q.mean.shape).toArray(),
+  );
+  return means.reduce(
+    (sum, mean, i) => sum + integratedKl([mean, deviations[i]], [towards[i], widths[i]]),
+    0,
+  );
+}
+
+/** The divergences that a term sums, from the model's own Gaussians, and over how many sets it is a mean. */
+const DIVERGENCES = [
+  {
+    name: 'anp',
+    term: 'functionRegularizer',
+    ofModel: (model: Anp, panels: Tensor, context: Tensor) => {
+      const all = [ones([BATCH, 1, 9], { dtype: 'f64' }), context];
+      const vectors = model.coder.encode(panels);
+      return all.map((open) => model.latents(vectors, open)) as [Gaussian, Gaussian];
+    },
+  },
+  {
+    name: 'clap-np',
+    term: 'functionRegularizer',
+    ofModel: (model: ClapNp, panels: Tensor, context: Tensor) => {
+      const all = [ones([BATCH, 1, 9], { dtype: 'f64' }), context];
+      const concepts = model.encode(panels);
+      return all.map((open) => model.functions(concepts, open)) as [Gaussian, Gaussian];
+    },
+  },
+  {
+    name: 'lgpp',
+    term: 'axisRegularizer',
+    ofModel: (model: Lgpp, panels: Tensor, context: Tensor): [Gaussian, Gaussian] => {
+      const unit = { mean: zeros([1], { dtype: 'f64' }), deviation: ones([1], { dtype: 'f64' }) };
+      return [model.axes(panels, context), unit];
+    },
+  },
+];
+
+describe.skipIf(!isTorchAvailable()).each(DIVERGENCES)('the ELBO of $name', (asked) => {
+  test('has divergences that numerical integration gives as well', () => {
+    const given = CASES.find(({ name }) => name === asked.name);
+    if (given === undefined) throw new Error('no such system');
+    // Concepts without noise, so that the Gaussians can be computed again.
+    const objective = asked.name === 'clap-np' ? { sigmaZ: 1e-6 } : undefined;
+    const compare = ({ model, evaluate, panels, context }: Step): void => {
+      // Heads as lively as after training: those of fresh weights hardly tell sets of panels apart.
+      noGrad(() => {
+        for (const [name, weight] of model.namedParameters()) {
+          if (/latent_head/.test(name)) weight.mul_(30);
+          if (/function_head/.test(name)) weight.mul_(5);
+        }
+      });
+      const found = evaluate().terms[given.terms.indexOf(asked.term)].item();
+      const [q, p] = noGrad(() => asked.ofModel(model as never, panels, context));
+      const expected = integrated(q, p) / BATCH;
+      expect(Math.abs(expected)).toBeGreaterThan(1e-3);
+      expect(Math.abs(found / expected - 1)).toBeLessThan(1e-5);
+    };
+    withLearner(given, 'paper', compare, { dtype: 'f64', objective });
+  });
 });
 
 /** A run of one step on a few problems. */

@@ -1,7 +1,12 @@
 /** Exported networks against the model on libtorch: concepts, rules, pixels and choices agree. */
 import { describe, expect, test } from 'vitest';
-import { CONFIGURATIONS, problemToBatch, sampleProblem } from '../../src/matrix/index.js';
-import type { Configuration } from '../../src/matrix/index.js';
+import {
+  CONFIGURATIONS,
+  joinBatches,
+  problemToBatch,
+  sampleProblem,
+  type Configuration,
+} from '../../src/matrix/index.js';
 import {
   compactNetworks,
   CrabModel,
@@ -45,16 +50,11 @@ function torchModel(config: CrabConfig, state: WeightState): CrabModel {
 /** Panels f32 [N, 9, 64, 64] and candidates [N, 8, 64, 64] of generated problems. */
 function problems(configuration: Configuration, count: number) {
   const drawn = Array.from({ length: count }, (_, index) =>
-    problemToBatch(
-      sampleProblem({ configuration, noisy: false, variant: 'raven', seed: 5, index }),
-    ),
+    problemToBatch(sampleProblem({ configuration, seed: 5, index })),
   );
-  const join = (choose: (batch: (typeof drawn)[number]) => Uint8Array): Float32Array =>
-    Float32Array.from(
-      drawn.flatMap((batch) => [...choose(batch)]),
-      (byte) => byte / 255,
-    );
-  return { panels: join(({ panel }) => panel), candidates: join(({ selection }) => selection) };
+  const { panel, selection } = joinBatches(drawn);
+  const floats = (bytes: Uint8Array) => Float32Array.from(bytes, (byte) => byte / 255);
+  return { panels: floats(panel), candidates: floats(selection) };
 }
 
 const rows = (values: Float32Array, count: number): Float32Array[] =>

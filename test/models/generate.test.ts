@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { impute, readOut } from '../../src/models/index.js';
 import { cat, full, Generator, isTorchAvailable, scope, tensor } from '../../src/torch/index.js';
-import { largestGap, noisePanels, tinyModel } from './tiny.js';
+import { damagedPanels, largestGap, noisePanels, tinyModel } from './tiny.js';
 
 const positions = fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7, 8], { minLength: 1, maxLength: 8 });
 
@@ -13,10 +13,7 @@ describe.skipIf(!isTorchAvailable())('generation', () => {
     fc.assert(
       fc.property(positions, positions, fc.constantFrom(0, 7, NaN), (first, second, junk) =>
         scope(() => {
-          const panels = noisePanels(2);
-          const damaged = panels.clone();
-          for (const position of first) damaged.select(0, 0).select(0, position).fill_(junk);
-          for (const position of second) damaged.select(0, 1).select(0, position).fill_(junk);
+          const [panels, damaged] = damagedPanels(first, second, junk);
           const [a, b] = [panels, damaged].map((given) => impute(model, given, [first, second]));
           expect(a.panels.equal(b.panels)).toBe(true);
           expect(a.concepts.equal(b.concepts)).toBe(true);

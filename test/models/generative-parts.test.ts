@@ -1,10 +1,18 @@
 /** Parts that generative systems share, against plain computations of the same. */
 import { describe, expect, test } from 'vitest';
-import { Attention } from '../../src/models/parts/attention.js';
+import { Attention, AttentionBlock } from '../../src/models/parts/attention.js';
 import { inverseOf, regress, squaredExponential } from '../../src/models/parts/gaussian-process.js';
 import { totalCorrelation } from '../../src/models/parts/total-correlation.js';
-import { eye, Generator, isTorchAvailable, nn, noGrad, ones } from '../../src/torch/index.js';
-import { randn, scope, tensor, type Tensor } from '../../src/torch/index.js';
+import {
+  eye,
+  Generator,
+  isTorchAvailable,
+  nn,
+  noGrad,
+  ones,
+  zeros,
+} from '../../src/torch/index.js';
+import { layerNorm, randn, scope, softmax, tensor, type Tensor } from '../../src/torch/index.js';
 import { largestGap } from './tiny.js';
 
 describe.skipIf(!isTorchAvailable())('attention', () => {
@@ -33,6 +41,48 @@ describe.skipIf(!isTorchAvailable())('attention', () => {
       const expected = theirs.forward(query, key, value, { keyPaddingMask: open.eq(0) });
       expect(largestGap(own.forward(query, key, value, open), expected)).toBeLessThan(1e-5);
       for (const module of [own, theirs]) module.dispose();
+    });
+  });
+});
+
+describe.skipIf(!isTorchAvailable())('a block of attention', () => {
+  test("is libtorch's layers put together, and so are its derivatives", () => {
+    scope(() => {
+      const generator = new Generator('cpu', 2);
+      const sizes = { width: 12, heads: 3, hidden: 20, dropout: 0 };
+      const block = new AttentionBlock(sizes, { generator });
+      const { attentionNorm, hiddenNorm, attention, hidden } = block;
+      noGrad(() => {
+        for (const norm of [attentionNorm, hiddenNorm]) {
+          norm.weight?.uniform_(0.5, 1.5, generator);
+          norm.bias?.uniform_(-0.5, 0.5, generator);
+        }
+      });
+      const given = randn([2, 9, 12], { generator });
+      const [x, y] = [0, 1].map(() => given.clone().requiresGrad_());
+      const own = block.forward(x);
+      const norm = ({ weight, bias, eps }: nn.LayerNorm, of: Tensor): Tensor =>
+        layerNorm(of, [12], weight, bias, eps);
+      const linear = ({ weight, bias }: nn.Linear, of: Tensor): Tensor =>
+        of.matmul(weight.transpose(0, 1)).add(bias ?? 0);
+      const apart = (of: Tensor): Tensor => of.reshape([2, 9, 3, 4]).transpose(1, 2); // [2, 3, 9, 4]
+      const tokens = norm(attentionNorm, y);
+      const [q, k, v] = [attention.queries, attention.keys, attention.values].map((layer) =>
+        apart(linear(layer, tokens)),
+      );
+      const weights = softmax(q.matmul(k.transpose(2, 3)).div(2), -1); // heads of 4: divided by its root
+      const mixed = weights.matmul(v).transpose(1, 2).reshape([2, 9, 12]);
+      const attended = y.add(linear(attention.out, mixed));
+      const [first, , second] = hidden.layers as nn.Linear[];
+      const wide = linear(first, norm(hiddenNorm, attended)).clamp(0);
+      const expected = attended.add(linear(second, wide));
+      expect(largestGap(own, expected)).toBeLessThan(1e-5);
+      const towards = randn([2, 9, 12], { generator });
+      for (const result of [own, expected]) result.mul(towards).sum().backward();
+      const [slope, other] = [x, y].map(({ grad }) => grad ?? given);
+      expect(slope.abs().max().item()).toBeGreaterThan(0.1);
+      expect(largestGap(slope, other)).toBeLessThan(1e-4);
+      block.dispose();
     });
   });
 });
@@ -101,6 +151,45 @@ describe.skipIf(!isTorchAvailable())('regression with a Gaussian process', () =>
         expect(largestGap(mean, direct)).toBeLessThan(1e-7);
         expect(largestGap(variance, left)).toBeLessThan(1e-7);
       }
+    });
+  });
+
+  test('its derivatives are those of a dense solve of the known values', () => {
+    scope(() => {
+      const known = [0, 2, 3, 6, 7, 8];
+      const mask = zeros([9], { dtype: 'f64' });
+      for (const at of known) mask.select(0, at).fill_(1);
+      const [start, values] = [
+        randn([3, 9, 4], { generator: new Generator('cpu', 8), dtype: 'f64' }),
+        randn([3, 9], { generator: new Generator('cpu', 9), dtype: 'f64' }),
+      ];
+      const weights = randn([2, 3, 9], { generator: new Generator('cpu', 10), dtype: 'f64' });
+      const slopes = [0, 1].map((way) => {
+        const [x, z] = [start, values].map((each) => each.clone().requiresGrad_());
+        const kernel = squaredExponential(x);
+        const at = tensor(known, { dtype: 'i64' });
+        const dense = () => {
+          const jitter = eye(known.length, undefined, { dtype: 'f64' }).mul(JITTER);
+          const among = kernel.indexSelect(1, at).indexSelect(2, at).add(jitter);
+          const towards = kernel.indexSelect(2, at); // [3, 9, k]
+          const factors = among.solve(towards.transpose(1, 2)).transpose(1, 2);
+          return {
+            mean: factors.mul(z.indexSelect(1, at).unsqueeze(1)).sum(2),
+            variance: factors.mul(towards).sum(2).rsub(1).clamp(1e-6),
+          };
+        };
+        const { mean, variance } = way === 0 ? regress(kernel, z, mask) : dense();
+        const both = [mean, variance].map((each, i) => each.mul(weights.select(0, i)).sum());
+        both[0].add(both[1]).backward();
+        return [x, z].map(({ grad }) => grad ?? start);
+      });
+      for (const i of [0, 1]) {
+        expect(slopes[0][i].abs().max().item()).toBeGreaterThan(0.1);
+        const scale = slopes[1][i].abs().max().item();
+        expect(largestGap(slopes[0][i], slopes[1][i]) / scale).toBeLessThan(1e-7);
+      }
+      // Values that are not known have no say, not even by rounding.
+      for (const at of [1, 4, 5]) expect(slopes[0][1].select(1, at).abs().max().item()).toBe(0);
     });
   });
 

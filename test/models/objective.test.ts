@@ -24,6 +24,8 @@ import { Generator, grad, isTorchAvailable, randn, scope, tensor } from '../../s
 import type { Tensor } from '../../src/torch/index.js';
 import { ReferenceCrab } from '../../bench/model/reference.js';
 import {
+  density,
+  integratedKl,
   largestGap,
   noisePanels,
   randomTargets,
@@ -31,25 +33,6 @@ import {
   tinyConfig,
   tinyModel,
 } from './tiny.js';
-
-const density = (x: number, mean: number, deviation: number): number =>
-  Math.exp(-0.5 * ((x - mean) / deviation) ** 2) / (deviation * Math.sqrt(2 * Math.PI));
-
-/** KL of two Gaussians by Simpson's rule over ±12 deviations of q. */
-function integratedKl(q: [number, number], p: [number, number]): number {
-  const steps = 4000;
-  const [low, high] = [q[0] - 12 * q[1], q[0] + 12 * q[1]];
-  const h = (high - low) / steps;
-  const logRatio = (x: number): number =>
-    -0.5 * ((x - q[0]) / q[1]) ** 2 + 0.5 * ((x - p[0]) / p[1]) ** 2 + Math.log(p[1] / q[1]);
-  let sum = 0;
-  for (let i = 0; i <= steps; i++) {
-    const x = low + i * h;
-    const weight = i === 0 || i === steps ? 1 : i % 2 === 1 ? 4 : 2;
-    sum += weight * density(x, q[0], q[1]) * logRatio(x);
-  }
-  return (sum * h) / 3;
-}
 
 const close = (actual: number, expected: number, tolerance = 1e-5): void => {
   expect(Math.abs(actual - expected)).toBeLessThanOrEqual(

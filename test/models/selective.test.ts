@@ -5,6 +5,7 @@ import { StepRandom, SYSTEMS, systemNamed, type SystemModel } from '../../src/mo
 import { drawOrders, inNewOrder, ORDER } from '../../src/models/parts/reordering.js';
 import { SelectiveModel } from '../../src/models/parts/selective.js';
 import {
+  cat,
   Generator,
   isTorchAvailable,
   noGrad,
@@ -161,6 +162,46 @@ describe.skipIf(!isTorchAvailable())('selective systems', () => {
       model.dispose();
       random.dispose();
     });
+  });
+
+  /** Scores and losses of CNN for two contexts with the same candidates. */
+  function judgedTwice(context: 'shown' | 'white') {
+    const system = systemNamed('cnn');
+    const overrides = { network: { channels: 4, hidden: 16 }, data: { context } };
+    const config = system.config('paper', 'center', { overrides });
+    const random = new StepRandom({ first: 0, count: N }, 'cpu');
+    const model = system.create(config, { generator: new Generator('cpu', 1), random });
+    const learner = system.learner(model, {
+      ...{ config, seed: 1, device: 'cpu', dtype: 'f32', datasetSize: 8, ranks: 1, random },
+      ...{ part: { first: 0, count: N }, stepsAhead: 0, gather: (own) => own },
+    });
+    const side = sideOf('cnn');
+    const values = { integers: tensor([0]), floats: tensor([0]), weights: [] };
+    const score = (panels: Tensor, candidates: Tensor): number[] => {
+      const nine = cat([panels, panels.narrow(1, 0, 1)], 1);
+      const missing = Array.from({ length: N }, () => [8]);
+      return model.eval().score(nine, missing, candidates.unsqueeze(2)).toArray();
+    };
+    const loss = (panels: Tensor, candidates: Tensor): number => {
+      random.begin(tensor([7], { dtype: 'i64' }));
+      model.train();
+      const choice = { candidates, answer: tensor([1, 6], { dtype: 'i64' }) };
+      return learner.loss({ panels, choice, labels: null }, values).loss.item();
+    };
+    const both = <T>(judge: (panels: Tensor, candidates: Tensor) => T): T[] =>
+      [4, 5].map((seed) => judge(pictures(side, seed), pictures(side, 3)));
+    const found = scope(() => ({ scores: both(score), losses: both(loss) }));
+    for (const each of [model, random]) each.dispose();
+    return found;
+  }
+
+  test('a blind one sees no context, neither as it learns nor as it chooses', () => {
+    const blind = judgedTwice('white');
+    expect(blind.scores[0]).toEqual(blind.scores[1]);
+    expect(blind.losses[0]).toBe(blind.losses[1]);
+    const sighted = judgedTwice('shown');
+    expect(sighted.scores[0]).not.toEqual(sighted.scores[1]);
+    expect(sighted.losses[0]).not.toBe(sighted.losses[1]);
   });
 
   test('SCL begins to learn', async () => {

@@ -66,6 +66,49 @@ describe('files of the page', () => {
     expect(new Set([plain, brotli, gzip].map(({ headers }) => headers.etag)).size).toBe(3);
   });
 
+  test('large files without a copy are compressed, once, and with the headers of it', async () => {
+    const text = `globalThis.zeros = '${'0'.repeat(50_000)}';\n`;
+    const file = path.join(site.page, 'assets/large.js');
+    await writeFile(file, text);
+    const target = '/assets/large.js';
+    const taking = (encodings: string) => ({ headers: { 'accept-encoding': encodings } });
+    const plain = await ask(port, target);
+    const brotli = await ask(port, target, taking('gzip, deflate, br'));
+    const gzip = await ask(port, target, taking('gzip'));
+    expect(plain.body.toString()).toBe(text);
+    expect(brotliDecompressSync(brotli.body).toString()).toBe(text);
+    expect(gunzipSync(gzip.body).toString()).toBe(text);
+    expect([plain, brotli, gzip].map(({ headers }) => headers['content-encoding'])).toEqual([
+      undefined,
+      'br',
+      'gzip',
+    ]);
+    for (const { headers, body } of [plain, brotli, gzip]) {
+      expect(headers['content-length']).toBe(String(body.length));
+      expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
+      expect(headers.vary).toBe('accept-encoding');
+    }
+    expect(brotli.body.length).toBeLessThan(1000);
+    expect(new Set([plain, brotli, gzip].map(({ headers }) => headers.etag)).size).toBe(3);
+    // Asked again: from memory, and not at all if the browser has it.
+    expect((await ask(port, target, taking('br'))).body).toEqual(brotli.body);
+    const head = await ask(port, target, { method: 'HEAD', ...taking('br') });
+    expect(head.headers['content-length']).toBe(brotli.headers['content-length']);
+    expect(head.body).toHaveLength(0);
+    const known = { 'accept-encoding': 'br', 'if-none-match': String(brotli.headers.etag) };
+    expect((await ask(port, target, { headers: known })).status).toBe(304);
+    // A changed file is compressed anew.
+    await writeFile(file, `${text}// more\n`);
+    const changed = await ask(port, target, taking('br'));
+    expect(brotliDecompressSync(changed.body).toString()).toBe(`${text}// more\n`);
+    // Weights and small files go as they are.
+    const onnx = await ask(port, '/zoo/center/encoder.onnx', taking('br'));
+    expect(onnx.headers['content-encoding']).toBeUndefined();
+    expect((await ask(port, '/assets/plain.css', taking('br'))).headers['content-encoding']).toBe(
+      undefined,
+    );
+  });
+
   test('what has not changed is not sent again', async () => {
     const { headers } = await ask(port, '/assets/plain.css');
     const known = { 'if-none-match': `"other", W/${headers.etag}` };

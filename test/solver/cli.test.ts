@@ -22,6 +22,7 @@ import { scratchFolder } from '../scratch-folder.js';
 import { crabInProcess as crab } from '../cli/crab-in-process.js';
 import { randomBundle, tinyConfig } from './random-model.js';
 import { makeRun } from './made-run.js';
+import { words } from '../cli/words.js';
 
 const folder = scratchFolder();
 const file = (name: string): string => path.join(folder, name);
@@ -238,13 +239,7 @@ describe.skipIf(!hasCenter)('crab solve with a published model', () => {
 describe('crab evaluate', () => {
   test('counts right choices by both distances', async () => {
     const text = await crab(
-      'evaluate',
-      '--model',
-      file('bundle'),
-      '--data',
-      file('set.npz'),
-      '--json',
-      '--quiet',
+      ...words`evaluate --model ${file('bundle')} --data ${file('set.npz')} --json --quiet`,
     );
     const report = JSON.parse(text) as Record<string, number>;
     expect(report.count).toBe(1);

@@ -8,6 +8,7 @@ import type {
   WeightFormat,
   WeightState,
 } from '../../src/models/index.js';
+import { readTransformer, transformerFiles } from '../../src/models/transformer/export.js';
 import { formatSelection } from '../../src/solver/index.js';
 import type {
   BundleFileName,
@@ -32,10 +33,14 @@ export const tinyConfig = (
 ): CrabConfig =>
   crabConfig(preset, configuration, { overrides: { network: { ...TINY_NETWORK, ...overrides } } });
 
-/** Every tensor of a checkpoint of this network: its name and shape. */
-function shapesOf(network: CrabConfig['network']): [string, number[]][] {
-  const { concepts: m, conceptSize: z, ruleSize: r, encoder, decoder } = network;
-  const shapes: [string, number[]][] = [];
+type Shapes = [name: string, shape: number[]][];
+
+/** Tensors of an encoder and a decoder of so many values a panel. */
+function coderShapes(
+  { encoder, decoder }: Pick<CrabConfig['network'], 'encoder' | 'decoder'>,
+  values: number,
+): Shapes {
+  const shapes: Shapes = [];
   const norm = (name: string, channels: number): void => {
     for (const part of ['weight', 'bias', 'running_mean', 'running_var']) {
       shapes.push([`${name}.norm.${part}`, [channels]]);
@@ -45,14 +50,21 @@ function shapesOf(network: CrabConfig['network']): [string, number[]][] {
     shapes.push([`encoder.stages.${i}.conv.weight`, [out, i === 0 ? 1 : encoder[i - 1], 4, 4]]);
     norm(`encoder.stages.${i}`, out);
   });
-  shapes.push(['encoder.head.weight', [m * z, encoder[4]]], ['encoder.head.bias', [m * z]]);
+  shapes.push(['encoder.head.weight', [values, encoder[4]]], ['encoder.head.bias', [values]]);
   decoder.forEach((out, i) => {
     const side = i === 0 ? 1 : 4;
-    const inputs = i === 0 ? m * z : decoder[i - 1];
+    const inputs = i === 0 ? values : decoder[i - 1];
     shapes.push([`decoder.stages.${i}.conv.weight`, [inputs, out, side, side]]);
     norm(`decoder.stages.${i}`, out);
   });
   shapes.push(['decoder.last.weight', [decoder[4], 1, 4, 4]], ['decoder.last.bias', [1]]);
+  return shapes;
+}
+
+/** Every tensor of a checkpoint of this network. */
+function shapesOf(network: CrabConfig['network']): Shapes {
+  const { concepts: m, conceptSize: z, ruleSize: r } = network;
+  const shapes = coderShapes(network, m * z);
   const linear = (name: string, inputs: number, outputs: number, bias = true): void => {
     shapes.push([`rule_parser.${name}.weight`, [m, inputs, outputs]]);
     if (bias) shapes.push([`rule_parser.${name}.bias`, [m, 1, outputs]]);
@@ -72,9 +84,12 @@ function shapesOf(network: CrabConfig['network']): [string, number[]][] {
 }
 
 /** Random weights of sizes that keep activations lively. */
-export function randomState(network: CrabConfig['network'], seed = 1): WeightState {
+export const randomState = (network: CrabConfig['network'], seed = 1): WeightState =>
+  randomTensors(shapesOf(network), seed);
+
+function randomTensors(shapes: Shapes, seed: number): WeightState {
   const state = new Map<string, { data: Float32Array; shape: readonly number[] }>();
-  shapesOf(network).forEach(([name, shape], index) => {
+  shapes.forEach(([name, shape], index) => {
     const random = new Random(seed, index);
     const count = shape.reduce((product, size) => product * size, 1);
     const isNorm = /\.norm\./.test(name);
@@ -166,4 +181,54 @@ export function randomBundle(
       ['history.json', new TextEncoder().encode('{"curves":[]}')],
     ]),
   };
+}
+
+const TINY_TRANSFORMER = {
+  coder: { encoder: TINY_NETWORK.encoder, decoder: TINY_NETWORK.decoder, decoderSlope: 0.02 },
+  width: 12,
+  blocks: 2,
+  heads: 3,
+  hidden: 16,
+};
+
+function transformerShapes({ coder, width, blocks, hidden }: typeof TINY_TRANSFORMER): Shapes {
+  const linear = (name: string, inputs: number, outputs: number): Shapes => [
+    [`${name}.weight`, [outputs, inputs]],
+    [`${name}.bias`, [outputs]],
+  ];
+  const block = (i: number): Shapes => [
+    ...['queries', 'keys', 'values', 'out'].flatMap((part) =>
+      linear(`blocks.${i}.attention.${part}`, width, width),
+    ),
+    ...linear(`blocks.${i}.hidden.0`, width, hidden),
+    ...linear(`blocks.${i}.hidden.2`, hidden, width),
+    ...['attention_norm', 'hidden_norm'].flatMap((part) => norm(`blocks.${i}.${part}`)),
+  ];
+  const norm = (name: string): Shapes => [
+    [`${name}.weight`, [width]],
+    [`${name}.bias`, [width]],
+  ];
+  return [
+    ...coderShapes(coder, width).map(([name, shape]): Shapes[number] => [`coder.${name}`, shape]),
+    ['positions', [9, width]],
+    ['missing', [width]],
+    ...Array.from({ length: blocks }, (_, i) => block(i)).flat(),
+    ...norm('norm'),
+    ...linear('out', width, width),
+  ];
+}
+
+/** A whole bundle of a Transformer with random weights. */
+export function randomTransformer(): TestBundle {
+  const state = randomTensors(transformerShapes(TINY_TRANSFORMER), 1);
+  const networks = transformerFiles(readTransformer(TINY_TRANSFORMER, state), 'f32');
+  const { width } = TINY_TRANSFORMER;
+  const { manifest, files } = randomBundle();
+  files.delete('rules.json');
+  files.set('encoder.onnx', networks.encoder);
+  files.set('reasoner.onnx', networks.reasoner);
+  files.set('decoder.onnx', networks.decoder);
+  files.set('selection.safetensors', formatSelection(diagonalStatistics(1, width)));
+  const sizes = { concepts: 1, conceptSize: width, ruleSize: 0 };
+  return { manifest: { ...manifest, system: 'transformer', sizes, conceptNames: [null] }, files };
 }

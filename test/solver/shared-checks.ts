@@ -361,3 +361,54 @@ export const CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/** What a solver of a Transformer must do: no concepts, no rules, else the same. */
+export const TRANSFORMER_CHECKS: readonly Check[] = [
+  {
+    name: 'a Transformer imagines at any position, from the others alone',
+    run: async (load) => {
+      const solver = await load();
+      equal(solver.manifest.system, 'transformer', 'system');
+      const { panels } = problem(1);
+      const one = await solver.solve(panels, { missing: [2, 7] });
+      equal(one.images.length, 2, 'images');
+      const black = panels.map((panel, i) => ([1, 6].includes(i) ? new Uint8Array(4096) : panel));
+      const two = await solver.solve(black, { missing: [2, 7] });
+      equal([...two.images[1]], [...one.images[1]], 'pixels without the missing panels');
+      const three = await solver.solve(black, { missing: [2, 8] });
+      const gap = three.concepts[1][0].map((value, i) => Math.abs(value - one.concepts[1][0][i]));
+      assert(Math.max(...gap) > 1e-6, 'the context does not matter');
+      equal(one.rules, [], 'rules');
+      await solver.dispose();
+    },
+  },
+  {
+    name: 'a Transformer chooses by both distances',
+    run: async (load) => {
+      const solver = await load();
+      const { panels, candidates } = problem(2);
+      const answer = await solver.solve(panels, { images: false });
+      for (const distance of ['l2', 'calibrated'] as const) {
+        const choice = await solver.choose(answer, candidates, { distance });
+        const found = choice.candidates.map((each) => each[distance] ?? NaN);
+        equal(choice.index, found.indexOf(Math.min(...found)), distance);
+      }
+      await solver.dispose();
+    },
+  },
+  {
+    name: 'a Transformer refuses what needs concepts or rules',
+    run: async (load) => {
+      const solver = await load();
+      const { panels } = problem(3);
+      const answer = await solver.solve(panels, { images: false });
+      equal(solver.nameRules(answer), null, 'named rules');
+      const imposed = () => solver.solve(panels, { rules: { 1: [0, 0] } });
+      await rejects(imposed, ArgumentError, /has none, so none can be imposed/);
+      await rejects(() => solver.sample(panels, { count: 2, seed: 1 }), SolverError, /one answer/);
+      await rejects(() => solver.parseRules([answer.concepts]), SolverError, /parses none/);
+      await rejects(() => solver.alternatives(answer, 2), SolverError, /no vocabulary/);
+      await solver.dispose();
+    },
+  },
+];

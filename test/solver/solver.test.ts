@@ -9,20 +9,27 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Solver, writeBundle } from '../../src/solver/node.js';
 import { CHROMIUM, launch } from '../chromium.js';
 import { scratchFolder } from '../scratch-folder.js';
-import { randomBundle, tinyConfig } from './random-model.js';
-import { CHECKS } from './shared-checks.js';
+import { randomBundle, randomTransformer, tinyConfig } from './random-model.js';
+import { CHECKS, TRANSFORMER_CHECKS } from './shared-checks.js';
 
 const folder = scratchFolder();
 const bundleFolder = path.join(folder, 'bundle');
+/** A name in a zoo: that folder for Node, the root of the page's server for a browser. */
+const OTHER = 'transformer/center';
 
 beforeAll(async () => {
   const { manifest, files } = randomBundle(tinyConfig());
   await writeBundle(bundleFolder, manifest, files);
+  const other = randomTransformer();
+  await writeBundle(path.join(folder, OTHER), other.manifest, other.files);
 });
 
 describe('in Node', () => {
   for (const { name, run } of CHECKS) {
     test(name, () => run((options) => Solver.load(bundleFolder, options)));
+  }
+  for (const { name, run } of TRANSFORMER_CHECKS) {
+    test(name, () => run((options) => Solver.load(OTHER, { zoo: folder, ...options })));
   }
 });
 
@@ -32,10 +39,12 @@ async function pageScript(): Promise<{ readonly code: string; readonly imports: 
     stdin: {
       contents: `
         import { Solver } from './src/solver/index.ts';
-        import { CHECKS } from './test/solver/shared-checks.ts';
+        import { CHECKS, TRANSFORMER_CHECKS } from './test/solver/shared-checks.ts';
         globalThis.runCheck = async (name) => {
-          const check = CHECKS.find((each) => each.name === name);
-          await check.run((options) => Solver.load('/bundle', { backend: 'wasm', ...options }));
+          const others = TRANSFORMER_CHECKS.filter((each) => each.name === name);
+          const [check] = [...others, ...CHECKS.filter((each) => each.name === name)];
+          const model = others.length > 0 ? '${OTHER}' : '/bundle';
+          await check.run((options) => Solver.load(model, { backend: 'wasm', zoo: '/', ...options }));
           return 'passed';
         };
         globalThis.loadTwice = async () => {
@@ -86,7 +95,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
         response.end(code);
         return;
       }
-      const file = path.join(bundleFolder, path.basename(name));
+      const file = path.join(folder, path.normalize(name));
       if (existsSync(file)) response.end(readFileSync(file));
       else response.writeHead(404).end();
     });
@@ -101,7 +110,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     server.close();
   });
 
-  for (const { name } of CHECKS) {
+  for (const { name } of [...CHECKS, ...TRANSFORMER_CHECKS]) {
     test(name, async () => {
       expect(await page.evaluate(`globalThis.runCheck(${JSON.stringify(name)})`)).toBe('passed');
     });

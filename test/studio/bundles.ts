@@ -16,6 +16,8 @@ const MOMENTS = [100, 2000];
 const HISTORY = {
   curves: [
     { name: 'targetRegularizer', steps: [50, 100, 2000], values: [90, 60, 5.5] },
+    { name: 'sa raven', steps: [1000, 2000], values: [0.25, 0.5] },
+    { name: 'sa i-raven', steps: [1000, 2000], values: [0.3, 0.75] },
     { name: 'rulePrior', steps: [50, 100, 2000], values: [0, 0, -3] },
   ],
 };

@@ -15,8 +15,11 @@ import {
   renderPanel64,
   renderProblem,
   sampleProblem,
+  worksheetPdf,
 } from '../../src/matrix/index.js';
 import { CHROMIUM } from '../chromium.js';
+import { faultsInBothLooks } from './axe.js';
+import { pdfTexts } from '../matrix/pdf-texts.js';
 import { pixelsOf } from '../matrix/pixels.js';
 import {
   canvasPixels,
@@ -49,7 +52,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     const { page } = shared;
     await moveTo(page, 'tab=make&config=center&seed=5');
     const size = page.locator('[data-rule="0 Size"]');
-    await size.selectOption({ label: 'progression +1 (larger in each column)' });
+    await size.selectOption({ label: 'progression +1' });
     await page.locator('[data-start="0 type"]').selectOption({ label: 'circle' });
     const wish = {
       rules: [{ size: { name: 'Progression', value: 1 } }],
@@ -72,10 +75,125 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     );
     const read = page.locator('[data-testid=rule-table] tr[data-attribute=Size] td');
     await eventually(() => read.first().innerText()).toContain('progression +1');
-    await page.locator('[data-start="0 size"]').selectOption({ label: '0.9' });
-    await eventually(() => page.locator('.fault[role=alert]').first().innerText()).toMatch(
-      /no rule on Size .* can start with these values/,
+  });
+
+  test('what cannot be together cannot be chosen, and it says why', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=make&config=center&seed=5');
+    await page.locator('[data-rule="0 Size"]').selectOption({ label: 'progression +1' });
+    const first = page.locator('[data-start="0 size"] option');
+    const refused = () => page.locator('[data-start="0 size"] option:disabled').allInnerTexts();
+    await eventually(refused).toEqual(['0.8', '0.9']);
+    expect(await first.count()).toBe(7);
+    await eventually(() => page.locator('[data-meaning="0 Size"]').innerText()).toBe(
+      'larger in each column; starts at 0.7 or less.',
     );
+    // And the other way round: a first value rules out rules.
+    await page.locator('[data-start="0 color"]').selectOption({ label: 'black' });
+    const rules = page.locator('[data-rule="0 Color"] option:disabled');
+    await eventually(() => rules.allInnerTexts()).toEqual([
+      'progression +1: starts at white to grey 56',
+      'progression +2: starts at white to grey 112',
+    ]);
+    // A link may still ask for it, and is told the same.
+    const wish = { rules: [{ size: 'progression +1' }], start: [{ size: 0.9 }] };
+    await moveTo(page, `tab=make&config=center&make=${encodeURIComponent(JSON.stringify(wish))}`);
+    await eventually(() => page.locator('.fault[role=alert]').first().innerText()).toContain(
+      'Size of Grid: progression +1 starts at 0.7 or less',
+    );
+  });
+
+  test('arithmetic shows the levels it counts in', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=make&config=center&seed=5');
+    await page.locator('[data-rule="0 Size"]').selectOption({ label: 'arithmetic +' });
+    await eventually(() =>
+      page.locator('[data-start="0 size"] option:not(:disabled)').allInnerTexts(),
+    ).toEqual([
+      'any',
+      '0.4, level 1',
+      '0.5, level 2',
+      '0.6, level 3',
+      '0.7, level 4',
+      '0.8, level 5',
+    ]);
+    await eventually(() => page.locator('[data-testid=levels]').innerText()).toMatch(
+      /Size: (\d) \+ (\d) = (\d), /,
+    );
+    const text = await page.locator('[data-testid=levels]').innerText();
+    const [, a, b, c] = (/Size: (\d) \+ (\d) = (\d)/.exec(text) ?? []).map(Number);
+    expect(a + b).toBe(c);
+  });
+
+  test('a panel is changed by hand, with the keyboard too, and the link keeps it', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=make&config=grid-2x2&seed=5');
+    await modelReady(page);
+    const cell = page.locator('.stage .cell[data-position="5"]');
+    const shows = () => cell.locator('img').getAttribute('alt');
+    await cell.press('Enter');
+    const editor = page.locator('[data-testid=panel-editor]');
+    await editor.getByLabel('Shape').selectOption({ label: 'circle' });
+    await eventually(shows).toMatch(/circle/);
+    await editor.getByLabel('Colour').selectOption({ label: 'black' });
+    await eventually(shows).toMatch(/black circle/);
+    expect(await faultsInBothLooks(page)).toEqual([]);
+    for (const place of ['A figure top left', 'A figure top right', 'A figure bottom left']) {
+      const toggle = editor.getByLabel(place, { exact: true });
+      if ((await toggle.getAttribute('aria-pressed')) === 'false') await toggle.press('Enter');
+    }
+    await eventually(shows).toMatch(/^[34] × black circle/);
+    await eventually(() => page.locator('[data-testid=broken]').innerText()).toMatch(
+      /Your changes break .*(Shape|Colour|Number)/,
+    );
+    await eventually(() => page.url()).toMatch(/edit=5\.0\.\d+\.5\.\d\.9/);
+    const other = await openPage(shared.context);
+    await other.page.goto(page.url());
+    const again = other.page.locator('.stage .cell[data-position="5"] img');
+    await eventually(() => again.getAttribute('alt')).toBe(await shows());
+    await other.page.close();
+    await editor.getByRole('button', { name: 'Undo all changes' }).click();
+    await eventually(() => page.locator('[data-testid=broken]').count()).toBe(0);
+    await eventually(() => page.url()).not.toContain('edit=');
+    await page.keyboard.press('Escape');
+    await eventually(() => editor.count()).toBe(0);
+    await page.locator('[data-rule="0 Size"]').waitFor();
+  });
+
+  test('a worksheet has a page for each item, and a key', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=make&config=center&seed=5');
+    await page.getByLabel('Items of the worksheet').fill('3');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'PDF with key' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('worksheet-center-5.pdf');
+    const expected = [0, 1, 2].map((index) => ({
+      title: `Item ${index + 1}`,
+      problem: sampleProblem({ configuration: 'center', variant: 'i-raven', seed: 5, index }),
+    }));
+    const made = pdfTexts(await bytesOf(download));
+    expect(made).toEqual(pdfTexts(worksheetPdf(expected)));
+    expect(made).toHaveLength(4);
+    expected.forEach(({ title, problem: { target } }) =>
+      expect(made[3]).toContain(`${title}: answer ${target + 1}`),
+    );
+  });
+
+  test('the printer gets the item and nothing of the page', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=make&config=center&seed=5');
+    await page.locator('.print-item').waitFor({ state: 'attached' });
+    await page.emulateMedia({ media: 'print' });
+    await page.locator('.print-item').waitFor();
+    for (const part of ['.tabs', '.masthead', '.configuration', '.stage', '.side', '.footer']) {
+      expect([part, await page.locator(part).isVisible()]).toEqual([part, false]);
+    }
+    const sheets = (await page.pdf({ format: 'A4' })).toString('latin1');
+    expect(sheets.match(/\/Type \/Page\b(?!s)/g)).toHaveLength(1);
+    await page.emulateMedia({ media: 'screen' });
+    await page.locator('.stage').waitFor();
   });
 
   test('nine pictures, in the order of their names', async () => {

@@ -28,8 +28,9 @@ const STATES: Readonly<Record<string, string>> = {
   play: 'shown=1',
   erase: 'missing=1359',
   why: '',
-  rules: 'concept=4&point=3',
+  rules: 'point=3',
   make: '',
+  test: '',
   train: '',
 };
 const LAST_SHOWN: Readonly<Record<string, string>> = {
@@ -38,6 +39,7 @@ const LAST_SHOWN: Readonly<Record<string, string>> = {
   why: '.cards > :last-child .mini-map',
   rules: '[data-testid=point] img',
   make: '[data-testid=reading] .agreement',
+  test: '.test-start',
   train: '.recording .chart:last-child svg',
 };
 

@@ -206,7 +206,7 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
 
   test('rule map: moments of training, and arrow keys in place of a drag', async () => {
     const { page } = shared;
-    await moveTo(page, 'tab=rules&config=center&seed=4');
+    await moveTo(page, 'tab=rules&config=center&seed=4&concept=1');
     await page.locator('[data-testid=plane] .mark').waitFor();
     await eventually(() => page.locator('.moments').innerText()).toContain('2,000 steps');
     await page.locator('.moments input').focus();

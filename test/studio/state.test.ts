@@ -44,7 +44,7 @@ const anySettings: fc.Arbitrary<Settings> = fc.record({
     .map((list) => list.sort((a, b) => a - b)),
   picked: fc.integer({ min: 0, max: 16 }),
   revealed: fc.boolean(),
-  concept: fc.integer({ min: 1, max: 64 }),
+  concept: fc.integer({ min: 0, max: 64 }),
   distance: fc.constantFrom(...DISTANCES),
   imposed: fc.option(
     fc.record({ concept: fc.integer({ min: 1, max: 64 }), x: coordinate, y: coordinate }),
@@ -54,6 +54,9 @@ const anySettings: fc.Arbitrary<Settings> = fc.record({
   truth: fc.boolean(),
   point: fc.integer({ min: -1, max: 9999 }),
   moment: fc.integer({ min: -1, max: 63 }),
+  testLayouts: fc.uniqueArray(fc.constantFrom(...LAYOUT_NAMES), { minLength: 1 }),
+  testCount: fc.integer({ min: 1, max: 50 }),
+  edits: fc.constantFrom('', '5.0.1.3.2.4', '9.1.511.5.5.9_1.0.1.1.0.0'),
   constraints: fc.constantFrom('', '{"rules":[{"size":{"name":"Progression","value":-1}}]}'),
   pictures: fc.constantFrom('', 'abc-_09AZ'),
   backend: fc.constantFrom(...BACKENDS),

@@ -16,7 +16,7 @@ import { EXAMPLES, linkOf } from '../../src/studio/story/examples.js';
 import { tourState } from '../../src/studio/tour/steps.js';
 import { readSettings, type Settings } from '../../src/studio/state/settings.js';
 import { CHROMIUM } from '../chromium.js';
-import { loadAxe, seriousFaults } from './axe.js';
+import { faultsInBothLooks } from './axe.js';
 import {
   canvasPixels,
   eventually,
@@ -203,16 +203,12 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
       await site.fresh({ ...PHONE, reducedMotion: 'reduce' }),
     );
     await goTo(page, site.url, 'tab=play&config=center&seed=1&tour=1');
-    await loadAxe(page);
     const ways = ['Show me', 'Erase half of it', 'Bend its rule', 'Move it'];
     for (const [i, way] of ways.entries()) {
       await stepIs(page, i + 1);
       await page.waitForLoadState('networkidle');
       await eventually(() => page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        expect([i + 1, colorScheme, ...(await seriousFaults(page))]).toEqual([i + 1, colorScheme]);
-      }
+      expect([i + 1, ...(await faultsInBothLooks(page))]).toEqual([i + 1]);
       const button = page.getByRole('button', { name: way, exact: true });
       await eventually(() => button.isEnabled()).toBe(true);
       await button.tap();
@@ -224,7 +220,6 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
   test('axe finds nothing on what a vocabulary adds to Play, Erase and Why', async () => {
     const { page } = await openPage(await site.fresh());
     await goTo(page, site.url, 'tab=play&config=grid-2x2&seed=12&shown=1');
-    await loadAxe(page);
     for (const [tab, last] of [
       ['play', '[data-testid=another]'],
       ['erase', '.sureness-list canvas'],
@@ -232,10 +227,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
     ]) {
       await page.locator(`.tabs a[href*="tab=${tab}"]`).click();
       await page.locator(last).first().waitFor();
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect([tab, colorScheme, ...(await seriousFaults(page))]).toEqual([tab, colorScheme]);
-      }
+      expect([tab, ...(await faultsInBothLooks(page))]).toEqual([tab]);
     }
   });
 

@@ -79,6 +79,11 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
   test('starts a run, shows it live, stops, resumes and exports it', async () => {
     const { page, errors } = await openPage(await site.browser.newContext({ viewport: LAPTOP }));
     await page.goto(`${site.url}#tab=train`);
+    // What can be expected is said before, and the recording stays below.
+    await eventually(() => page.locator('[data-testid=expect]').innerText()).toMatch(
+      /Two minutes .* chance is 12\.5%/,
+    );
+    await page.locator('[data-testid=recording] .live-plane').first().waitFor();
     await page.getByRole('button', { name: 'Start training' }).click();
     await eventually(() => trainer.received.length).toBe(1);
     expect(trainer.received[0].body).toMatchObject({
@@ -125,13 +130,15 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     );
     await eventually(() => page.getByLabel('Loss: 3.25').count()).toBe(1);
     await eventually(() => page.getByLabel('Accuracy: raven 50.0%, i-raven 40.0%').count()).toBe(1);
-    await eventually(() => page.locator('.curve svg path').count()).toBeGreaterThan(1);
+    await eventually(() => page.locator('.train-grid .curve svg path').count()).toBeGreaterThan(1);
     const imagined = page.locator('.live-matrices .imagined canvas');
     const grey = new Array<number>(4096).fill(0.2);
     await eventually(async () =>
       largestDifference(await canvasPixels(imagined), grey),
     ).toBeLessThan(1e-6);
-    await eventually(() => page.locator('.live-plane [aria-label=dot] path').count()).toBe(3);
+    await eventually(() =>
+      page.locator('.live-rules .live-plane [aria-label=dot] path').count(),
+    ).toBe(3);
     await page.getByText('the disk is nearly full').waitFor();
 
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -174,7 +181,9 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     const curve = recording.getByLabel('How wrong it foretells missing panels: from 90 to 5.5');
     await eventually(() => curve.locator('svg path').count()).toBeGreaterThan(0);
     // Only the curves that have a meaning for people.
-    await eventually(() => recording.locator('.chart').count()).toBe(1);
+    await eventually(() => recording.locator('.chart').count()).toBe(2);
+    const accuracy = recording.getByLabel('Accuracy: raven 50.0%, i-raven 75.0%');
+    await eventually(() => accuracy.locator('svg path').count()).toBeGreaterThan(0);
 
     const picture = (): Promise<string> => planes.first().locator('[aria-label=dot]').innerHTML();
     await recording.getByText('After 2,000 steps of training').waitFor();

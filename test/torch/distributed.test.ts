@@ -180,72 +180,48 @@ describe.skipIf(!distributedBackends().includes('gloo'))('a group of processes',
     expectClose(rows, whole.gradient);
   });
 
-  test('batch normalisation is that of all rows together, whoever has how many', async () => {
-    interface Result {
-      y: number[][];
-      gradient: number[][];
-      weight: number[];
-      bias: number[];
-      mean: number[];
-      variance: number[];
+  /** Of one rank, or of all rows together. */
+  interface NormResult extends Record<'weight' | 'bias' | 'mean' | 'variance', number[]> {
+    y: number[][];
+    gradient: number[][];
+  }
+
+  const sumOf = (each: readonly NormResult[], key: 'weight' | 'bias'): number[] =>
+    each[0][key].map((_, c) => each.reduce((sum, part) => sum + part[key][c], 0));
+
+  /** Rows of the ranks are those of the whole, gradients of the bias add up, statistics are shared. */
+  function expectTogether(each: readonly NormResult[], expected: NormResult): void {
+    for (const key of ['y', 'gradient'] as const) {
+      const parts = each.map((part) => part[key]);
+      expectClose(parts, expected[key]);
     }
-    const whole = SCENARIOS.batchNorm(null) as unknown as { results: Result[] };
-    const parts = await found<{ results: Result[] }>('batchNorm');
+    expectClose(sumOf(each, 'bias'), expected.bias);
+    for (const { mean, variance } of each) {
+      expectClose(mean, expected.mean);
+      expectClose(variance, expected.variance);
+    }
+  }
+
+  test('batch normalisation is that of all rows together, whoever has how many', async () => {
+    const whole = SCENARIOS.batchNorm(null) as unknown as { results: NormResult[] };
+    const parts = await found<{ results: NormResult[] }>('batchNorm');
     whole.results.forEach((expected, n) => {
       const each = parts.map(({ results }) => results[n]);
-      const sum = (choose: (result: Result) => number[]): number[] =>
-        choose(expected).map((_, c) => each.reduce((total, one) => total + choose(one)[c], 0));
-      expectClose(
-        each.map(({ y }) => y),
-        expected.y,
-      );
-      expectClose(
-        each.map(({ gradient }) => gradient),
-        expected.gradient,
-      );
-      expectClose(
-        sum(({ weight }) => weight),
-        expected.weight,
-      );
-      expectClose(
-        sum(({ bias }) => bias),
-        expected.bias,
-      );
-      for (const { mean, variance } of each) {
-        expectClose(mean, expected.mean);
-        expectClose(variance, expected.variance);
-      }
+      expectTogether(each, expected);
+      expectClose(sumOf(each, 'weight'), expected.weight);
     });
   });
 
   test('it is so for ranks without rows and with other running statistics', async () => {
-    interface Result {
-      y: number[][];
-      gradient: number[][];
-      bias: number[];
-      mean: number[];
-      variance: number[];
-    }
     interface Answer {
-      results: Result[];
+      results: NormResult[];
       failure: string;
     }
     const whole = SCENARIOS.unalikeNorm(null) as unknown as Answer;
     const parts = await found<Answer>('unalikeNorm');
     whole.results.forEach((expected, n) => {
       const each = parts.map(({ results }) => results[n]);
-      for (const key of ['y', 'gradient'] as const) {
-        expectClose(
-          each.map((part) => part[key]),
-          expected[key],
-        );
-      }
-      const bias = expected.bias.map((_, c) => each.reduce((sum, part) => sum + part.bias[c], 0));
-      expectClose(bias, expected.bias);
-      for (const { mean, variance } of each) {
-        expectClose(mean, expected.mean);
-        expectClose(variance, expected.variance);
-      }
+      expectTogether(each, expected);
     });
     for (const { failure } of parts) expect(failure).toMatch(/more than 1 value per channel/);
   });

@@ -58,80 +58,58 @@ describe('a layer without a generator', () => {
 });
 
 describe.skipIf(!isTorchAvailable())('errors', () => {
-  test.each<[string, () => unknown]>([
-    ['matmul: [8, 3] x [4, 5]: 3 ≠ 4', () => zeros([8, 3]).matmul(zeros([4, 5]))],
-    [
-      'matmul: [2, 8, 3] x [3, 3, 5]: batches 2 ≠ 3',
-      () => zeros([2, 8, 3]).matmul(zeros([3, 3, 5])),
-    ],
-    ['matmul: [] x [3]: a scalar has no product', () => zeros([]).matmul(zeros([3]))],
-    ['bmm: [2, 3, 4] x [3, 4, 5]: batches 2 ≠ 3', () => bmm(zeros([2, 3, 4]), zeros([3, 4, 5]))],
-    [
-      'bmm: [2, 3] x [3, 4, 5]: both must have 3 dimensions',
-      () => bmm(zeros([2, 3]), zeros([3, 4, 5])),
-    ],
-    [
-      'baddbmm: [2, 3, 4] x [2, 5, 6]: 4 ≠ 5',
-      () => baddbmm(zeros([1]), zeros([2, 3, 4]), zeros([2, 5, 6])),
-    ],
-    ['linear: input [2, 3], weight [5, 4]: 3 ≠ 4', () => linear(zeros([2, 3]), zeros([5, 4]))],
-    [
-      'linear: weight [5, 3], bias [4]: 5 ≠ 4',
-      () => linear(zeros([2, 3]), zeros([5, 3]), zeros([4])),
-    ],
-    [
-      'conv2d: input [1, 3, 8, 8], weight [4, 2, 3, 3]: 3 channels ≠ 2',
-      () => conv2d(zeros([1, 3, 8, 8]), zeros([4, 2, 3, 3])),
-    ],
-    [
-      'conv2d: input [1, 3, 8, 8], weight [4, 2, 3, 3]: 3 channels ≠ 2 x 2 groups',
-      () => conv2d(zeros([1, 3, 8, 8]), zeros([4, 2, 3, 3]), null, { groups: 2 }),
-    ],
-    [
-      "conv2d: there is no option 'strides'; known are stride, padding, dilation, groups",
-      () => conv2d(zeros([1, 1, 4, 4]), zeros([1, 1, 2, 2]), null, wrong({ strides: 2 })),
-    ],
-    ['add: [2, 3] and [4]: cannot broadcast 3 with 4', () => zeros([2, 3]).add(zeros([4]))],
-    ['mul_: [2, 3] and [2, 2]: cannot broadcast 3 with 2', () => zeros([2, 3]).mul_(zeros([2, 2]))],
-    [
-      'where: [2] and [3]: cannot broadcast 2 with 3',
-      () => where(zeros([2], { dtype: 'bool' }), zeros([3]), zeros([3])),
-    ],
-    ['cat: [2, 3] and [2, 4]: 3 ≠ 4 in dimension 1', () => cat([zeros([2, 3]), zeros([2, 4])])],
-    ['cat: [2, 3] and [2, 3, 1]: 2 ≠ 3 dimensions', () => cat([zeros([2, 3]), zeros([2, 3, 1])])],
-    ['cat: there are no tensors', () => cat([])],
-    ['stack: [2] and [3]: shapes differ', () => stack([zeros([2]), zeros([3])])],
-    ['reshape: [2, 3] to [4]: 6 elements do not fit', () => zeros([2, 3]).reshape([4])],
-    ['reshape: [2, 3] to [-1, -1]: only one size can be -1', () => zeros([2, 3]).reshape([-1, -1])],
-    ['view: [2, 3] to [4, -1]: 6 elements do not fit', () => zeros([2, 3]).view([4, -1])],
-    ['item: [2] has not one element', () => zeros([2]).item()],
-    ['size: [2, 3] has no dimension 2', () => zeros([2, 3]).size(2)],
-    ["zeros: argument 'size': expected an array of whole numbers, got 3", () => zeros(wrong(3))],
-    ["add: argument 'other': expected a number, got 'x'", () => ones([1]).add(wrong('x'))],
-    ["add: argument 'other': expected a number, got null", () => ones([1]).add(wrong(null))],
-    ["add: argument 'alpha': expected a number, got an object", () => ones([1]).add(1, wrong({}))],
-    ["matmul: argument 'other': expected a tensor, got 3", () => ones([1]).matmul(wrong(3))],
-    ["narrow: argument 'dim': expected a whole number, got 0.5", () => ones([1]).narrow(0.5, 0, 1)],
-    [
-      "narrow: argument 'start': expected a whole number, got NaN",
-      () => ones([1]).narrow(0, NaN, 1),
-    ],
-    [
-      "to: argument 'dtype': expected a dtype (f32, f64, f16, bf16, i64, i32, u8 or bool) or null, got 'f8'",
-      () => ones([1]).to({ dtype: wrong('f8') }),
-    ],
-    [
-      "zeros: unknown device 'tpu'; expected 'cpu', 'cuda' or 'cuda:<index>'",
-      () => zeros([1], { device: wrong('tpu') }),
-    ],
-    ['tensor: nested arrays of uneven length', () => tensor([[1], [2, 3]])],
-    [
-      'tensor: 3 elements do not fit the shape [2]',
-      () => tensor(new Float32Array(3), { shape: [2] }),
-    ],
-    ['noSuch: this libtorch has no operator aten::no_such', () => operator('no_such').call()],
-    ['abs: takes at most 1 arguments, got 2', () => operator('abs').call(ones([1]), 1)],
-  ])('%s', (message, fn) => {
+  test.each(
+    Object.entries<() => unknown>({
+      'matmul: [8, 3] x [4, 5]: 3 ≠ 4': () => zeros([8, 3]).matmul(zeros([4, 5])),
+      'matmul: [2, 8, 3] x [3, 3, 5]: batches 2 ≠ 3': () =>
+        zeros([2, 8, 3]).matmul(zeros([3, 3, 5])),
+      'matmul: [] x [3]: a scalar has no product': () => zeros([]).matmul(zeros([3])),
+      'bmm: [2, 3, 4] x [3, 4, 5]: batches 2 ≠ 3': () => bmm(zeros([2, 3, 4]), zeros([3, 4, 5])),
+      'bmm: [2, 3] x [3, 4, 5]: both must have 3 dimensions': () =>
+        bmm(zeros([2, 3]), zeros([3, 4, 5])),
+      'baddbmm: [2, 3, 4] x [2, 5, 6]: 4 ≠ 5': () =>
+        baddbmm(zeros([1]), zeros([2, 3, 4]), zeros([2, 5, 6])),
+      'linear: input [2, 3], weight [5, 4]: 3 ≠ 4': () => linear(zeros([2, 3]), zeros([5, 4])),
+      'linear: weight [5, 3], bias [4]: 5 ≠ 4': () =>
+        linear(zeros([2, 3]), zeros([5, 3]), zeros([4])),
+      'conv2d: input [1, 3, 8, 8], weight [4, 2, 3, 3]: 3 channels ≠ 2': () =>
+        conv2d(zeros([1, 3, 8, 8]), zeros([4, 2, 3, 3])),
+      'conv2d: input [1, 3, 8, 8], weight [4, 2, 3, 3]: 3 channels ≠ 2 x 2 groups': () =>
+        conv2d(zeros([1, 3, 8, 8]), zeros([4, 2, 3, 3]), null, { groups: 2 }),
+      "conv2d: there is no option 'strides'; known are stride, padding, dilation, groups": () =>
+        conv2d(zeros([1, 1, 4, 4]), zeros([1, 1, 2, 2]), null, wrong({ strides: 2 })),
+      'add: [2, 3] and [4]: cannot broadcast 3 with 4': () => zeros([2, 3]).add(zeros([4])),
+      'mul_: [2, 3] and [2, 2]: cannot broadcast 3 with 2': () => zeros([2, 3]).mul_(zeros([2, 2])),
+      'where: [2] and [3]: cannot broadcast 2 with 3': () =>
+        where(zeros([2], { dtype: 'bool' }), zeros([3]), zeros([3])),
+      'cat: [2, 3] and [2, 4]: 3 ≠ 4 in dimension 1': () => cat([zeros([2, 3]), zeros([2, 4])]),
+      'cat: [2, 3] and [2, 3, 1]: 2 ≠ 3 dimensions': () => cat([zeros([2, 3]), zeros([2, 3, 1])]),
+      'cat: there are no tensors': () => cat([]),
+      'stack: [2] and [3]: shapes differ': () => stack([zeros([2]), zeros([3])]),
+      'reshape: [2, 3] to [4]: 6 elements do not fit': () => zeros([2, 3]).reshape([4]),
+      'reshape: [2, 3] to [-1, -1]: only one size can be -1': () => zeros([2, 3]).reshape([-1, -1]),
+      'view: [2, 3] to [4, -1]: 6 elements do not fit': () => zeros([2, 3]).view([4, -1]),
+      'item: [2] has not one element': () => zeros([2]).item(),
+      'size: [2, 3] has no dimension 2': () => zeros([2, 3]).size(2),
+      "zeros: argument 'size': expected an array of whole numbers, got 3": () => zeros(wrong(3)),
+      "add: argument 'other': expected a number, got 'x'": () => ones([1]).add(wrong('x')),
+      "add: argument 'other': expected a number, got null": () => ones([1]).add(wrong(null)),
+      "add: argument 'alpha': expected a number, got an object": () => ones([1]).add(1, wrong({})),
+      "matmul: argument 'other': expected a tensor, got 3": () => ones([1]).matmul(wrong(3)),
+      "narrow: argument 'dim': expected a whole number, got 0.5": () => ones([1]).narrow(0.5, 0, 1),
+      "narrow: argument 'start': expected a whole number, got NaN": () =>
+        ones([1]).narrow(0, NaN, 1),
+      "to: argument 'dtype': expected a dtype (f32, f64, f16, bf16, i64, i32, u8 or bool) or null, got 'f8'":
+        () => ones([1]).to({ dtype: wrong('f8') }),
+      "zeros: unknown device 'tpu'; expected 'cpu', 'cuda' or 'cuda:<index>'": () =>
+        zeros([1], { device: wrong('tpu') }),
+      'tensor: nested arrays of uneven length': () => tensor([[1], [2, 3]]),
+      'tensor: 3 elements do not fit the shape [2]': () =>
+        tensor(new Float32Array(3), { shape: [2] }),
+      'noSuch: this libtorch has no operator aten::no_such': () => operator('no_such').call(),
+      'abs: takes at most 1 arguments, got 2': () => operator('abs').call(ones([1]), 1),
+    }),
+  )('%s', (message, fn) => {
     expect(messageOf(fn)).toBe(message);
   });
 

@@ -212,82 +212,63 @@ describe('writing', () => {
 
 describe('untrusted files', () => {
   const good = { dtype: 'F32', shape: [2], data_offsets: [0, 8] };
-  const cases: [string, SafetensorsProblem, () => string][] = [
-    ['an absent file', 'io', () => file('absent.safetensors')],
-    ['a folder', 'io', () => folder],
-    [
-      'a header above the cap',
-      'header-too-large',
-      () => handMade('{}', 0, BigInt(maximumHeaderBytes) + 1n),
-    ],
-    ['the largest length', 'header-too-large', () => handMade('{}', 0, 2n ** 64n - 1n)],
-    ['a header longer than the file', 'header-truncated', () => handMade('{}', 0, 9_999n)],
-    ['a header cut short', 'header-not-json', () => handMade('{"a":', 0)],
-    ['a list', 'header-not-json', () => handMade('[]', 0)],
-    ['white space before the object', 'header-not-json', () => handMade(' {}', 0)],
+  const cases: [string, SafetensorsProblem, ...Parameters<typeof handMade>][] = [
+    ['a header above the cap', 'header-too-large', '{}', 0, BigInt(maximumHeaderBytes) + 1n],
+    ['the largest length', 'header-too-large', '{}', 0, 2n ** 64n - 1n],
+    ['a header longer than the file', 'header-truncated', '{}', 0, 9_999n],
+    ['a header cut short', 'header-not-json', '{"a":', 0],
+    ['a list', 'header-not-json', '[]', 0],
+    ['white space before the object', 'header-not-json', ' {}', 0],
     [
       'a name given twice',
       'duplicate-name',
-      () => handMade(`{"a":${JSON.stringify(good)},"\\u0061":${JSON.stringify(good)}}`, 8),
+      `{"a":${JSON.stringify(good)},"\\u0061":${JSON.stringify(good)}}`,
+      8,
     ],
     [
       'a key given twice',
       'duplicate-name',
-      () => handMade('{"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}}', 8),
+      '{"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}}',
+      8,
     ],
-    ['an entry that is no object', 'header-schema', () => handMade({ a: 3 }, 0)],
-    ['metadata that is no object', 'header-schema', () => handMade({ __metadata__: [] }, 0)],
-    ['metadata with a number', 'header-schema', () => handMade({ __metadata__: { a: 1 } }, 0)],
-    [
-      'a type it does not know',
-      'unsupported-dtype',
-      () => handMade({ a: { ...good, dtype: 'F7' } }, 8),
-    ],
-    [
-      'a type from the prototype',
-      'unsupported-dtype',
-      () => handMade({ a: { ...good, dtype: 'constructor' } }, 8),
-    ],
-    ['a negative size', 'header-schema', () => handMade({ a: { ...good, shape: [-2] } }, 8)],
-    ['a fractional size', 'header-schema', () => handMade({ a: { ...good, shape: [0.5] } }, 8)],
+    ['an entry that is no object', 'header-schema', { a: 3 }, 0],
+    ['metadata that is no object', 'header-schema', { __metadata__: [] }, 0],
+    ['metadata with a number', 'header-schema', { __metadata__: { a: 1 } }, 0],
+    ['a type it does not know', 'unsupported-dtype', { a: { ...good, dtype: 'F7' } }, 8],
+    ['a type from the prototype', 'unsupported-dtype', { a: { ...good, dtype: 'constructor' } }, 8],
+    ['a negative size', 'header-schema', { a: { ...good, shape: [-2] } }, 8],
+    ['a fractional size', 'header-schema', { a: { ...good, shape: [0.5] } }, 8],
     [
       'a size above 2^53',
       'header-schema',
-      () => handMade('{"a":{"dtype":"F32","shape":[9007199254740993],"data_offsets":[0,8]}}', 8),
+      '{"a":{"dtype":"F32","shape":[9007199254740993],"data_offsets":[0,8]}}',
+      8,
     ],
-    [
-      'a product that overflows',
-      'size-mismatch',
-      () => handMade({ a: { ...good, shape: [2 ** 40, 2 ** 40] } }, 8),
-    ],
-    [
-      'a shape that does not fit',
-      'size-mismatch',
-      () => handMade({ a: { ...good, shape: [3] } }, 8),
-    ],
-    ['one offset', 'header-schema', () => handMade({ a: { ...good, data_offsets: [0] } }, 8)],
+    ['a product that overflows', 'size-mismatch', { a: { ...good, shape: [2 ** 40, 2 ** 40] } }, 8],
+    ['a shape that does not fit', 'size-mismatch', { a: { ...good, shape: [3] } }, 8],
+    ['one offset', 'header-schema', { a: { ...good, data_offsets: [0] } }, 8],
     [
       'offsets the wrong way round',
       'invalid-offsets',
-      () => handMade({ z: good, a: { dtype: 'F32', shape: [2], data_offsets: [8, 0] } }, 8),
+      { z: good, a: { dtype: 'F32', shape: [2], data_offsets: [8, 0] } },
+      8,
     ],
-    [
-      'a hole',
-      'invalid-offsets',
-      () => handMade({ a: good, b: { ...good, data_offsets: [12, 20] } }, 20),
-    ],
-    [
-      'an overlap',
-      'invalid-offsets',
-      () => handMade({ a: good, b: { ...good, data_offsets: [4, 12] } }, 12),
-    ],
-    ['two tensors in one place', 'invalid-offsets', () => handMade({ a: good, b: good }, 8)],
-    ['bytes after the last tensor', 'incomplete-data', () => handMade({ a: good }, 9)],
-    ['bytes missing from the last tensor', 'incomplete-data', () => handMade({ a: good }, 7)],
+    ['a hole', 'invalid-offsets', { a: good, b: { ...good, data_offsets: [12, 20] } }, 20],
+    ['an overlap', 'invalid-offsets', { a: good, b: { ...good, data_offsets: [4, 12] } }, 12],
+    ['two tensors in one place', 'invalid-offsets', { a: good, b: good }, 8],
+    ['bytes after the last tensor', 'incomplete-data', { a: good }, 9],
+    ['bytes missing from the last tensor', 'incomplete-data', { a: good }, 7],
   ];
-  test.each(cases)('%s: %s', (_, problem, make) => {
-    const path = make();
+  test.each(cases)('%s: %s', (_, problem, ...made) => {
+    const path = handMade(...made);
     expect(problemOf(() => SafetensorsFile.open(path).close())).toBe(problem);
+  });
+
+  test.each([
+    ['an absent file', () => file('absent.safetensors')],
+    ['a folder', () => folder],
+  ])('%s: io', (_, place) => {
+    expect(problemOf(() => SafetensorsFile.open(place()).close())).toBe('io');
   });
 
   test('fewer than 8 bytes', () => {

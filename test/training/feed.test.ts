@@ -1,7 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { encodeSet, problemToBatch, sampleProblem, type SetBatch } from '../../src/matrix/index.js';
+import {
+  encodeSet,
+  joinBatches,
+  problemToBatch,
+  sampleProblem,
+  type SetBatch,
+} from '../../src/matrix/index.js';
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { makeRecord, PANELS_ONLY } from '../../src/training/feed/record.js';
@@ -96,16 +102,8 @@ describe.skipIf(!isTorchAvailable())('a stored set', () => {
 
   const problem = (index: number) => sampleProblem({ ...source, index });
 
-  const joined = (parts: readonly SetBatch[]): SetBatch => ({
-    count: parts.length,
-    panel: Buffer.concat(parts.map(({ panel }) => panel)),
-    selection: Buffer.concat(parts.map(({ selection }) => selection)),
-    answer: parts.flatMap(({ answer }) => answer),
-    label: parts.flatMap(({ label }) => label),
-  });
-
   const setOf = (indices: readonly number[]): SetBatch =>
-    joined(indices.map((index) => problemToBatch(problem(index))));
+    joinBatches(indices.map((index) => problemToBatch(problem(index))));
 
   test('a set file, kept as bytes', async () => {
     const file = path.join(folder, 'set.npz');
@@ -143,7 +141,7 @@ describe.skipIf(!isTorchAvailable())('a stored set', () => {
     const grids = [0, 1, 2, 3, 4, 5].map((index) =>
       problemToBatch(sampleProblem({ ...source, configuration: 'grid-2x2', index })),
     );
-    await writeFile(file, encodeSet(joined(grids)));
+    await writeFile(file, encodeSet(joinBatches(grids)));
     await expect(readStored(file, PANELS_ONLY, 'center', false)).rejects.toThrow(
       /the data are of .*grid-2x2.*the model is for center/,
     );

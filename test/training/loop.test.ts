@@ -5,6 +5,7 @@ import { DivergedError } from '../../src/training/errors.js';
 import { initialState, type LoopState } from '../../src/training/loop-state.js';
 import { TrainingLoop, type Training } from '../../src/training/loop.js';
 import { runConfigOf, type NewRunOptions } from '../../src/training/options.js';
+import type { StepEvent } from '../../src/training/observer.js';
 import type { MetricsLine } from '../../src/training/run/logs.js';
 
 const BATCH = 4;
@@ -357,7 +358,12 @@ describe('the loop', () => {
   test('a time budget that the measurement uses up ends with a line and a validation', async () => {
     const config = configOf({ budget: { kind: 'time', seconds: 5 }, logEvery: 20 });
     const { parts, lines, events } = world(config);
-    expect(await new TrainingLoop(parts, initialState(null)).run()).toBe(true);
+    const told: (number | null)[] = [];
+    const observer = { step: (event: StepEvent) => void told.push(event.secondsLeft) };
+    expect(await new TrainingLoop({ ...parts, observer }, initialState(null)).run()).toBe(true);
+    // Nobody is told that no time is left while the steps that are left are not known.
+    expect(told.length).toBeGreaterThan(1);
+    expect(new Set(told)).toEqual(new Set([null]));
     expect(events).toContain('total 30');
     expect(lines.map(({ kind, step }) => `${kind} ${step}`)).toEqual([
       'train 20',

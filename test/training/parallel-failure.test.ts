@@ -13,13 +13,14 @@ import { CRAB } from '../cli/run-crab.js';
 import type { ChildSpec } from './parallel-child.js';
 import { tinyModel } from './tiny.js';
 import { rankStarter } from './parallel-ranks.js';
+import { words } from '../cli/words.js';
 
 const KILLS = process.env.CRAB_TEST_LONG ? 10 : 2;
 const STEPS = 60;
 /** Longest silence that ranks bear; the tests' own limits are far above it. */
 const TIMEOUT_SECONDS = 4;
 /** The same while ranks start, which takes a while on a busy machine. */
-const JOIN_SECONDS = 20;
+const JOIN_SECONDS = 60;
 const run = promisify(execFile);
 
 const folder = scratchFolder();
@@ -165,13 +166,18 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
     flags.push('--rank-timeout', `${TIMEOUT_SECONDS}s`);
   });
 
-  test('a killed rank costs a restart, no more', async () => {
-    const out = path.join(folder, 'restarted');
-    const job = crab(...flags, '--steps', '40', '--out', out, '--nproc', '2', '--restarts', '1');
+  /** Waits for the checkpoint of step 5. */
+  async function keptFive(job: Command, out: string): Promise<void> {
     while (!existsSync(path.join(out, 'checkpoint-00000005.safetensors'))) {
       if (job.child.exitCode !== null) throw new Error(job.output);
       await sleep(20);
     }
+  }
+
+  test('a killed rank costs a restart, no more', async () => {
+    const out = path.join(folder, 'restarted');
+    const job = crab(...flags, '--steps', '40', '--out', out, '--nproc', '2', '--restarts', '1');
+    await keptFive(job, out);
     const [, second] = await childrenOf(job.child.pid ?? 0);
     process.kill(second, 'SIGKILL');
     expect(await job.end).toBe(0);
@@ -188,10 +194,7 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
   test('Ctrl-C stops all ranks at one step and keeps it', async () => {
     const out = path.join(folder, 'interrupted');
     const job = crab(...flags, '--steps', '5000', '--out', out, '--nproc', '2');
-    while (!existsSync(path.join(out, 'checkpoint-00000005.safetensors'))) {
-      if (job.child.exitCode !== null) throw new Error(job.output);
-      await sleep(20);
-    }
+    await keptFive(job, out);
     const ranks = await childrenOf(job.child.pid ?? 0);
     expect(ranks).toHaveLength(2);
     job.child.kill('SIGINT');
@@ -233,17 +236,7 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
     expect(await (await openRun(out)).steps()).toMatchObject({ latest: 5 });
 
     // Known to rank 0 alone, which tells the other.
-    const uneven = crab(
-      ...flags,
-      '--steps',
-      '5',
-      '--out',
-      `${out}-3`,
-      '--nproc',
-      '3',
-      '--restarts',
-      '2',
-    );
+    const uneven = crab(...flags, ...words`--steps 5 --out ${out}-3 --nproc 3 --restarts 2`);
     expect(await uneven.end).toBe(2);
     expect(uneven.output).toMatch(/cannot be shared equally by 3 ranks/);
     expect(uneven.output).not.toMatch(/again/);
@@ -264,10 +257,7 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
   test('ranks do not outlive a killed launcher', async () => {
     const out = path.join(folder, 'orphaned');
     const job = crab(...flags, '--steps', '5000', '--out', out, '--nproc', '2');
-    while (!existsSync(path.join(out, 'checkpoint-00000005.safetensors'))) {
-      if (job.child.exitCode !== null) throw new Error(job.output);
-      await sleep(20);
-    }
+    await keptFive(job, out);
     const ranks = await childrenOf(job.child.pid ?? 0);
     job.child.kill('SIGKILL');
     for (const pid of ranks) while (existsSync(`/proc/${pid}`)) await sleep(50);

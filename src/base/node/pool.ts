@@ -3,7 +3,7 @@
  * order of the tasks. When something fails or the caller aborts, no new task starts, those under way
  * end (so that nothing is left half-written), and then the error is thrown.
  */
-import { parentPort, type Transferable, type Worker } from 'node:worker_threads';
+import { parentPort, type Worker } from 'node:worker_threads';
 import { startWorker } from './worker.js';
 
 /** Each worker holds one task in hand and one in reserve, so that it never idles. */
@@ -144,17 +144,14 @@ class Connection<Task, Result> {
 }
 
 /** The worker's side: answers each task, one after the other. */
-export function serveTasks<Task, Result>(
-  work: (task: Task) => Promise<{ result: Result; transfer?: readonly Transferable[] }>,
-): void {
+export function serveTasks<Task, Result>(work: (task: Task) => Promise<Result> | Result): void {
   const port = parentPort;
   if (!port) throw new Error('serveTasks runs in a worker thread only');
   let queue = Promise.resolve();
   port.on('message', ({ id, task }: { id: number; task: Task }) => {
     queue = queue.then(async () => {
       try {
-        const { result, transfer } = await work(task);
-        port.postMessage({ id, result } satisfies Reply<Result>, [...(transfer ?? [])]);
+        port.postMessage({ id, result: await work(task) } satisfies Reply<Result>);
       } catch (error) {
         port.postMessage({ id, error: toPlain(error) } satisfies Reply<Result>);
       }

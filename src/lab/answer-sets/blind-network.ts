@@ -11,15 +11,7 @@ export interface BlindProblem {
   readonly target: number;
 }
 
-export interface BlindOptions {
-  readonly hidden?: number;
-  readonly epochs?: number;
-  readonly batchSize?: number;
-  readonly learningRate?: number;
-  readonly seed?: number;
-}
-
-const DEFAULTS = { hidden: 24, epochs: 12, batchSize: 32, learningRate: 3e-3, seed: 1 };
+const [HIDDEN, EPOCHS, BATCH, RATE] = [24, 12, 32, 3e-3];
 const [DECAY_1, DECAY_2, EPSILON] = [0.9, 0.999, 1e-8];
 const TWO_32 = 2 ** 32;
 
@@ -49,38 +41,35 @@ class Weights {
 }
 
 export class BlindNetwork {
-  readonly #hidden: number;
   readonly #inputs: number;
   /** [hidden, inputs + 1], the last of a row its bias. */
   readonly #layer: Weights;
   /** [hidden] */
   readonly #output: Weights;
 
-  private constructor(inputs: number, hidden: number, random: Random) {
+  private constructor(inputs: number, random: Random) {
     this.#inputs = inputs;
-    this.#hidden = hidden;
     const drawn = (count: number, scale: number): Weights =>
       new Weights(
         Float64Array.from({ length: count }, () => scale * (2 * (random.next() / TWO_32) - 1)),
       );
-    this.#layer = drawn(hidden * (inputs + 1), 1 / Math.sqrt(inputs));
-    this.#output = drawn(hidden, 1 / Math.sqrt(hidden));
+    this.#layer = drawn(HIDDEN * (inputs + 1), 1 / Math.sqrt(inputs));
+    this.#output = drawn(HIDDEN, 1 / Math.sqrt(HIDDEN));
   }
 
   /** Trains a network on problems. */
-  static train(problems: readonly BlindProblem[], options: BlindOptions = {}): BlindNetwork {
-    const { hidden, epochs, batchSize, learningRate, seed } = { ...DEFAULTS, ...options };
+  static train(problems: readonly BlindProblem[], seed: number): BlindNetwork {
     const random = new Random(seed);
-    const network = new BlindNetwork(problems[0].features[0].length, hidden, random);
+    const network = new BlindNetwork(problems[0].features[0].length, random);
     let step = 0;
-    for (let epoch = 0; epoch < epochs; epoch++) {
+    for (let epoch = 0; epoch < EPOCHS; epoch++) {
       const order = random.subset(problems.length, problems.length);
-      for (let first = 0; first < order.length; first += batchSize) {
-        const batch = order.slice(first, first + batchSize);
+      for (let first = 0; first < order.length; first += BATCH) {
+        const batch = order.slice(first, first + BATCH);
         for (const index of batch) network.#learn(problems[index], 1 / batch.length);
         step += 1;
-        network.#layer.update(learningRate, step);
-        network.#output.update(learningRate, step);
+        network.#layer.update(RATE, step);
+        network.#output.update(RATE, step);
       }
     }
     return network;
@@ -88,8 +77,8 @@ export class BlindNetwork {
 
   #activations(features: readonly number[]): Float64Array {
     const { values } = this.#layer;
-    const out = new Float64Array(this.#hidden);
-    for (let h = 0; h < this.#hidden; h++) {
+    const out = new Float64Array(HIDDEN);
+    for (let h = 0; h < HIDDEN; h++) {
       const row = h * (this.#inputs + 1);
       let sum = values[row + this.#inputs];
       for (let i = 0; i < this.#inputs; i++) sum += values[row + i] * features[i];
@@ -111,7 +100,7 @@ export class BlindNetwork {
     const total = odds.reduce((sum, each) => sum + each, 0);
     features.forEach((own, c) => {
       const slope = weight * (odds[c] / total - (c === target ? 1 : 0));
-      for (let h = 0; h < this.#hidden; h++) {
+      for (let h = 0; h < HIDDEN; h++) {
         this.#output.gradient[h] += slope * active[c][h];
         if (active[c][h] === 0) continue;
         const back = slope * this.#output.values[h];

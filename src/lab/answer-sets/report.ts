@@ -54,7 +54,7 @@ export async function answerSetReport(options: AnswerSetOptions): Promise<Answer
       const problemAt = (index: number): Problem =>
         sampleProblem({ configuration, noisy, variant, seed, index });
       const lessons = Array.from({ length: trained }, (_, i) => blindProblem(problemAt(i)));
-      const network = BlindNetwork.train(lessons, { seed });
+      const network = BlindNetwork.train(lessons, seed);
       let hits = 0;
       let majority = 0;
       for (let i = 0; i < tested; i++) {

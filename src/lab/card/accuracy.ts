@@ -3,7 +3,7 @@
  * figures that its export measured and wrote into the manifest.
  */
 import { VARIANTS, type Variant } from '../../matrix/index.js';
-import type { BundleManifest } from '../../solver/index.js';
+import { systemOf, type BundleManifest } from '../../solver/index.js';
 import type { Compared, ComparedResult, Share } from '../compare.js';
 import { manifestHash } from '../conditions.js';
 import { bundleFacts } from '../open-subject.js';
@@ -51,8 +51,11 @@ export function comparedBundle(
   return { ...bundleFacts(manifest), selection: accuracyRows(manifest, known) };
 }
 
-/** CRAB's cell of the paper's Table 1, a fraction; null for noisy grids, which it leaves out. */
+/** The system's cell of the paper's Table 1, a fraction; null for noisy grids, which it leaves out. */
 export const paperAccuracy = (
-  { configuration, noisy }: Pick<BundleManifest, 'configuration' | 'noisy'>,
+  manifest: Pick<BundleManifest, 'configuration' | 'noisy' | 'system'>,
   variant: Variant,
-): number | null => (noisy ? null : paperShare(paperRows('crab').at(0), configuration, variant));
+): number | null =>
+  manifest.noisy
+    ? null
+    : paperShare(paperRows(systemOf(manifest)).at(0), manifest.configuration, variant);

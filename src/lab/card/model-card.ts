@@ -4,11 +4,11 @@
  */
 import { layoutName, paperName, type Configuration } from '../../matrix/index.js';
 import { VARIANT_NAMES } from '../evaluation.js';
-import { bundleBytes, type BundleManifest } from '../../solver/index.js';
+import { bundleBytes, hasRules, systemOf, type BundleManifest } from '../../solver/index.js';
 import { bullets, escaped, megabytes, NOTHING, percent, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { whole } from '../numbers.js';
-import { paperAri } from '../report/paper.js';
+import { paperAri, paperRows } from '../report/paper.js';
 import type { MeasuredModel } from '../results/index.js';
 import type { Share } from '../compare.js';
 import { accuracyRows, isMeasurementOf, paperAccuracy, type AccuracyRow } from './accuracy.js';
@@ -49,7 +49,11 @@ function introduction(manifest: BundleManifest): string {
   const { configuration, noisy, sizes, weights, compact } = manifest;
   const noise = noisy ? ", with RAVEN's original noise among the figures of a panel" : '';
   const factored = compact ? ', large layers factored' : '';
-  return `A CRAB model of Raven's progressive matrices with ${SHOWS[configuration]} (\`${layoutName(manifest)}\`, the paper's ${paperName(configuration)}${noise}). Given the panels that are known it imagines the missing ones, at any one to eight of the nine positions, chooses among candidates, and tells the concepts and rules it went by. It describes a panel by ${sizes.concepts} concepts of ${sizes.conceptSize} values and the change of each by a rule of ${sizes.ruleSize} values. ${megabytes(bundleBytes(manifest))} MB, ${WEIGHTS[weights]}${factored}.`;
+  const system = systemOf(manifest);
+  const tells = hasRules(manifest)
+    ? `, chooses among candidates, and tells the concepts and rules it went by. It describes a panel by ${sizes.concepts} concepts of ${sizes.conceptSize} values and the change of each by a rule of ${sizes.ruleSize} values.`
+    : ` and chooses among candidates. It describes a panel by one vector of ${sizes.conceptSize} values and tells no concepts and no rules.`;
+  return `A ${paperRows(system).at(0)?.name ?? system} model of Raven's progressive matrices with ${SHOWS[configuration]} (\`${layoutName(manifest)}\`, the paper's ${paperName(configuration)}${noise}). Given the panels that are known it imagines the missing ones, at any one to eight of the nine positions${tells} ${megabytes(bundleBytes(manifest))} MB, ${WEIGHTS[weights]}${factored}.`;
 }
 
 function usage({ name }: BundleManifest, published: boolean): string {
@@ -156,8 +160,7 @@ export function renderModelCard(
     '## Accuracy',
     accuracySection(manifest, rows),
     ...(known === null ? [] : gsaSection(known)),
-    '## Concepts and rules',
-    conceptsSection(manifest),
+    ...(hasRules(manifest) ? ['## Concepts and rules', conceptsSection(manifest)] : []),
     ...(known === null ? [] : ariSection(known)),
     '## Training',
     bullets(trainingItems(manifest, gpu)),

@@ -6,7 +6,7 @@ import {
   type Schedule,
 } from '../../models/index.js';
 import type { Configuration } from '../../matrix/index.js';
-import type { BundleManifest } from '../../solver/index.js';
+import { systemOf, type BundleManifest } from '../../solver/index.js';
 import { escaped } from '../markdown.js';
 import { whole } from '../numbers.js';
 
@@ -158,6 +158,7 @@ export function trainCommand({
     ...flag('pool', training.pool),
     ...flag('refresh', training.refresh),
     ...flag('validate-every', training.validateEvery),
+    ...flag('patience', training.patience),
   ].join(' ');
 }
 
@@ -166,7 +167,7 @@ export function commandsOf(manifest: BundleManifest): readonly string[] {
   const { compact, weights, name } = manifest;
   const config = configOf(manifest);
   const overrides = config === null ? {} : overridesOf(config);
-  const train = trainCommand({ ...manifest, system: 'crab', overrides });
+  const train = trainCommand({ ...manifest, system: systemOf(manifest), overrides });
   const usual = compact ? 'int8' : 'f32';
   const format = weights === usual ? [] : [`--weights ${weights}`];
   const out = plainWord(name) ?? 'BUNDLE';
@@ -221,6 +222,8 @@ function recipeItem(manifest: BundleManifest): string {
   const config = configOf(manifest);
   if (preset === undefined) return 'Recipe: not recorded.';
   const named = `Recipe: preset \`${escaped(String(preset))}\``;
+  // The words below are those of CRAB's settings.
+  if (systemOf(manifest) !== 'crab') return `${named} of ${systemOf(manifest)}.`;
   if (config === null) return `${named}, its settings not recorded.`;
   const changed = Object.keys(overridesOf(config)).length === 0 ? '' : ', with changes';
   return `${named}${changed}. ${recipeWords(config).join(' ')}`;

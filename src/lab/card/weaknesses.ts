@@ -4,12 +4,14 @@
  * measured is named too, so that silence is no praise.
  */
 import { hasGrid, layoutOf } from '../../matrix/index.js';
-import type { BundleManifest } from '../../solver/index.js';
+import { hasRules, type BundleManifest } from '../../solver/index.js';
+import { lackFor } from '../conditions.js';
 import { VARIANT_NAMES } from '../evaluation.js';
-import type { GsaPoint } from '../evaluation.js';
+import type { GsaPoint, MetricName } from '../evaluation.js';
 import { listed, percent } from '../markdown.js';
 import { attributeColumns } from '../metrics/attributes.js';
 import { NAME_MIXED, NAME_UNUSED } from '../metrics/variance-decline.js';
+import { bundleFacts } from '../open-subject.js';
 import { paperAri } from '../report/paper.js';
 import type { MeasuredModel } from '../results/index.js';
 import { paperAccuracy, type AccuracyRow } from './accuracy.js';
@@ -144,7 +146,7 @@ function readbackItems({ readback }: MeasuredModel): string[] {
   ];
 }
 
-const METRICS: readonly (readonly [keyof MeasuredModel, string])[] = [
+const METRICS: readonly (readonly [keyof MeasuredModel & MetricName, string])[] = [
   ['gsa', 'arbitrary positions'],
   ['errors', 'errors in pixels'],
   ['ari', 'agreement of rules'],
@@ -152,8 +154,11 @@ const METRICS: readonly (readonly [keyof MeasuredModel, string])[] = [
   ['rules', 'whether the rules it names are the true ones'],
 ];
 
-function unmeasuredItems(measured: MeasuredModel | null): string[] {
-  const absent = METRICS.filter(([metric]) => (measured?.[metric] ?? null) === null);
+function unmeasuredItems(manifest: BundleManifest, measured: MeasuredModel | null): string[] {
+  const facts = bundleFacts(manifest);
+  const absent = METRICS.filter(
+    ([metric]) => (measured?.[metric] ?? null) === null && lackFor(facts, metric) === null,
+  );
   return absent.length === 0 ? [] : [`Not measured: ${listed(absent.map(([, told]) => told))}.`];
 }
 
@@ -177,9 +182,9 @@ export function weaknessItems(
   return [
     ...accuracyItems(manifest, rows),
     ...(measured === null ? [] : [...gsaItems(measured), ...errorItems(measured)]),
-    ...conceptItems(manifest),
+    ...(hasRules(manifest) ? conceptItems(manifest) : []),
     ...(measured === null ? [] : [...ruleItems(measured), ...readbackItems(measured)]),
     ...scopeItems(manifest),
-    ...unmeasuredItems(measured),
+    ...unmeasuredItems(manifest, measured),
   ];
 }

@@ -1,6 +1,6 @@
 /** `README.md` of a zoo: all of its models in one table, with the way to their cards. */
 import { CONFIGURATIONS, PAPER_VARIANTS } from '../../matrix/index.js';
-import type { BundleManifest } from '../../solver/index.js';
+import { systemOf, type BundleManifest } from '../../solver/index.js';
 import { bundleBytes, CARD_FILE } from '../../solver/node.js';
 import {
   accuracyRow,
@@ -63,8 +63,8 @@ function averageCells(models: readonly Line[]): Cell[][] {
   const bytes = sumOf(seven.map(({ manifest }) => bundleBytes(manifest)));
   const average = (measure: 'sa' | 'saL2'): string =>
     pair(accuracyRow({ models }, measure, () => true)?.average ?? [null, null]);
-  const [crab] = paperRows('crab');
-  const paper = PAPER_VARIANTS.map((variant) => paperShare(crab, 'average', variant));
+  const [row] = paperRows(systemOf(seven[0].manifest));
+  const paper = PAPER_VARIANTS.map((variant) => paperShare(row, 'average', variant));
   const shares = [average('sa'), average('saL2'), pair(paper)];
   return [['the seven', '', `${megabytes(bytes)} in all`, ...shares, '', '', '']];
 }

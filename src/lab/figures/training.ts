@@ -25,7 +25,7 @@ const pointsOf = (curve: HistoryCurve): { step: number; value: number }[] =>
   curve.steps.map((step, i) => ({ step, value: curve.values[i] }));
 
 /** Steps as 20k rather than 20,000. */
-const stepTick = (step: number): string =>
+export const stepTick = (step: number): string =>
   step >= 1_000_000 ? `${step / 1_000_000}M` : step >= 1000 ? `${step / 1000}k` : String(step);
 
 const axes = { marginLeft: 46, marginRight: 12, marginTop: 8, marginBottom: 30 } as const;

@@ -1,5 +1,5 @@
 /** What CRAB's models choose on items that were made for other models. */
-import { itemName, sampleProblem } from '../../matrix/index.js';
+import { itemName } from '../../matrix/index.js';
 import { drawnItem } from './drawn-item.js';
 import type { CrabChoices } from './model-answers.js';
 import type { ModelItem } from './model-items.js';
@@ -15,9 +15,7 @@ export async function crabChoices(
   const drawn = await Promise.all(
     items.map(async ({ folder, index }) => {
       const recipe = await recipeOf(folder);
-      if (recipe === undefined) return undefined;
-      const { layout, request } = recipe;
-      return drawnItem(itemName(layout, index), sampleProblem({ ...request, index }));
+      return recipe && drawnItem(itemName(recipe.layout, index), recipe.make(index));
     }),
   );
   const known = items.flatMap((item, i) => {

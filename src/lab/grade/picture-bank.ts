@@ -1,36 +1,28 @@
 /** Folders of pictures that `crab generate` made: `generate.json` tells how to make them again. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  FormatError,
-  integer,
-  isRecord,
-  objectWith,
-  oneOf,
-  parseJson,
-  read,
-  text,
-} from '../../base/index.js';
+import { FormatError, integer, isRecord, objectWith, oneOf, read, text } from '../../base/index.js';
 import {
   findLayout,
   itemName,
   layoutName,
-  parseConstraints,
-  sampleProblem,
+  layoutOf,
   VARIANTS,
   type ConfigurationLayout,
-  type ProblemRequest,
+  type Problem,
+  type Variant,
 } from '../../matrix/index.js';
-import { readSmallFile } from '../../base/node.js';
+import { MANIFEST, problemMaker, readManifest } from '../../matrix/node.js';
 import { drawnItem } from './drawn-item.js';
 import { itemKey, type ItemBank } from './items.js';
 
-const MANIFEST = 'generate.json';
-const MOST_MANIFEST = 1 << 20;
-
 export interface Recipe {
   readonly layout: ConfigurationLayout;
-  readonly request: Omit<ProblemRequest, 'index'>;
+  readonly variant: Variant;
+  readonly seed: number;
+  readonly rules?: unknown;
+  /** Makes problem i, of its part of a regime. */
+  readonly make: (index: number) => Problem;
 }
 
 /** What `crab generate` writes of its options. */
@@ -41,19 +33,18 @@ const recipe = objectWith({
   rules: ({ value }) => value,
 });
 
-/** What a folder was made from; undefined where it has no manifest or holds RAVEN's files. */
+/** What a folder was made from; undefined if it has no manifest or holds RAVEN's files. */
 export async function recipeOf(folder: string): Promise<Recipe | undefined> {
+  const json = await readManifest(folder);
+  if (json === undefined || (isRecord(json) && json.format === 'raven')) return undefined;
   const file = path.join(folder, MANIFEST);
-  const bytes = await readSmallFile(file, MOST_MANIFEST).catch(() => undefined);
-  if (bytes === undefined) return undefined;
-  const json = parseJson(bytes, FormatError, file);
-  if (isRecord(json) && json.format === 'raven') return undefined;
-  const { configuration: name, variant, seed, rules } = read(recipe, json, FormatError, file);
-  const layout = findLayout(name);
-  const { configuration, noisy } = layout;
-  const constraints = rules === undefined ? undefined : parseConstraints(rules, layout);
-  return { layout, request: { configuration, noisy, variant, seed, constraints } };
+  const { configuration: name, ...made } = read(recipe, json, FormatError, file);
+  const { configuration, noisy } = findLayout(name.replace(/-mesh$/, ''));
+  const layout = layoutOf(configuration, noisy, name.endsWith('-mesh'));
+  return { layout, ...made, make: problemMaker({ ...layout, ...made }) };
 }
+
+const sameRecipe = (a: Recipe, b: Recipe): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 export function pictureBank(
   root: string,
@@ -65,10 +56,9 @@ export function pictureBank(
     find: (name) => {
       const found = recipes.get(itemKey(name));
       if (found === undefined) return Promise.resolve(undefined);
-      const [{ layout, request }, index] = found;
-      const { variant = 'raven', seed } = request;
+      const [{ layout, variant, seed, make }, index] = found;
       return Promise.resolve({
-        ...drawnItem(itemName(layout, index), sampleProblem({ ...request, index })),
+        ...drawnItem(itemName(layout, index), make(index)),
         made: { variant, seed },
       });
     },
@@ -93,9 +83,9 @@ export async function recipesIn(root: string): Promise<Map<string, readonly [Rec
       if (match?.[1] !== prefix) continue;
       const key = itemKey(file);
       const other = items.get(key)?.[0];
-      if (other !== undefined && JSON.stringify(other.request) !== JSON.stringify(recipe.request)) {
+      if (other !== undefined && !sameRecipe(other, recipe)) {
         throw new FormatError(
-          `--items ${root}: ${key} is in two folders that were made differently (seeds ${other.request.seed} and ${recipe.request.seed}); name one of them`,
+          `--items ${root}: ${key} is in two folders that were made differently (seeds ${other.seed} and ${recipe.seed}); name one of them`,
         );
       }
       items.set(key, [recipe, Number(match[2])]);

@@ -3,7 +3,7 @@
  * Statistics that do not exist for the data (no variance, too few) are null rather than numbers.
  */
 import type { Measured } from '../evaluation.js';
-import { Bootstrap, correlation, sumOf, varianceOf } from '../statistics.js';
+import { Bootstrap, sumOf, varianceOf } from '../statistics.js';
 
 /** [respondent][item], 0 or 1. */
 export type ScoreTable = readonly (readonly number[])[];
@@ -59,16 +59,6 @@ export function alphasWithout(table: ScoreTable): (number | null)[] {
 /** Scores on all items but one. */
 export const restOf = (table: ScoreTable, totals: readonly number[], item: number): number[] =>
   totals.map((total, r) => total - table[r][item]);
-
-/**
- * Corrected item-total correlation: of an item's scores with the scores on all other items, so that the
- * item does not agree with itself.
- */
-export const discrimination = (
-  table: ScoreTable,
-  totals: readonly number[],
-  item: number,
-): number | null => correlation(columnOf(table, item), restOf(table, totals, item));
 
 const RESAMPLES = 1000;
 const FEWEST_RESAMPLES = 100;

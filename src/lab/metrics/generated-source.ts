@@ -17,6 +17,7 @@ import {
 } from '../../matrix/index.js';
 import type { ConceptMeans } from '../../solver/index.js';
 import type { ConceptSubject } from '../concept-subject.js';
+import type { Seen, SeenPanels, Subject } from '../subject.js';
 
 export interface GeneratedRequest {
   readonly configuration: Configuration;
@@ -66,6 +67,32 @@ export function generatedSource(
 
 /** Problems encoded at a time. */
 export const SLICE = 32;
+
+/** Problems of a seed, some at a time, with the nine panels of each as a subject sees them. */
+export async function* seenProblems<S extends Seen>(
+  subject: Pick<Subject, 'facts'> & {
+    see(pictures: Uint8Array, signal?: AbortSignal): Promise<SeenPanels<S>>;
+  },
+  count: number,
+  seed: number,
+  signal?: AbortSignal,
+) {
+  const { configuration, noisy, imageSize } = subject.facts;
+  const layout = layoutOf(configuration, noisy);
+  for (let from = 0; from < count; from += SLICE) {
+    const problems = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) =>
+      sampleProblem({ configuration, noisy, seed, index: from + i }),
+    );
+    const pictures = drawPanels(layout, problems.flatMap(matrixPanels), imageSize);
+    const { panels } = await subject.see(pictures, signal);
+    const matrices = problems.map((_, n) =>
+      panels.slice(n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS),
+    );
+    yield { from, problems, matrices };
+    // Judging is work of this thread alone: others get their turn.
+    await new Promise(setImmediate);
+  }
+}
 
 /** Problems of a seed, some at a time: concepts [n][9] of their panels, and their true rules. */
 export async function* encodedProblems(

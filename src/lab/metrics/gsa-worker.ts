@@ -26,4 +26,4 @@ const panels = Array.from({ length: problems.count }, (_, n) =>
 );
 const subject = await subjectOf(bundle, { threads: 1 });
 const judge = new GsaJudge(subject, { ...problems, panels }, settings);
-serveTasks(async (task: GsaTask) => ({ result: await judge.run(task) }));
+serveTasks((task: GsaTask) => judge.run(task));

@@ -16,7 +16,6 @@ import {
   PanelReader,
   Random,
   rulesHold,
-  sampleProblem,
   SMALL_PIXELS,
   SMALL_SIZE,
   solveSymbolically,
@@ -34,7 +33,7 @@ import { Bootstrap } from '../statistics.js';
 import { withConcepts } from '../concept-subject.js';
 import type { ImagineOptions, MetricOptions, Painter } from '../subject.js';
 import { attributeColumns } from './attributes.js';
-import { drawPanels, SLICE } from './generated-source.js';
+import { seenProblems, SLICE } from './generated-source.js';
 
 export interface ReadbackOptions extends MetricOptions {
   readonly problems?: number;
@@ -158,23 +157,6 @@ function atSmallSize(picture: Picture, side: ImageSide): Picture {
   const small = new Uint8Array(SMALL_PIXELS);
   downscale(large, small);
   return Float32Array.from(small, (value) => value / 255);
-}
-
-/** Problems of a seed, some at a time, with the panels as a subject sees them. */
-async function* seenProblems(subject: Painter, count: number, seed: number, signal?: AbortSignal) {
-  const { configuration, noisy, imageSize } = subject.facts;
-  const layout = layoutOf(configuration, noisy);
-  for (let from = 0; from < count; from += SLICE) {
-    const problems = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) =>
-      sampleProblem({ configuration, noisy, seed, index: from + i }),
-    );
-    const pictures = drawPanels(layout, problems.flatMap(matrixPanels), imageSize);
-    const { panels } = await subject.see(pictures, signal);
-    const matrices = problems.map((_, n) => panels.slice(n * LAST, (n + 1) * LAST));
-    yield { from, problems, matrices };
-    // Reading is work of this thread alone: others get their turn.
-    await new Promise(setImmediate);
-  }
 }
 
 /** Panels missing at random positions, for as many targets as there are up to eight. */

@@ -11,7 +11,6 @@ import {
   layoutOf,
   matrixPanels,
   rulesOnValues,
-  sampleProblem,
   type ConfigurationLayout,
   type Problem,
   type Rule,
@@ -24,7 +23,7 @@ import { Bootstrap, meanOf } from '../statistics.js';
 import type { MetricOptions } from '../subject.js';
 import { levelOf } from '../vocabulary/names.js';
 import { attributeColumns } from './attributes.js';
-import { drawPanels, SLICE } from './generated-source.js';
+import { seenProblems, SLICE } from './generated-source.js';
 import { ReadbackJudge } from './readback.js';
 
 export interface RulesNamedOptions extends MetricOptions {
@@ -72,7 +71,7 @@ export async function rulesNamed(
   const { signal, onProgress } = options;
   const { vocabulary, manifest } = subject.solver;
   if (vocabulary === null) return null;
-  const { configuration, noisy, imageSize } = subject.facts;
+  const { configuration, noisy } = subject.facts;
   const layout = layoutOf(configuration, noisy);
   const attributes = attributeColumns(layout);
   const judge = new ReadbackJudge(layout);
@@ -109,23 +108,14 @@ export async function rulesNamed(
     const drawn = await subject.solver.decode(means, { signal });
     return meanOf(drawn.map((picture) => Number(judge.obeys(problem, [LAST], [picture]))));
   };
-  for (let from = 0; from < count; from += SLICE) {
-    const problems = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) =>
-      sampleProblem({ configuration, noisy, seed, index: from + i }),
-    );
-    const pictures = drawPanels(layout, problems.flatMap(matrixPanels), imageSize);
-    const { panels } = await subject.see(pictures, signal);
-    const asked = problems.map((_, n) => ({
-      panels: panels.slice(n * LAST, (n + 1) * LAST),
-      missing: [LAST],
-    }));
+  for await (const { from, problems, matrices } of seenProblems(subject, count, seed, signal)) {
+    const asked = matrices.map((each) => ({ panels: each, missing: [LAST] }));
     const answers = await subject.answers(asked, signal);
     for (const [n, problem] of problems.entries()) {
       namings.push(judged(problem, answers[n]));
       if (isOpen(problem)) several.push(await rightAnswers(problem, answers[n]));
     }
     onProgress?.(Math.min(1, (from + SLICE) / count));
-    await new Promise(setImmediate);
   }
   const bootstrap = new Bootstrap(count);
   const shareOf = (v: number, holds: (naming: Naming) => boolean): number =>

@@ -23,5 +23,10 @@ export const drawModel = lazily(async () => (await import('./report.js')).drawMo
 /** Writes figures as `<id>.svg` and `<id>.png`. */
 export const writeFigures = lazily(async () => (await import('./report.js')).writeFigures);
 
+/** Draws what several systems paint at arbitrary positions. */
+export const writeSystemAnswers = lazily(
+  async () => (await import('./system-answers.js')).writeSystemAnswers,
+);
+
 /** Writes the report of a zoo: `index.html`, and a page, numbers and figures of every model. */
 export const reportZoo = lazily(async () => (await import('./zoo.js')).reportZoo);

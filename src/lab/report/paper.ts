@@ -1,7 +1,7 @@
 /**
  * What the paper prints, number for number: Table 1 (selection accuracy in percent, RAVEN/I-RAVEN; a
  * star on both sides marks bold) and the table of adjusted Rand indices. A test compares both with the
- * paper's source.
+ * paper's source. Beside it what the repositories of selective systems print.
  */
 import {
   CONFIGURATIONS,
@@ -66,6 +66,28 @@ export function paperRows(system: string): readonly PaperAccuracyRow[] {
   const kinds = new RegExp(`^${system}-(?:\\d+|[a-z])$`);
   return PAPER_ACCURACY.filter((row) => kinds.test(called(row)));
 }
+
+/** A system as the paper calls it, e.g. `ResNet+DRT`. */
+export const paperSystemName = (system: string): string => paperRows(system).at(0)?.name ?? system;
+
+/**
+ * Averages in percent that the released repositories of selective systems print, each trained on all seven
+ * configurations together and tested with the candidates it was trained with; null if none is printed.
+ */
+export const REPOSITORY_AVERAGES: Readonly<
+  Record<string, Readonly<Record<'raven' | 'i-raven', number | null>>>
+> = {
+  lstm: { raven: 13.1, 'i-raven': 18.9 },
+  cnn: { raven: 37.0, 'i-raven': null },
+  resnet: { raven: 53.4, 'i-raven': 40.3 },
+  'lstm-drt': { raven: 14.0, 'i-raven': null },
+  'cnn-drt': { raven: 39.4, 'i-raven': null },
+  'resnet-drt': { raven: 59.6, 'i-raven': 40.4 },
+  wren: { raven: 14.7, 'i-raven': 23.8 },
+  sran: { raven: null, 'i-raven': 60.8 },
+  len: { raven: null, 'i-raven': 41.4 },
+  copinet: { raven: 91.4, 'i-raven': 46.1 },
+};
 
 /** A printed cell as a fraction, by its configuration or the average; null if there is none. */
 export function paperShare(

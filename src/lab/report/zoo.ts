@@ -19,7 +19,7 @@ import {
 } from '../evaluation-data.js';
 import type { ModelEvaluation } from '../evaluation.js';
 import { isRun, openSubject, readFacts } from '../open-subject.js';
-import { readMeasured, updateResults, writeMeasured } from '../results/index.js';
+import { readMeasurements, updateResults, writeMeasured } from '../results/index.js';
 import type { SubjectFacts } from '../subject.js';
 import { allFigures } from './model-figures.js';
 import { modelPage } from './model-page.js';
@@ -186,7 +186,7 @@ export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
       throw new ArgumentError(`--docs ${docs}: no results.md in this folder`);
     }
     // What cannot be read there is told before hours of measuring.
-    await readMeasured(path.join(docs, 'measured'));
+    await readMeasurements(docs);
   }
   const folder = new ReportFolder(options.out);
   await folder.checkIndex();

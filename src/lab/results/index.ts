@@ -6,30 +6,63 @@ import path from 'node:path';
 import { FormatError } from '../../base/index.js';
 import { readSmallFile, writeFileAtomically } from '../../base/node.js';
 import { readMeasured, type MeasuredModel } from './measured.js';
+import { FIGURE_SECTIONS, writeSystemFigures } from './system-figures.js';
+import { SYSTEM_SECTIONS } from './system-tables.js';
 import { NOT_MEASURED, SECTIONS } from './tables.js';
+import { readTrainings, type MeasuredTraining } from './training.js';
 
 export { measuredOf, readMeasured, writeMeasured, type MeasuredModel } from './measured.js';
 
+export { systemFigureFiles, writeSystemFigures } from './system-figures.js';
 export * from './training.js';
 
 const LARGEST_DOCUMENT = 16 << 20;
 const MARK = /<!-- (measured:[a-z0-9-]+|\/measured) -->/g;
 
-/** Names of the sections that can be written. */
-export const RESULT_SECTIONS: readonly string[] = Object.keys(SECTIONS);
+/** What documents are written from. */
+export interface Measurements {
+  readonly models: readonly MeasuredModel[];
+  readonly trainings: readonly MeasuredTraining[];
+}
 
-function section(name: string, models: readonly MeasuredModel[]): string {
-  const render = Object.hasOwn(SECTIONS, name) ? SECTIONS[name] : undefined;
+/** Every section by its name: those of the zoo's models, and those that compare systems. */
+const RENDERED: Readonly<Record<string, (measured: Measurements) => string>> = {
+  ...mapped(
+    SECTIONS,
+    (render) =>
+      ({ models }) =>
+        models.length === 0 ? NOT_MEASURED : render(models),
+  ),
+  ...mapped(
+    { ...SYSTEM_SECTIONS, ...FIGURE_SECTIONS },
+    (render) =>
+      ({ trainings }) =>
+        render(trainings),
+  ),
+};
+
+function mapped<A, B>(
+  values: Readonly<Record<string, A>>,
+  change: (value: A) => B,
+): Record<string, B> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+}
+
+/** Names of the sections that can be written. */
+export const RESULT_SECTIONS: readonly string[] = Object.keys(RENDERED);
+
+function section(name: string, measured: Measurements): string {
+  const render = Object.hasOwn(RENDERED, name) ? RENDERED[name] : undefined;
   if (render === undefined) {
     throw new FormatError(
       `<!-- measured:${name} -->: expected one of ${RESULT_SECTIONS.join(', ')}`,
     );
   }
-  return models.length === 0 ? NOT_MEASURED : render(models);
+  return render(measured);
 }
 
 /** A document with its marked sections written anew. */
-export function renderResults(document: string, models: readonly MeasuredModel[]): string {
+export function renderResults(document: string, measured: Measurements): string {
   let out = '';
   let kept = 0;
   let open: string | null = null;
@@ -41,7 +74,7 @@ export function renderResults(document: string, models: readonly MeasuredModel[]
       );
     }
     if (closes && open !== null) {
-      out += `\n${section(open, models)}\n${mark}`;
+      out += `\n${section(open, measured)}\n${mark}`;
       open = null;
     } else {
       out += document.slice(kept, index) + mark;
@@ -53,12 +86,28 @@ export function renderResults(document: string, models: readonly MeasuredModel[]
   return out + document.slice(kept);
 }
 
-/** Writes `results.md` in a folder of documents from its `measured/*.json`; tells whether it changed. */
-export async function updateResults(docs: string): Promise<boolean> {
+/** What a folder of documents keeps: `measured/*.json` of models, `measured/systems/*.json` of trainings. */
+export async function readMeasurements(docs: string): Promise<Measurements> {
+  const folder = path.join(docs, 'measured');
+  return {
+    models: await readMeasured(folder),
+    trainings: await readTrainings(path.join(folder, 'systems')),
+  };
+}
+
+/** Writes `results.md` in a folder of documents and the figures of systems from what it keeps. */
+export async function updateResults(docs: string): Promise<{
+  /** Whether `results.md` changed. */
+  readonly changed: boolean;
+  readonly figures: readonly string[];
+  readonly trainings: number;
+}> {
   const file = path.join(docs, 'results.md');
   const before = String(await readSmallFile(file, LARGEST_DOCUMENT));
-  const after = renderResults(before, await readMeasured(path.join(docs, 'measured')));
-  if (after === before) return false;
-  await writeFileAtomically(file, after);
-  return true;
+  const measured = await readMeasurements(docs);
+  const after = renderResults(before, measured);
+  const figures = await writeSystemFigures(docs, measured.trainings);
+  const changed = after !== before;
+  if (changed) await writeFileAtomically(file, after);
+  return { changed, figures, trainings: measured.trainings.length };
 }

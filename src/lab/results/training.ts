@@ -56,6 +56,9 @@ const evaluation = objectWith({
   selection: optional(
     list(
       objectWith({
+        data: text(),
+        /** Of fresh problems; absent for data that were given. */
+        seed: optional(integer()),
         variant: nullable(oneOf(VARIANTS)),
         configuration: optional(oneOf(CONFIGURATIONS)),
         count,
@@ -150,23 +153,27 @@ export const trainingName = ({
 }: Pick<MeasuredTraining, 'system' | 'preset' | 'configuration' | 'tag'>): string =>
   [system, preset, configuration, ...(told === null ? [] : [told])].join('-');
 
-/** The tag in the name of a file for what a run measures; ArgumentError if it is not named after the run. */
+/**
+ * The tag in the name of a file for what a run measures; ArgumentError if the file is not named after the run,
+ * or if a training on other problems than its preset's has no tag.
+ */
 export function tagIn(
   file: string,
   { system, model }: Pick<RunConfig, 'system' | 'model'>,
 ): string | null {
-  const expected = trainingName({ ...model, system, tag: null });
+  const plain = trainingName({ ...model, system, tag: null });
   const base = path.basename(file, '.json');
-  const isOther = model.noisy || 'data' in overridesOf(model, system);
-  if (base === expected && !isOther) return null;
-  if (base === expected) {
+  const rest = base.slice(plain.length + 1);
+  if (base === `${plain}-${rest}` && TAG.test(rest)) return rest;
+  if (base !== plain) {
+    throw new ArgumentError(`${file}: call it ${plain}.json, or ${plain}-TAG.json with a tag`);
+  }
+  if (model.noisy || 'data' in overridesOf(model, system)) {
     throw new ArgumentError(
-      `${file}: the run had other problems than its preset has: call it ${expected}-TAG.json with a tag that says so`,
+      `${file}: the run had other problems than its preset has: call it ${plain}-TAG.json with a tag that says so`,
     );
   }
-  const rest = base.slice(expected.length + 1);
-  if (base === `${expected}-${rest}` && TAG.test(rest)) return rest;
-  throw new ArgumentError(`${file}: call it ${expected}.json, or ${expected}-TAG.json with a tag`);
+  return null;
 }
 
 const isValidation = (line: MetricsLine): line is ValidationMetrics => line.kind === 'validation';

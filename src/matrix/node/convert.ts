@@ -233,6 +233,7 @@ const existsAlready = (output: string): ArgumentError =>
 const copied = (found: RavenProblem): SetBatch => ({
   ...imagesToBatch(found.arrays.images, found.arrays.target, labelOfRaven(found)),
   parameters: found.problem && [problemRuleParameters(found.problem)],
+  variant: found.problem?.variant,
 });
 
 async function openSetSink(output: string, count: number): Promise<Sink> {

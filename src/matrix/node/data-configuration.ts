@@ -7,17 +7,16 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
-import { readSmallFile } from '../../base/node.js';
 import { layoutName } from '../item.js';
 import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from '../layouts.js';
 import { CONFIGURATIONS, type Configuration } from '../problem.js';
 import { MESH } from '../mesh.js';
 import type { ProblemSource } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
+import { configurationTold } from './manifest.js';
 
 /** Problems whose labels are looked at: enough that a rule of a grid is among them. */
 const LOOKED_AT = 32;
-const MOST_MANIFEST = 1 << 20;
 
 /** The configuration that a name stands for: `center_single`, `raven_center_single`, `grid-2x2-noisy`. */
 export function namedConfiguration(name: string): Configuration | undefined {
@@ -27,18 +26,6 @@ export function namedConfiguration(name: string): Configuration | undefined {
     .replace(/-mesh$/, '');
   return ALL_LAYOUTS.find((layout) => [layout.folder, layoutName(layout)].includes(bare))
     ?.configuration;
-}
-
-/** What `generate.json` of a folder says; a file that is none of ours says nothing. */
-async function generated(folder: string): Promise<Configuration | undefined> {
-  try {
-    const bytes = await readSmallFile(path.join(folder, 'generate.json'), MOST_MANIFEST);
-    const read: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    const { configuration } = read as { configuration?: unknown };
-    return typeof configuration === 'string' ? namedConfiguration(configuration) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether an attribute of a component can change from panel to panel. */
@@ -84,7 +71,9 @@ export async function configurationsOf(
   const full = path.resolve(location);
   const isFolder = (await stat(full)).isDirectory();
   if (isFolder) {
-    const told = (await generated(full)) ?? namedConfiguration(path.basename(full));
+    const told =
+      namedConfiguration((await configurationTold(full)) ?? '') ??
+      namedConfiguration(path.basename(full));
     return told === undefined ? CONFIGURATIONS : [told];
   }
   // A cache has no rules of its own: they are worked out for the configuration it is opened with.

@@ -246,6 +246,7 @@ function setMaker(
       answer: problems.map(({ target }) => target),
       label: problems.map(({ rules }) => rules),
       parameters: problems.map(problemRuleParameters),
+      variant: setting.variant,
     });
     const rows = setting.answers
       ? problems.map((problem, i) => csvLine(answerRow(problem, setting.seed, first + i)))
@@ -258,9 +259,9 @@ const setting = workerData as WorkerSetting;
 const make = problemMaker(setting);
 const form = await fileForm(setting);
 const makeSet = setting.set && setMaker(setting, setting.set);
-serveTasks<GenerateTask, GenerateResult>(async (task) => {
-  if (makeSet) return { result: makeSet(task) };
-  if (setting.format === 'parquet') return { result: await makeShard(setting, task) };
-  if (form) return { result: await makeFiles(setting, form, make, task) };
+serveTasks<GenerateTask, GenerateResult>((task) => {
+  if (makeSet) return makeSet(task);
+  if (setting.format === 'parquet') return makeShard(setting, task);
+  if (form) return makeFiles(setting, form, make, task);
   throw new Error(`no worker makes ${setting.format}`);
 });

@@ -17,7 +17,6 @@ import {
   makeFolderOf,
   outputPlace,
   OutputTakenError,
-  readSmallFile,
   removeAbandonedFiles,
   requireEnding,
   requireFolderName,
@@ -28,6 +27,7 @@ import {
   type OutputPlace,
 } from '../../base/node.js';
 import type { GenerateResult, GenerateTask, WorkerSetting } from './generate-worker.js';
+import { MANIFEST, manifestBytes } from './manifest.js';
 import { SHARD_PROBLEMS } from './parquet-shards.js';
 import { SetWriter } from './set-writer.js';
 import { TableFiles } from './table-files.js';
@@ -88,8 +88,6 @@ export const DEFAULT_VLM: VlmSetting = {
   tiles: false,
   blind: false,
 };
-const MANIFEST = 'generate.json';
-const LARGEST_MANIFEST = 64 << 20;
 
 /** One configuration's problems, and where they go. */
 interface Target {
@@ -258,7 +256,7 @@ async function checkOutput(options: GenerateOptions, layout: ConfigurationLayout
         `--out: ${output} holds files already: choose another folder, or continue it with --resume`,
       );
     }
-    await checkManifest(options, layout, manifest);
+    await checkManifest(options, layout, output);
   }
   return { layout, output, place: outputPlace(manifest) };
 }
@@ -266,15 +264,15 @@ async function checkOutput(options: GenerateOptions, layout: ConfigurationLayout
 async function checkManifest(
   options: GenerateOptions,
   layout: ConfigurationLayout,
-  file: string,
+  folder: string,
 ): Promise<void> {
-  const bytes = await readSmallFile(file, LARGEST_MANIFEST).catch(() => undefined);
+  const bytes = await manifestBytes(folder);
   if (bytes === undefined) {
-    throw new ArgumentError(`--resume: ${path.dirname(file)} was not made by crab generate`);
+    throw new ArgumentError(`--resume: ${folder} was not made by crab generate`);
   }
   if (bytes.toString() !== formatManifest(options, layout)) {
     throw new ArgumentError(
-      `--resume: ${path.dirname(file)} was made with other options, see ${file}`,
+      `--resume: ${folder} was made with other options, see ${path.join(folder, MANIFEST)}`,
     );
   }
 }

@@ -22,9 +22,10 @@ const SPLITS: Readonly<Record<Part, string>> = { train: 'train', val: 'validatio
 type Schema = NonNullable<Parameters<typeof parquetWriteBuffer>[0]['schema']>;
 type Element = Schema[number];
 
-const required = 'REQUIRED' as const;
+// Nothing is ever missing, but `datasets` shows pictures as such only if the fields may be.
+const optional = 'OPTIONAL' as const;
 const list = (name: string, ...element: Element[]): Element[] => [
-  { name, num_children: 1, converted_type: 'LIST', repetition_type: required },
+  { name, num_children: 1, converted_type: 'LIST', repetition_type: optional },
   { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
   ...element,
 ];
@@ -32,19 +33,19 @@ const byte = (name: string): Element => ({
   name,
   type: 'INT32',
   converted_type: 'UINT_8',
-  repetition_type: required,
+  repetition_type: optional,
 });
 const string = (name: string): Element => ({
   name,
   type: 'BYTE_ARRAY',
   converted_type: 'UTF8',
-  repetition_type: required,
+  repetition_type: optional,
 });
 const images = (name: string): Element[] =>
   list(
     name,
-    { name: 'element', num_children: 2, repetition_type: required },
-    { name: 'bytes', type: 'BYTE_ARRAY', repetition_type: required },
+    { name: 'element', num_children: 2, repetition_type: optional },
+    { name: 'bytes', type: 'BYTE_ARRAY', repetition_type: optional },
     string('path'),
   );
 const table = (name: string, item: Element): Element[] => list(name, ...list('element', item));
@@ -57,7 +58,7 @@ const COLUMNS: readonly Element[][] = [
   table('meta_target', byte('element')),
   table('meta_structure', byte('element')),
   [byte('target')],
-  [{ name: 'id', type: 'INT32', repetition_type: required }],
+  [{ name: 'id', type: 'INT32', repetition_type: optional }],
   [string('metadata')],
 ];
 const SCHEMA: Schema = [{ name: 'schema', num_children: COLUMNS.length }, ...COLUMNS.flat()];

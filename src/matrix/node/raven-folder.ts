@@ -7,7 +7,7 @@ import { opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../../base/index.js';
 import { ALL_LAYOUTS, layoutOfProblem, type ConfigurationLayout } from '../layouts.js';
-import type { Problem } from '../problem.js';
+import type { Problem, Variant } from '../problem.js';
 import {
   decodeRavenNpz,
   encodeRavenNpz,
@@ -21,13 +21,14 @@ import {
 import { MAX_XML_LENGTH, parseRavenXml } from '../raven-xml.js';
 import { formatRavenXml } from '../raven-xml-write.js';
 import { IMAGE_PIXELS, SMALL_SIZE, type ImageSide } from '../render.js';
-import { MATRIX_PANELS, PROBLEM_IMAGES, renderImagesInto } from '../render-panel.js';
-import { CANDIDATES, imagesToBatch, type ProblemSource, type SetBatch } from '../set.js';
+import { PROBLEM_IMAGES, renderImagesInto } from '../render-panel.js';
+import { imagesToBatch, joinBatches, type ProblemSource, type SetBatch } from '../set.js';
 import type { Label } from '../set-label.js';
 import { naming } from '../../base/index.js';
 import { makeFolderOf, readSmallFile } from '../../base/node.js';
 import { isWholeZip } from '../zip-read.js';
 import { FileBatch } from './file-batch.js';
+import { variantTold } from './manifest.js';
 
 /** Where a problem stands in a folder. */
 export interface RavenPlace {
@@ -78,8 +79,21 @@ export async function listRavenFolder(folder: string, part?: Part): Promise<Rave
   }));
 }
 
-/** Reads one problem of a folder. */
-export async function readRavenProblem(folder: string, place: RavenPlace): Promise<RavenProblem> {
+/**
+ * How the candidates of a problem were made, by its files alone. RAVEN-FAIR's program names no changes; only
+ * that of its two variants has candidates that differ from the answer in several attributes.
+ */
+function variantOf({ variant, candidates }: Problem, { predictIsList }: RavenArrays): Variant {
+  if (!predictIsList || variant === 'i-raven') return variant;
+  return candidates.some(({ changes }) => changes.length > 1) ? 'raven-fair' : 'raven-unique';
+}
+
+/** Reads one problem of a folder; `told` is what the folder says of all its candidates. */
+export async function readRavenProblem(
+  folder: string,
+  place: RavenPlace,
+  told: Promise<Variant | undefined> = variantTold(folder),
+): Promise<RavenProblem> {
   const base = path.join(folder, ravenFileName(place.index, place.part));
   const file = `${base}.npz`;
   const arrays = await decodeRavenNpz(await readSmallFile(file, MAX_NPZ_LENGTH), file);
@@ -91,7 +105,8 @@ export async function readRavenProblem(folder: string, place: RavenPlace): Promi
   ) {
     throw new FormatError(`${file}: its structure is not that of ${layout.folder}`);
   }
-  const problem = await readDescription(`${base}.xml`, arrays.target, layout);
+  const read = await readDescription(`${base}.xml`, arrays.target, layout);
+  const problem = read && { ...read, variant: (await told) ?? variantOf(read, arrays) };
   return { ...place, file, arrays, problem };
 }
 
@@ -121,8 +136,9 @@ export async function* readRavenFolder(
   folder: string,
   part?: Part,
 ): AsyncGenerator<RavenProblem, void, undefined> {
+  const told = variantTold(folder);
   for (const place of await listRavenFolder(folder, part)) {
-    yield await readRavenProblem(folder, place);
+    yield await readRavenProblem(folder, place, told);
   }
 }
 
@@ -214,26 +230,20 @@ export async function openRavenFolder(
   side: ImageSide = SMALL_SIZE,
 ): Promise<ProblemSource> {
   const places = await listRavenFolder(folder, part);
-  const pixels = side * side;
+  const told = variantTold(folder);
+  const variant = await told;
   const read = async (first: number, count: number): Promise<SetBatch> => {
     if (first < 0 || count < 0 || first + count > places.length) {
       throw new RangeError(`problems ${first}..${first + count} of ${places.length}`);
     }
-    const panel = new Uint8Array(count * MATRIX_PANELS * pixels);
-    const selection = new Uint8Array(count * CANDIDATES * pixels);
-    const answer: number[] = [];
-    const label: Label[] = [];
-    for (let i = 0; i < count; i++) {
-      const found = await readRavenProblem(folder, places[first + i]);
+    const read: SetBatch[] = [];
+    for (const place of places.slice(first, first + count)) {
+      const found = await readRavenProblem(folder, place, told);
       const { images, target } = found.arrays;
-      const one = imagesToBatch(images, target, labelOfRaven(found), side);
-      panel.set(one.panel, i * one.panel.length);
-      selection.set(one.selection, i * one.selection.length);
-      answer.push(...one.answer);
-      label.push(...one.label);
+      read.push(imagesToBatch(images, target, labelOfRaven(found), side));
     }
-    return { count, panel, selection, answer, label };
+    return { ...joinBatches(read), variant };
   };
   const close = (): Promise<void> => Promise.resolve();
-  return { name: folder, count: places.length, randomAccess: true, read, close };
+  return { name: folder, count: places.length, randomAccess: true, variant, read, close };
 }

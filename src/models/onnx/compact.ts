@@ -137,10 +137,12 @@ function namedLayers(visit: (change: ChangeLayer) => unknown): Map<string, Layer
   return layers;
 }
 
-function componentsOf(layer: Layer, samples: Samples): PrincipalComponents {
+/** Components up to the largest rank that can be of use: beyond it factoring does not pay, or does not fit. */
+function componentsOf(layer: Layer, samples: Samples, room: number): PrincipalComponents {
   const { inputs, outputs } = sizesOf(layer);
   const breakEven = Math.floor((inputs * outputs) / (inputs + outputs));
-  return principalComponents(samples, breakEven);
+  const fitting = room > 0 ? Math.ceil(room / (inputs + outputs)) : breakEven;
+  return principalComponents(samples, Math.min(breakEven, fitting));
 }
 
 /** Bytes of all layers that `visit` meets, at one byte a weight. */
@@ -161,19 +163,19 @@ export async function factorLayers<Networks>(
       .filter(([name, layer]) => toleranceOf(name) > 0 && layer.weights[0].data.length >= smallest)
       .map(([name]) => name),
   );
+  const others = [...layers]
+    .filter(([name]) => !large.has(name))
+    .reduce((sum, [, layer]) => sum + bytesAt(layer, 0), 0);
   const candidates: Candidate[] = [];
   for await (const { name, samples } of options.probe(large)) {
     const layer = layers.get(name);
     if (layer === undefined) continue;
-    const components = componentsOf(layer, samples);
+    const components = componentsOf(layer, samples, Math.max(aim, limit) - others);
     candidates.push({ name, layer, components, tolerance: toleranceOf(name) });
     options.onProgress?.(candidates.length / large.size);
     signal?.throwIfAborted();
     await new Promise(setImmediate);
   }
-  const others = [...layers]
-    .filter(([name]) => !large.has(name))
-    .reduce((sum, [, layer]) => sum + bytesAt(layer, 0), 0);
   const loss =
     lossFor(candidates, others, aim, WORST_LOSS) ?? lossFor(candidates, others, limit, 1) ?? 1;
   const byName = new Map(candidates.map((candidate) => [candidate.name, candidate]));

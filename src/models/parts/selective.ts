@@ -7,6 +7,9 @@
  * systems of their Table 1; `endless` on fresh problems for as long as it trains; `joint` on 42,000 problems of
  * all seven configurations, as most of these systems were published. The configuration of a joint run is
  * no more than a part of its name.
+ *
+ * With `data.context` "white" a system is trained, validated and tested with white panels in place of the
+ * context: what it still gets right it found in the candidates alone.
  */
 import {
   boolean,
@@ -25,6 +28,7 @@ import {
   bceWithLogits,
   crossEntropy,
   noGrad,
+  onesLike,
   type Device,
   type Tensor,
 } from '../../torch/index.js';
@@ -68,6 +72,14 @@ export abstract class SelectiveModel extends SystemModel {
   /** Scores [N, 8] of candidates [N, 8, S, S] for a context [N, 8, S, S]; higher is better. */
   abstract forward(context: Tensor, candidates: Tensor): Tensor;
 
+  /** Whether it is shown white panels in place of the context, as a control. */
+  isBlind = false;
+
+  /** The context as this model is shown it, [N, 8, S, S]. */
+  shown(context: Tensor): Tensor {
+    return this.isBlind ? onesLike(context) : context;
+  }
+
   /** The same, with what only the loss looks at. */
   verdict(context: Tensor, candidates: Tensor): Verdict {
     return { scores: this.forward(context, candidates) };
@@ -77,7 +89,8 @@ export abstract class SelectiveModel extends SystemModel {
     if (missing.some((positions) => positions.length !== 1 || positions[0] !== LAST)) {
       throw new ModelError('this system answers for the ninth panel alone');
     }
-    return noGrad(() => this.forward(panels.narrow(1, 0, LAST), candidates.squeeze(2)));
+    const context = panels.narrow(1, 0, LAST);
+    return noGrad(() => this.forward(this.shown(context), candidates.squeeze(2)));
   }
 
   /** Convolutions on a GPU are fastest with the channels last. */
@@ -136,7 +149,7 @@ export class ChoiceLearner implements Learner {
     const { panels, choice, labels } = this.#options.reorder ? inNewOrder(batch, integers) : batch;
     if (choice === null) throw new ModelError('a selective system needs candidates');
     const { dtype } = panels;
-    const verdict = this.#model.verdict(panels, choice.candidates);
+    const verdict = this.#model.verdict(this.#model.shown(panels), choice.candidates);
     const scores = verdict.scores.to({ dtype }); // [N, 8]
     const right = scores.detach().argmax(1).eq(choice.answer).to({ dtype });
     const { loss: lossOf = crossEntropy, annotations } = this.#options;
@@ -159,6 +172,8 @@ const data = object({
   problems: nullable(integer({ min: 1 })),
   /** Whether they are of all configurations in turn, with RAVEN's own noise. */
   mixed: withDefault(boolean, false),
+  /** White: panels without anything in place of the context. */
+  context: withDefault(oneOf(['shown', 'white']), 'shown'),
 });
 
 const optimizer = object({
@@ -239,9 +254,19 @@ export function selectiveSystem<N extends object>(
       return read(reader, chosen, ConfigurationError, 'config');
     },
     reader,
-    needs: (config) => ({ imageSize, rules: isTold(definition, config), ...config.data }),
+    needs: ({ data: { candidates, problems, mixed }, ...config }) => ({
+      imageSize,
+      rules: isTold(definition, config),
+      candidates,
+      problems,
+      mixed,
+    }),
     criterion: () => 'selection-accuracy',
-    create: (config, options) => definition.create(config.network, options, config.configuration),
+    create: (config, options) => {
+      const model = definition.create(config.network, options, config.configuration);
+      model.isBlind = config.data.context === 'white';
+      return model;
+    },
     learner: (model, context) => {
       const annotations = definition.annotations?.(context.config.network);
       return new ChoiceLearner(model as SelectiveModel, context, { loss, annotations, reorder });
@@ -252,7 +277,7 @@ export function selectiveSystem<N extends object>(
 /** Whether it learns from annotations. */
 function isTold<N extends object>(
   definition: SelectiveDefinition<N>,
-  { network }: SelectiveConfig<N>,
+  { network }: Pick<SelectiveConfig<N>, 'network'>,
 ): boolean {
   const weights = definition.annotations?.(network);
   return weights !== undefined && weights.metaTarget + weights.metaStructure > 0;

@@ -61,7 +61,6 @@ export interface TransformerNetworks extends CoderNetworks {
 const EPSILON = 1e-5;
 /** Bytes of weights to aim at: with its statistics and curves a bundle then has less than 7 MB. */
 const AIM = 5_900_000;
-const LIMIT = 6_300_000;
 const TOLERANCES: Tolerances = [[/^whole$/, 1 / 100]];
 
 const coderSizes = ({ coder, width }: TransformerSizes): CoderSizes => ({
@@ -221,7 +220,6 @@ export function compactTransformer(
   networks: TransformerNetworks,
   options: ProbedProblems & {
     readonly aim?: number;
-    readonly limit?: number;
     readonly smallest?: number;
   },
 ): Promise<TransformerNetworks> {
@@ -231,7 +229,7 @@ export function compactTransformer(
   }
   const { aim = AIM } = options;
   if (layerBytes(map) <= aim) return Promise.resolve(networks);
-  return factorLayers(map, { limit: LIMIT, ...options, aim, tolerances: TOLERANCES, probe });
+  return factorLayers(map, { ...options, aim, limit: aim, tolerances: TOLERANCES, probe });
 }
 
 /** Writes networks in a format of weights. */

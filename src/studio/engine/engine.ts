@@ -6,12 +6,14 @@ import { encodePng } from '../../matrix/index.js';
 import {
   answerProbability,
   completedPicture,
+  keepBundle,
   type Answer,
   type ConceptMeans,
   type SymbolReading,
 } from '../../solver/index.js';
 import { filmOf } from './film.js';
-import { exportMatrix, makeMatrix, type Matrix } from './matrices.js';
+import { exportMatrix, makeAnswerKey, makeMatrix, makeWorksheet, type Matrix } from './matrices.js';
+import { inPlainWords } from './load-faults.js';
 import { Model } from './model.js';
 import { packPictures, readFiles } from './pictures.js';
 import type {
@@ -82,6 +84,8 @@ export class Engine implements EngineApi {
     this.#loading?.abort(new Error('another model was wanted before this one was loaded'));
     const loading = new AbortController();
     this.#loading = loading;
+    // Two models at once would take twice the memory, which WebAssembly never gives back.
+    await this.#putAway();
     const model = await Model.load({
       name,
       backend,
@@ -90,12 +94,29 @@ export class Engine implements EngineApi {
       signal: loading.signal,
     });
     this.#loading = null;
-    const before = this.#model;
     this.#model = model;
+    return model.info;
+  }
+
+  async keep(name: string): Promise<void> {
+    const { zoo } = this.#places;
+    try {
+      await keepBundle(name, {
+        zoo: zoo.href,
+        onProgress: (progress) => this.#onProgress({ name, ...progress }),
+      });
+    } catch (error) {
+      throw inPlainWords(error, name, zoo);
+    }
+  }
+
+  /** Forgets the model at work and all it has answered. */
+  async #putAway(): Promise<void> {
+    const before = this.#model;
+    this.#model = null;
     this.#solved.clear();
     this.#choices.clear();
     await before?.solver.dispose();
-    return model.info;
   }
 
   async solve(spec: MatrixSpec, missing: readonly number[], imposed: Imposed): Promise<AnswerView> {
@@ -191,6 +212,7 @@ export class Engine implements EngineApi {
       variant: 'i-raven',
       difficulty: 'standard',
       constraints: '',
+      edits: '',
     };
     return { spec, matrix: await this.matrix(spec) };
   }
@@ -209,6 +231,14 @@ export class Engine implements EngineApi {
     const framed = matrix.view.blank;
     const picture = completedPicture(panels, { framed, scale: 3 });
     return { name: 'matrix.png', type: 'image/png', bytes: encodePng(picture) };
+  }
+
+  worksheet(spec: SampledSpec, count: number): Promise<ExportedFile> {
+    return Promise.resolve(makeWorksheet(spec, count));
+  }
+
+  answerKey(specs: readonly SampledSpec[]): Promise<ExportedFile> {
+    return Promise.resolve(makeAnswerKey(specs));
   }
 }
 

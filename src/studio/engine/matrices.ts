@@ -1,8 +1,14 @@
 /** Matrices from their specs: what a model sees of them, what a person sees, and files to keep. */
 import { ArgumentError } from '../../base/index.js';
 import {
+  ANSWER_COLUMNS,
+  answerRow,
+  arithmeticRows,
+  brokenRules,
   contactSheet,
+  csvLine,
   describePanel,
+  editProblem,
   encodePng,
   encodeRavenNpz,
   findLayout,
@@ -20,9 +26,12 @@ import {
   type ConfigurationLayout,
   type Panel as PanelDescription,
   type Problem,
+  type Rule,
+  worksheetPdf,
 } from '../../matrix/index.js';
 import type { Panel } from '../../solver/index.js';
 import { planOf } from './difficulty.js';
+import { readEdits } from './panel-edits.js';
 import { unpackPictures } from './pictures.js';
 import { differenceWords, ruleWords, subjectKey, subjectsOf, subjectWords } from './words.js';
 import type {
@@ -54,7 +63,8 @@ function sample(spec: SampledSpec): Problem {
       : parseConstraints(parseJson(spec.constraints), layout);
   const { configuration, noisy } = layout;
   const { variant, seed, index } = spec;
-  return sampleProblem({ configuration, noisy, variant, seed, index, constraints });
+  const problem = sampleProblem({ configuration, noisy, variant, seed, index, constraints });
+  return spec.edits === '' ? problem : editProblem(problem, readEdits(spec.edits));
 }
 
 function parseJson(text: string): unknown {
@@ -119,9 +129,20 @@ function ofProblem(problem: Problem): Matrix {
       target: problem.target,
       rules: trueRules(problem, layout),
       blank: [],
+      described: nine,
+      broken: brokenRules(problem).map(
+        ({ component, rule }) => `${nameOf(layout, component, rule)}: ${ruleWords(rule)}`,
+      ),
+      levels: arithmeticRows(problem).map(
+        ({ component, rule, rows }) => `${nameOf(layout, component, rule)}: ${rows.join(', ')}`,
+      ),
     },
   };
 }
+
+/** What a rule is about: "Left size". */
+const nameOf = (layout: ConfigurationLayout, component: number, { attribute }: Rule): string =>
+  subjectWords(layout, { component, group: groupOf(attribute) });
 
 async function ofPictures(packed: string): Promise<Matrix> {
   const { panels, candidates, target } = await unpackPictures(packed);
@@ -141,6 +162,9 @@ async function ofPictures(packed: string): Promise<Matrix> {
       target,
       rules: [],
       blank: panels.flatMap((panel, i) => (panel === null ? [i + 1] : [])),
+      described: null,
+      broken: [],
+      levels: [],
     },
   };
 }
@@ -173,4 +197,22 @@ export function exportMatrix(
       return { name, type: 'application/octet-stream', bytes };
     }
   }
+}
+
+/** Matrices to print, from one on: a page for each, and their key. */
+export function makeWorksheet(spec: SampledSpec, count: number): ExportedFile {
+  const items = Array.from({ length: count }, (_, i) => {
+    // What was changed by hand belongs to the first alone.
+    const problem = sample({ ...spec, index: spec.index + i, edits: i === 0 ? spec.edits : '' });
+    return { title: `Item ${i + 1}`, problem };
+  });
+  const name = `worksheet-${spec.layout}-${spec.seed}.pdf`;
+  return { name, type: 'application/pdf', bytes: worksheetPdf(items) };
+}
+
+/** Answers, rules and what wrong candidates change, a line for each matrix. */
+export function makeAnswerKey(specs: readonly SampledSpec[]): ExportedFile {
+  const rows = specs.map((spec) => answerRow(sample(spec), spec.seed, spec.index));
+  const text = [[...ANSWER_COLUMNS], ...rows].map((row) => `${csvLine(row)}\r\n`).join('');
+  return { name: 'key.csv', type: 'text/csv', bytes: new TextEncoder().encode(text) };
 }

@@ -24,7 +24,9 @@ import type {
   RuleView,
   SurenessView,
 } from './protocol.js';
+import { inPlainWords } from './load-faults.js';
 import { accuracyOf } from './measured.js';
+import { clusterLabels } from './plane-labels.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
 import { named, ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
 
@@ -87,7 +89,8 @@ export class Model {
       threads: THREADS,
       concepts: words.map(({ title }) => title),
       aboutConcepts: words.map(({ about }) => about),
-      isUsed: conceptNames.map((known) => known?.name !== 'unused'),
+      liveliest: liveliest(this.#rules),
+      unused: conceptNames.flatMap((known, m) => (known?.name === 'unused' ? [m + 1] : [])),
       groups: groupsOf(solver),
       ruleSize: sizes.ruleSize,
       accuracy,
@@ -113,17 +116,20 @@ export class Model {
       await warmUp(solver, signal);
       return new Model(name, solver, await accuracyOf(solver.manifest));
     };
-    try {
-      return await loadOn(backend);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof MissingBundleError) {
-        throw new Error(`there is no model for ${name} here`, { cause: error });
+    // A browser may offer WebGPU that then fails; wasm runs everywhere. A damaged bundle fails again.
+    const attempts =
+      backend === 'auto' && 'gpu' in navigator ? [backend, 'wasm' as const] : [backend];
+    let failure: unknown;
+    for (const attempt of attempts) {
+      try {
+        return await loadOn(attempt);
+      } catch (error) {
+        signal.throwIfAborted();
+        failure = error;
+        if (error instanceof MissingBundleError) break;
       }
-      // A browser may offer WebGPU that then fails; wasm runs everywhere. A damaged bundle fails again.
-      if (backend !== 'auto' || !('gpu' in navigator)) throw error;
-      return loadOn('wasm');
     }
+    throw inPlainWords(failure, name, zoo);
   }
 
   ruleViews(answer: Answer): RuleView[] {
@@ -208,6 +214,9 @@ export class Model {
       moments,
       classes: known?.classes ?? [],
       classOf: known?.classOf ?? [],
+      labels: moments.map((points) =>
+        known?.tells === true ? clusterLabels(points, known.classOf, known.classes.length) : [],
+      ),
     };
   }
 }
@@ -225,6 +234,12 @@ function groupsOf({ vocabulary, manifest }: Solver): ModelInfo['groups'] {
     const fallback = `Concept ${concepts.join(' and ')}`;
     return { concepts, title: titles.length === 0 ? fallback : titles.join(' and ') };
   });
+}
+
+/** The concept (1..M) that tells most rules apart; the first if nothing is known. */
+function liveliest(rules: readonly ConceptRules[] | null): number {
+  const lively = rules?.map(({ liveliness }) => liveliness) ?? [0];
+  return 1 + lively.indexOf(Math.max(...lively));
 }
 
 /** The frame of points and of means. */

@@ -2,7 +2,12 @@
  * What the page asks of the engine in its worker, as plain data. A matrix is named by a spec from which
  * it can be made again at any time, so that calls carry no state and a link can hold all of it.
  */
-import type { RuleAttribute, RuleGroup, Variant } from '../../matrix/index.js';
+import type {
+  Panel as PanelDescription,
+  RuleAttribute,
+  RuleGroup,
+  Variant,
+} from '../../matrix/index.js';
 import type { Fit, HistoryCurve } from '../../solver/index.js';
 
 /** How much changes in a matrix. */
@@ -20,6 +25,8 @@ export interface SampledSpec {
   readonly difficulty: Difficulty;
   /** JSON of constraints of one's own, which replace the difficulty; empty without. */
   readonly constraints: string;
+  /** Panels changed by hand, as `writeEdits` has them; empty without. */
+  readonly edits: string;
 }
 
 /** A matrix of a person's own pictures. */
@@ -56,6 +63,12 @@ export interface MatrixView {
   readonly rules: readonly TrueRule[];
   /** Positions 1..9 of blank cells. */
   readonly blank: readonly number[];
+  /** Panels as data, for changing them; null for pictures. */
+  readonly described: readonly PanelDescription[] | null;
+  /** True rules that panels changed by hand no longer follow: `Size: progression +1`. */
+  readonly broken: readonly string[];
+  /** Rows of arithmetic on levels: `Size: 2 + 3 = 5, …`. */
+  readonly levels: readonly string[];
 }
 
 export interface ModelInfo {
@@ -68,8 +81,10 @@ export interface ModelInfo {
   readonly concepts: readonly string[];
   /** What each title means: `follows colour most`. */
   readonly aboutConcepts: readonly string[];
-  /** Whether each concept varies at all: the model does without the others. */
-  readonly isUsed: readonly boolean[];
+  /** The concept (1..M) whose rules tell most true rules apart: the one to look at first. */
+  readonly liveliest: number;
+  /** Concepts (1..M) the model does without. */
+  readonly unused: readonly number[];
   /** Concepts (1..M) that belong together, and what they stand for; empty without a vocabulary. */
   readonly groups: readonly { readonly concepts: readonly number[]; readonly title: string }[];
   readonly ruleSize: number;
@@ -234,6 +249,15 @@ export interface PlaneFrame {
   readonly y: readonly [number, number];
 }
 
+/** Where most matrices with the same true rule lie together. */
+export interface PlaneLabel {
+  /** Index among the plane's classes. */
+  readonly kind: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The plane of rules of one concept. */
 export interface PlaneView extends PlaneFrame {
   /** A frame in which the points of every moment lie: early ones may be far from the last. */
   readonly wide: PlaneFrame;
@@ -245,6 +269,8 @@ export interface PlaneView extends PlaneFrame {
   /** What the points' true rules are called, and for each point the index of its own. */
   readonly classes: readonly RuleClass[];
   readonly classOf: readonly number[];
+  /** For each moment the clusters to name; empty while nothing has come apart. */
+  readonly labels: readonly (readonly PlaneLabel[])[];
 }
 
 export interface PointView {
@@ -280,6 +306,8 @@ export type Imposed = Readonly<Record<number, readonly number[]>>;
 export interface EngineApi {
   matrix(spec: MatrixSpec): Promise<MatrixView>;
   load(name: string, backend: 'auto' | 'wasm' | 'webgpu'): Promise<ModelInfo>;
+  /** Downloads a model for use without a network, if it is not kept yet; says how far it is. */
+  keep(name: string): Promise<void>;
   solve(spec: MatrixSpec, missing: readonly number[], imposed: Imposed): Promise<AnswerView>;
   choose(spec: MatrixSpec): Promise<ChoiceView>;
   /** All answers that are nearly as likely as the painted one; null if the bundle has no vocabulary. */
@@ -293,6 +321,10 @@ export interface EngineApi {
   /** Pictures of a person as a packed text for `PictureSpec`. */
   readPictures(files: readonly GivenFile[]): Promise<string>;
   export(spec: MatrixSpec, format: ExportFormat): Promise<ExportedFile>;
+  /** So many matrices of this kind, from this one on, to print: a PDF with its key at the end. */
+  worksheet(spec: SampledSpec, count: number): Promise<ExportedFile>;
+  /** The answer file of matrices, as `crab generate --answers` writes it. */
+  answerKey(specs: readonly SampledSpec[]): Promise<ExportedFile>;
 }
 
 export type EngineMethod = keyof EngineApi;

@@ -65,6 +65,16 @@ export class ConceptRules {
     this.#far = farFrom(points, around);
   }
 
+  /** Whether its rules follow a known attribute. */
+  get tells(): boolean {
+    return this.#skill >= LEAST_SKILL;
+  }
+
+  /** About how many true rules its points tell apart. */
+  get liveliness(): number {
+    return this.#skill * this.classes.length;
+  }
+
   /** Whether the known rules that would name this one are too far to tell of it. */
   isFar(rule: Place): boolean {
     return distance(this.#points[nearest(this.#points, rule)[NEIGHBOURS - 1]], rule) > this.#far;
@@ -72,7 +82,7 @@ export class ConceptRules {
 
   /** What a rule is called; null where it is far or the concept follows none of the known attributes. */
   nameOf(rule: Place): Omit<RuleWords, 'category' | 'probability'> | null {
-    if (this.#skill < LEAST_SKILL || this.isFar(rule)) return null;
+    if (!this.tells || this.isFar(rule)) return null;
     const around = nearest(this.#points, rule);
     const { winner, votes } = vote(around, this.classOf);
     return {

@@ -43,7 +43,7 @@ export const newMatrix = (): void => changeSeed(freshSeed());
 /** Another layout; pictures of one's own stay, so that another model can try them. */
 const changeLayout = (layout: string): void => {
   const { pictures } = settings.peek();
-  changeMatrix({ layout, model: '', concept: 1, point: -1, pictures });
+  changeMatrix({ layout, model: '', concept: 0, point: -1, pictures });
 };
 
 function ConfigurationChoice({ configuration }: { readonly configuration: Configuration }) {
@@ -103,7 +103,7 @@ function ModelChoice() {
         change({
           model: value === layout ? '' : value,
           // Concepts, their places and rules are those of one model.
-          concept: 1,
+          concept: 0,
           point: -1,
           imposed: null,
         });

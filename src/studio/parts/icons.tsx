@@ -71,6 +71,13 @@ export function TabIcon({ tab }: { readonly tab: Tab }) {
           </g>
         </Icon>
       );
+    case 'test':
+      return (
+        <Icon>
+          <circle {...stroke} cx="10" cy="11.500" r="5.800" />
+          <path {...stroke} d="M10 8v3.500l2 1.500M8 3h4" />
+        </Icon>
+      );
     case 'train':
       return (
         <Icon>

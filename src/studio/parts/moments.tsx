@@ -1,6 +1,10 @@
-/** A slider through the moments of training at which rules were kept. */
+/** The moments of training at which rules were kept: a slider through them, and a button that plays them. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { ModelInfo } from '../engine/protocol.js';
 import { change, settings } from '../state/store.js';
+
+const MOMENT_MILLISECONDS = 900;
 
 /** The moment shown: its index among all, and whether training went on after it. */
 export function momentShown({ moments }: ModelInfo): { index: number; isEarly: boolean } {
@@ -11,26 +15,54 @@ export function momentShown({ moments }: ModelInfo): { index: number; isEarly: b
 }
 
 /** Shows a moment; the last is what a link without one means. */
-export const showMoment = ({ moments }: ModelInfo, index: number): void =>
+const showMoment = ({ moments }: ModelInfo, index: number): void =>
   change({ moment: index === moments.length - 1 ? -1 : index });
+
+/** Plays one moment after another, from the first if the last is shown. */
+function PlayButton({ info }: { readonly info: ModelInfo }) {
+  const { index } = momentShown(info);
+  const last = info.moments.length - 1;
+  const isPlaying = useSignal(false);
+  useEffect(() => {
+    if (!isPlaying.value) return undefined;
+    if (index === last) {
+      isPlaying.value = false;
+      return undefined;
+    }
+    const timer = setTimeout(() => showMoment(info, index + 1), MOMENT_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [isPlaying.value, index, info]);
+  const play = (): void => {
+    if (!isPlaying.value && index === last) showMoment(info, 0);
+    isPlaying.value = !isPlaying.value;
+  };
+  return (
+    <button type="button" class="play-moments" disabled={last === 0} onClick={play}>
+      {isPlaying.value ? 'Pause' : 'Play its training'}
+    </button>
+  );
+}
 
 export function Moments({ info }: { readonly info: ModelInfo }) {
   const last = info.moments.length - 1;
   const { index: shown } = momentShown(info);
   return (
-    <label class="moments">
-      <span>After {info.moments[shown].toLocaleString('en')} steps of training</span>
-      <input
-        type="range"
-        min={0}
-        max={last}
-        step={1}
-        value={shown}
-        disabled={last === 0}
-        aria-label="Moment of training"
-        aria-valuetext={`${info.moments[shown]} steps`}
-        onInput={(event) => showMoment(info, Number(event.currentTarget.value))}
-      />
-    </label>
+    <div class="replay">
+      <PlayButton key={info.name} info={info} />
+      <label class="moments">
+        <span>After {info.moments[shown].toLocaleString('en')} steps of training</span>
+        <input
+          type="range"
+          min={0}
+          max={last}
+          step={1}
+          value={shown}
+          disabled={last === 0}
+          aria-label="Moment of training"
+          aria-valuetext={`${info.moments[shown]} steps`}
+          onInput={(event) => showMoment(info, Number(event.currentTarget.value))}
+        />
+      </label>
+    </div>
   );
 }

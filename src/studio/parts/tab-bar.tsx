@@ -10,6 +10,7 @@ const NAMES: Readonly<Record<Tab, readonly [name: string, short: string]>> = {
   why: ['Why', 'Why'],
   rules: ['Rule map', 'Rules'],
   make: ['Make', 'Make'],
+  test: ['Test', 'Test'],
   train: ['Train', 'Train'],
 };
 

@@ -1,9 +1,24 @@
 /**
- * The service worker that keeps the page for use without a network and, on hosts that send no headers
- * for threads, adds them. They count from the next visit on; until then one thread does.
+ * What keeps the page for use without a network: the service worker that stores it and, on hosts that send
+ * no headers for threads, adds them (they count from the next visit on; until then one thread does); and
+ * on demand every model.
  */
-import { effect } from '@preact/signals';
-import { ready } from './store.js';
+import { effect, signal } from '@preact/signals';
+import { messageOf } from './resource.js';
+import { engine, ready } from './store.js';
+import { zooNames } from './zoo.js';
+
+/** How far keeping everything is. */
+export type Keeping =
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'busy'; readonly done: number; readonly total: number; readonly what: string }
+  | { readonly phase: 'kept'; readonly total: number }
+  | { readonly phase: 'failed'; readonly fault: string };
+
+export const keeping = signal<Keeping>({ phase: 'idle' });
+
+/** Whether this browser can keep anything: not in private windows, nor without a secure address. */
+export const canKeep = 'serviceWorker' in navigator && isSecureContext;
 
 /** Waits until the service worker answers for this page. */
 async function controlled(): Promise<void> {
@@ -14,15 +29,48 @@ async function controlled(): Promise<void> {
   );
 }
 
+async function fetchAll(files: readonly string[]): Promise<void> {
+  const answers = await Promise.all(files.map((file) => fetch(file)));
+  const refused = answers.findIndex(({ ok }) => !ok);
+  if (refused >= 0) throw new Error(`${files[refused]} is not to be had here`);
+}
+
+/** What leads to a model: the service worker keeps it when it is asked for. */
+const leadsTo = (name: string): string => `zoo/${name}/bundle.json`;
+
 /** On a first visit models load before the service worker is there: what led to them is asked for again. */
 async function keepModel(name: string, backend: string): Promise<void> {
   await controlled();
-  const files = [`zoo/${name}/bundle.json`, `runtime/${backend}.js`];
-  await Promise.all(files.map((file) => fetch(file)));
+  await fetchAll([leadsTo(name), `runtime/${backend}.js`]);
+}
+
+/** Downloads every model, the runtime and the page, and keeps them. */
+export async function keepEverything(): Promise<void> {
+  if (keeping.peek().phase === 'busy') return;
+  const names = zooNames();
+  const busy = (done: number, what: string): void => {
+    keeping.value = { phase: 'busy', done, total: names.length + 1, what };
+  };
+  try {
+    busy(0, 'the page');
+    await controlled();
+    await navigator.storage.persist();
+    await fetchAll([`runtime/${ready.peek()?.backend ?? 'wasm'}.js`, 'zoo/index.json']);
+    for (const [i, name] of names.entries()) {
+      busy(i + 1, name);
+      await fetchAll([leadsTo(name)]);
+      await engine.keep(name);
+    }
+    keeping.value = { phase: 'kept', total: names.length };
+  } catch (error) {
+    const isOffline = error instanceof TypeError;
+    const fault = isOffline ? 'where this page comes from cannot be reached' : messageOf(error);
+    keeping.value = { phase: 'failed', fault };
+  }
 }
 
 export function keepOffline(): void {
-  if (!('serviceWorker' in navigator) || !isSecureContext) return;
+  if (!canKeep) return;
   navigator.serviceWorker.register('./service-worker.js').catch(() => {
     // Refused storage or a private window: everything works, only not offline.
   });

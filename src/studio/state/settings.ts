@@ -3,16 +3,26 @@
  * initial value, and how to read and write itself. The whole state lives behind the `#` of the page's
  * address, so a copied link restores it; what a link holds is checked like any input from outside.
  */
-import { ALL_LAYOUTS, layoutName, VARIANTS, type Variant } from '../../matrix/index.js';
+import {
+  ALL_LAYOUTS,
+  CONFIGURATIONS,
+  layoutName,
+  VARIANTS,
+  type Variant,
+} from '../../matrix/index.js';
+import { EDITS_PATTERN } from '../engine/panel-edits.js';
 import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
 
-export const TABS = ['play', 'erase', 'why', 'rules', 'make', 'train'] as const;
+export const TABS = ['play', 'erase', 'why', 'rules', 'make', 'test', 'train'] as const;
 export type Tab = (typeof TABS)[number];
 
 export const TOUR_STEPS = 4;
 
 /** The largest number of a matrix. */
 export const MOST_SEED = 999_999_999;
+
+/** Most items of each layout in a test. */
+export const MOST_TEST_COUNT = 50;
 
 export const BACKENDS = ['auto', 'wasm', 'webgpu'] as const;
 export const DISTANCES = ['calibrated', 'l2'] as const;
@@ -44,7 +54,7 @@ export interface Settings {
   readonly picked: number;
   /** Whether CRAB's answer is shown on the first tab. */
   readonly revealed: boolean;
-  /** The concept looked at, 1..M. */
+  /** The concept looked at, 1..M; 0 for the liveliest. */
   readonly concept: number;
   readonly distance: (typeof DISTANCES)[number];
   readonly imposed: ImposedRule | null;
@@ -60,9 +70,15 @@ export interface Settings {
   readonly moment: number;
   /** JSON of rules and values of one's own; empty without. */
   readonly constraints: string;
+  /** Panels changed by hand, as `writeEdits` has them; empty without. */
+  readonly edits: string;
   /** Packed pictures of one's own; empty without. */
   readonly pictures: string;
   readonly backend: (typeof BACKENDS)[number];
+  /** Layouts of a test, in their order. */
+  readonly testLayouts: readonly string[];
+  /** Items of each layout. */
+  readonly testCount: number;
 }
 
 interface Property<T> {
@@ -131,6 +147,16 @@ const imposed: Property<ImposedRule | null> = {
     rule === null ? '' : `${rule.concept},${rule.x.toFixed(3)},${rule.y.toFixed(3)}`,
 };
 
+const testLayouts: Property<readonly string[]> = {
+  key: 'set',
+  initial: CONFIGURATIONS,
+  read: (given) => {
+    const names = [...new Set(given.split(','))];
+    return names.every((name) => LAYOUT_NAMES.includes(name)) ? names : undefined;
+  },
+  write: (names) => names.join(','),
+};
+
 const flag = (key: string): Property<boolean> => ({
   key,
   initial: false,
@@ -149,7 +175,7 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
   missing,
   picked: integer('picked', 0, 0, 16),
   revealed: flag('shown'),
-  concept: integer('concept', 1, 1, 64),
+  concept: integer('concept', 0, 0, 64),
   distance: oneOf('distance', DISTANCES),
   imposed,
   tour: integer('tour', 0, 0, TOUR_STEPS),
@@ -158,8 +184,11 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
   point: integer('point', -1, -1, 9999),
   moment: integer('moment', -1, -1, 63),
   constraints: text('make', /^\{.{0,4000}\}$/),
+  edits: text('edit', EDITS_PATTERN),
   pictures: text('pictures', /^[\w-]{1,24000}$/),
   backend: oneOf('backend', BACKENDS),
+  testLayouts,
+  testCount: integer('count', 3, 1, MOST_TEST_COUNT),
 };
 
 const NAMES = Object.keys(PROPERTIES) as (keyof Settings)[];

@@ -47,7 +47,7 @@ const FRESH: Partial<Settings> = {
 
 /** Another matrix: everything said about the old one is forgotten. */
 export function changeMatrix(changes: Partial<Settings>, push = true): void {
-  change({ index: 0, pictures: '', constraints: '', ...FRESH, ...changes }, push);
+  change({ index: 0, pictures: '', constraints: '', edits: '', ...FRESH, ...changes }, push);
 }
 
 function writeAddress(): void {
@@ -94,9 +94,9 @@ const specKey = computed(() => JSON.stringify(specOf(settings.value)));
 export const spec = computed(() => JSON.parse(specKey.value) as MatrixSpec);
 
 function specOf(given: Settings): MatrixSpec {
-  const { layout, seed, index, variant, difficulty, constraints, pictures } = given;
+  const { layout, seed, index, variant, difficulty, constraints, edits, pictures } = given;
   if (pictures !== '') return { kind: 'pictures', layout, packed: pictures };
-  return { kind: 'sampled', layout, seed, index, variant, difficulty, constraints };
+  return { kind: 'sampled', layout, seed, index, variant, difficulty, constraints, edits };
 }
 
 export const model = signal<ModelState>({ phase: 'loading', name: bundle.peek(), share: 0 });
@@ -158,7 +158,8 @@ export const matrix = resource<MatrixView>(
 /** The model's answer and choice for the whole matrix as it is. */
 export const choice = resource<ChoiceView>(() => {
   const wanted = spec.value;
-  return ready.value === null || tab.value === 'train' ? null : () => engine.choose(wanted);
+  const isAsked = tab.value !== 'train' && tab.value !== 'test';
+  return ready.value === null || !isAsked ? null : () => engine.choose(wanted);
 });
 
 /** What the matrix lacks, the last panel unless told: one digit each. */
@@ -245,6 +246,8 @@ export function planeOf(info: ModelInfo, concept: number): Promise<PlaneView> {
 }
 
 /** The concept that is looked at, within what the model has. */
-export const concept = computed(() =>
-  Math.min(settings.value.concept, ready.value?.concepts.length ?? 1),
-);
+export const concept = computed(() => {
+  const info = ready.value;
+  if (info === null) return 1;
+  return Math.min(settings.value.concept || info.liveliest, info.concepts.length);
+});

@@ -9,6 +9,7 @@ import { crab } from '../../cli/run-crab.js';
 import { lookAt } from '../report/browser.js';
 import { CHROMIUM, launch } from '../../chromium.js';
 import { scratchFolder } from '../../scratch-folder.js';
+import { words } from '../../cli/words.js';
 
 const folder = scratchFolder();
 const at = (name: string): string => path.join(folder, name);
@@ -23,15 +24,8 @@ function responses(answers: readonly (readonly [string, number])[]): string {
 }
 
 beforeAll(async () => {
-  const made = await crab(
-    ['generate', '--config', 'grid-2x2', '--count', '6', '--seed', '3', '--format', 'pdf'].concat([
-      '--out',
-      at('items.pdf'),
-      '--answers',
-      at('key.csv'),
-      '--quiet',
-    ]),
-  );
+  const wanted = words`--config grid-2x2 --count 6 --seed 3 --format pdf --out ${at('items.pdf')}`;
+  const made = await crab(['generate', ...wanted, '--answers', at('key.csv'), '--quiet']);
   expect(made.code).toBe(0);
   const [, ...rows] = parseCsv(readFileSync(at('key.csv'), 'utf8'), 'key.csv');
   writeFileSync(
@@ -59,14 +53,9 @@ describe('crab grade', () => {
   });
 
   test('scores, item statistics and attributes as JSON', async () => {
-    const { code, stdout } = await crab([
-      'grade',
-      at('responses.csv'),
-      '--items',
-      at('key.csv'),
-      '--json',
-      '--quiet',
-    ]);
+    const { code, stdout } = await crab(
+      words`grade ${at('responses.csv')} --items ${at('key.csv')} --json --quiet`,
+    );
     expect(code).toBe(0);
     const result = JSON.parse(stdout) as GradeResult;
     expect(result.respondents.map(({ right }) => right)).toEqual([
@@ -82,28 +71,18 @@ describe('crab grade', () => {
   });
 
   test('words for people', async () => {
-    const { code, stdout } = await crab([
-      'grade',
-      at('responses.csv'),
-      '--items',
-      at('key.csv'),
-      '--quiet',
-    ]);
+    const { code, stdout } = await crab(
+      words`grade ${at('responses.csv')} --items ${at('key.csv')} --quiet`,
+    );
     expect(code).toBe(0);
     expect(stdout).toMatch(/^12 respondents, 6 items, 3\.50 right on average/);
     expect(stdout).toMatch(/grid-2x2-00005 +2 +16\.7%/);
   });
 
   test.skipIf(CHROMIUM === undefined)('a page without barriers', async () => {
-    const { code } = await crab([
-      'grade',
-      at('responses.csv'),
-      '--items',
-      at('key.csv'),
-      '--out',
-      at('out.html'),
-      '--quiet',
-    ]);
+    const { code } = await crab(
+      words`grade ${at('responses.csv')} --items ${at('key.csv')} --out ${at('out.html')} --quiet`,
+    );
     expect(code).toBe(0);
     const browser = await launch();
     try {
@@ -182,14 +161,9 @@ describe('crab grade', () => {
 
   test('a failure writes no page', async () => {
     writeFileSync(at('bad.csv'), 'respondent,item,choice\nann,grid-2x2-00001,12\n');
-    const { code, stderr } = await crab([
-      'grade',
-      at('bad.csv'),
-      '--items',
-      at('key.csv'),
-      '--out',
-      at('never.html'),
-    ]);
+    const { code, stderr } = await crab(
+      words`grade ${at('bad.csv')} --items ${at('key.csv')} --out ${at('never.html')}`,
+    );
     expect(code).toBe(1);
     expect(stderr).toMatch(/bad\.csv, line 2: the choice "12"/);
     expect(existsSync(at('never.html'))).toBe(false);

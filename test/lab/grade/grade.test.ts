@@ -7,11 +7,11 @@ import type { TestItem } from '../../../src/lab/grade/items.js';
 import { gradePage } from '../../../src/lab/index.js';
 import {
   findLayout,
+  layoutOf,
   sampleProblem,
   type ConfigurationLayout,
-  type Variant,
 } from '../../../src/matrix/index.js';
-import { generate, type GenerateFormat } from '../../../src/matrix/node.js';
+import { generate, type GenerateFormat, type GenerateOptions } from '../../../src/matrix/node.js';
 import { Solver, writeBundle } from '../../../src/solver/node.js';
 import { exampleBundle } from '../report/example-model.js';
 import { scratchFolder } from '../../scratch-folder.js';
@@ -26,17 +26,17 @@ const make = (
   layouts: readonly ConfigurationLayout[],
   format: GenerateFormat,
   out: string,
-  extra: { readonly answers?: string; readonly rules?: unknown; readonly variant?: Variant } = {},
+  extra: Partial<Pick<GenerateOptions, 'answers' | 'rules' | 'count'>> = {},
 ) =>
   generate({
     variant: 'i-raven',
-    ...extra,
     layouts,
     count: COUNT,
     seed: SEED,
     format,
     out,
     workers: 1,
+    ...extra,
   });
 
 function save(name: string, text: string): string {
@@ -120,6 +120,26 @@ describe('items', () => {
     expect(told?.answer).toBe(made?.answer);
     expect(told?.violations).toEqual(made?.violations);
     expect(made?.pictures).not.toBeNull();
+  });
+
+  test('items of each part of a regime, and items with a mesh, are made again as they were', async () => {
+    const mesh = layoutOf('center', false, true);
+    for (const [out, layout, rules] of [
+      ['regime', findLayout('center'), { regime: 'a-size' }],
+      ['mesh', mesh, undefined],
+    ] as const) {
+      await make([layout], 'svg', at(out), { rules, count: 10 });
+      await make([layout], 'raven', at(`${out}-raven`), { rules, count: 10 });
+      const name = out === 'mesh' ? 'center-mesh' : 'center';
+      for (const number of [0, 7, 9]) {
+        const item = `${name}-0000${number}`;
+        const file = `RAVEN_${number}_${number === 0 ? 'train' : number === 7 ? 'val' : 'test'}`;
+        const made = await itemOf(at(out), item);
+        const read = await itemOf(at(`${out}-raven`, layout.folder), file);
+        expect(made?.rules).toEqual(read?.rules);
+        expect(made?.pictures).toEqual(read?.pictures);
+      }
+    }
   });
 
   test('what is no item bank is refused by name', async () => {

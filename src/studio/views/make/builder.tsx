@@ -1,35 +1,30 @@
-/** The form for a matrix of one's own: a rule for each attribute, and values of the first panel. */
-import {
-  COLORS,
-  findLayout,
-  RULE_GROUPS,
-  SIZES,
-  TYPES,
-  type ComponentLayout,
-  type RuleGroup,
-} from '../../../matrix/index.js';
+/**
+ * The form for a matrix of one's own: for each attribute a rule and the value of the first panel. What the
+ * one rules out of the other cannot be chosen, and it says why.
+ */
+import { findLayout, RULE_GROUPS, type RuleGroup } from '../../../matrix/index.js';
 import { attributeWords, COMPONENTS } from '../../engine/words.js';
 import { changeMatrix, settings } from '../../state/store.js';
 import {
   fixedRule,
   readDraft,
   ruleOptions,
-  START_KEYS,
+  startKeyOf,
+  startOptions,
   withRule,
   withStart,
   writeDraft,
   type Draft,
-  type StartKey,
+  type RuleOption,
 } from './constraints.js';
 
 const ANY = 'any';
 
-const START_NAMES: Readonly<Record<StartKey, string>> = {
-  number: 'Number',
-  type: 'Shape',
-  size: 'Size',
-  color: 'Colour',
-};
+interface FieldProps {
+  readonly draft: Draft;
+  readonly component: number;
+  readonly group: RuleGroup;
+}
 
 function apply(draft: Draft): void {
   changeMatrix({ constraints: writeDraft(draft), seed: settings.peek().seed }, false);
@@ -39,90 +34,81 @@ function RuleSelect({
   draft,
   component,
   group,
-}: {
-  readonly draft: Draft;
-  readonly component: number;
-  readonly group: RuleGroup;
-}) {
-  const options = ruleOptions(findLayout(settings.value.layout), component, group);
-  // What cannot change is not asked for.
-  if (options.length < 2) return null;
+  options,
+}: FieldProps & { readonly options: readonly RuleOption[] }) {
   return (
-    <label class="field stacked">
-      <span>{attributeWords(group)}</span>
-      <select
-        data-rule={`${component} ${group}`}
-        value={String(fixedRule(draft, component, options))}
-        onChange={(event) => {
-          const option = options.at(Number(event.currentTarget.value));
-          const isAny = event.currentTarget.value === '-1';
-          apply(withRule(draft, component, group, isAny ? null : (option?.rule ?? null)));
-        }}
-      >
-        <option value="-1">any rule</option>
-        {options.map(({ label }, i) => (
-          <option key={label} value={String(i)}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
+    <select
+      data-rule={`${component} ${group}`}
+      aria-label={`Rule on ${attributeWords(group)}`}
+      value={String(fixedRule(draft, component, options))}
+      onChange={(event) => {
+        const at = Number(event.currentTarget.value);
+        apply(withRule(draft, component, group, at < 0 ? null : options[at].rule));
+      }}
+    >
+      <option value="-1">any rule</option>
+      {options.map(({ label, refusal }, i) => (
+        <option key={label} value={String(i)} disabled={refusal !== null}>
+          {refusal === null ? label : `${label}: ${refusal}`}
+        </option>
+      ))}
+    </select>
   );
-}
-
-/** Values an attribute of the first panel may have, with their names. */
-function startValues(layout: ComponentLayout, key: StartKey): { value: number; label: string }[] {
-  const { min, max } = layout[key];
-  return Array.from({ length: max - min + 1 }, (_, i) => {
-    const level = min + i;
-    switch (key) {
-      case 'number':
-        return { value: level + 1, label: String(level + 1) };
-      case 'type':
-        return { value: level, label: TYPES[level] };
-      case 'size':
-        return { value: level, label: SIZES[level].toFixed(1) };
-      case 'color':
-        return {
-          value: level,
-          label: level === 0 ? 'white' : level === 9 ? 'black' : `grey ${COLORS[level]}`,
-        };
-    }
-  });
 }
 
 function StartSelect({
   draft,
   component,
-  name,
-  layout,
-}: {
-  readonly draft: Draft;
-  readonly component: number;
-  readonly name: StartKey;
-  readonly layout: ComponentLayout;
-}) {
-  const values = startValues(layout, name);
-  if (values.length < 2) return null;
+  group,
+  fixed,
+}: FieldProps & { readonly fixed: RuleOption | undefined }) {
+  const options = startOptions(findLayout(settings.value.layout), component, group, fixed);
+  const key = startKeyOf(group);
+  const name = key === 'number' ? 'Number' : attributeWords(group);
+  if (options.length < 2) return <span />;
   return (
-    <label class="field stacked">
-      <span>{START_NAMES[name]}</span>
-      <select
-        data-start={`${component} ${name}`}
-        value={String(draft.start[component][name] ?? ANY)}
-        onChange={(event) => {
-          const { value } = event.currentTarget;
-          apply(withStart(draft, component, name, value === ANY ? null : Number(value)));
-        }}
-      >
-        <option value={ANY}>any</option>
-        {values.map(({ value, label }) => (
-          <option key={value} value={String(value)}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
+    <select
+      data-start={`${component} ${key}`}
+      aria-label={`${name} of the first panel`}
+      value={String(draft.start[component][key] ?? ANY)}
+      onChange={(event) => {
+        const { value } = event.currentTarget;
+        apply(withStart(draft, component, key, value === ANY ? null : Number(value)));
+      }}
+    >
+      <option value={ANY}>any</option>
+      {options.map(({ value, label, refusal }) => (
+        <option key={value} value={String(value)} disabled={refusal !== null}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Rule and first value of one attribute, and what the rule does. */
+function AttributeFields({ draft, component, group }: FieldProps) {
+  const layout = findLayout(settings.value.layout);
+  const options = ruleOptions(layout, draft, component, group);
+  // What cannot change is not asked for.
+  if (options.length < 2) return null;
+  const at = fixedRule(draft, component, options);
+  const chosen = at < 0 ? undefined : options[at];
+  const refused = startOptions(layout, component, group, chosen).find(
+    ({ refusal }) => refusal !== null,
+  );
+  return (
+    <>
+      <span class="attribute">{attributeWords(group)}</span>
+      <RuleSelect draft={draft} component={component} group={group} options={options} />
+      <StartSelect draft={draft} component={component} group={group} fixed={chosen} />
+      {chosen !== undefined && (
+        <p class="hint" data-meaning={`${component} ${group}`}>
+          {chosen.meaning}
+          {refused !== undefined && `; ${refused.refusal ?? ''}`}.
+        </p>
+      )}
+    </>
   );
 }
 
@@ -134,15 +120,12 @@ export function Builder() {
       {layout.components.map((component, i) => (
         <fieldset key={component.name} class="component">
           <legend>{COMPONENTS[component.name] ?? component.name}</legend>
-          <div class="fields">
+          <div class="attributes">
+            <span />
+            <span class="hint">Rule</span>
+            <span class="hint">First panel</span>
             {RULE_GROUPS.map((group) => (
-              <RuleSelect key={group} draft={draft} component={i} group={group} />
-            ))}
-          </div>
-          <p class="hint">The first panel of the first row has</p>
-          <div class="fields four">
-            {START_KEYS.map((key) => (
-              <StartSelect key={key} draft={draft} component={i} name={key} layout={component} />
+              <AttributeFields key={group} draft={draft} component={i} group={group} />
             ))}
           </div>
         </fieldset>

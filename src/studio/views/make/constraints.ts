@@ -5,10 +5,16 @@
 import { isRecord } from '../../../base/index.js';
 import {
   freePlan,
+  levelsOf,
+  levelWords,
   ruleMeaning,
+  startRefusal,
+  VALUE_KEYS,
   type ConfigurationLayout,
+  type PossibleRule,
   type Rule,
   type RuleGroup,
+  type RowStart,
 } from '../../../matrix/index.js';
 import { ruleWords } from '../../engine/words.js';
 
@@ -24,22 +30,82 @@ export interface Draft {
   readonly start: readonly StartEntry[];
 }
 
-export interface RuleOption {
-  readonly rule: Rule;
+export interface RuleOption extends PossibleRule {
+  /** What the rule is called. */
   readonly label: string;
+  /** What it does. */
+  readonly meaning: string;
+  /** Why the values of the first panel rule it out; null if they do not. */
+  readonly refusal: string | null;
 }
 
-/** The rules that are possible for a group of a component. */
+/** The key of a group's first value. */
+export const startKeyOf = (group: RuleGroup): StartKey =>
+  group === 'Number/Position' ? 'number' : VALUE_KEYS[group];
+
+/** Arithmetic on sizes and colours is about levels, not about what is seen. */
+const isAboutLevels = ({ name, attribute }: Rule): boolean =>
+  name === 'Arithmetic' && (attribute === 'Size' || attribute === 'Color');
+
+const meaningOf = (rule: Rule): string =>
+  isAboutLevels(rule) ? `${ruleMeaning(rule)}, counted in levels` : ruleMeaning(rule);
+
+/** First values that a form can have set; levels, so that Number counts from 0. */
+function startOf(entry: StartEntry): RowStart {
+  const level = (key: StartKey): number | undefined =>
+    Number.isInteger(entry[key]) ? entry[key] : undefined;
+  const number = level('number');
+  return {
+    number: number === undefined ? undefined : number - 1,
+    type: level('type'),
+    size: level('size'),
+    color: level('color'),
+  };
+}
+
+/** The rules of a group of a component. */
 export function ruleOptions(
   layout: ConfigurationLayout,
+  draft: Draft,
   component: number,
   group: RuleGroup,
 ): RuleOption[] {
   const { rules } = freePlan(layout).components[component].tables[group];
-  return rules.map(({ rule }) => ({
-    rule,
-    label: `${ruleWords(rule)} (${ruleMeaning(rule)})`,
+  const start = startOf(draft.start[component]);
+  return rules.map((possible) => ({
+    ...possible,
+    label: ruleWords(possible.rule),
+    meaning: meaningOf(possible.rule),
+    refusal: startRefusal(possible, layout.components[component], [start, {}, {}]),
   }));
+}
+
+export interface StartOption {
+  /** As a draft has it. */
+  readonly value: number;
+  readonly label: string;
+  /** Why the fixed rule rules it out; null if it does not. */
+  readonly refusal: string | null;
+}
+
+/** Values that the first panel may have, given the rule that is fixed for their group. */
+export function startOptions(
+  layout: ConfigurationLayout,
+  component: number,
+  group: RuleGroup,
+  fixed: RuleOption | undefined,
+): StartOption[] {
+  const own = layout.components[component];
+  const key = startKeyOf(group);
+  const inLevels = fixed !== undefined && isAboutLevels(fixed.rule);
+  return levelsOf(own[key]).map((level) => {
+    const words = levelWords(group, level);
+    return {
+      value: key === 'number' ? level + 1 : level,
+      label: inLevels ? `${words}, level ${key === 'size' ? level + 1 : level}` : words,
+      refusal: fixed === undefined ? null : startRefusal(fixed, own, [{ [key]: level }, {}, {}]),
+    };
+  });
 }
 
 const keyOf = ({ attribute }: Rule): string =>

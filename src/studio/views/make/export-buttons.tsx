@@ -1,6 +1,7 @@
-/** Files to keep of the matrix that is looked at. */
+/** Files to keep of the matrix that is looked at, a worksheet of more like it, and the printer. */
 import { useSignal } from '@preact/signals';
-import type { ExportFormat } from '../../engine/protocol.js';
+import type { ExportedFile, ExportFormat } from '../../engine/protocol.js';
+import { saveFile } from '../../parts/save-file.js';
 import { messageOf } from '../../state/resource.js';
 import { engine, settings, spec } from '../../state/store.js';
 
@@ -9,22 +10,57 @@ const FORMATS: readonly (readonly [ExportFormat, string])[] = [
   ['svg', 'SVG'],
   ['npz', 'RAVEN npz'],
 ];
+const MOST_ITEMS = 100;
+const USUAL_ITEMS = 10;
 
-async function download(format: ExportFormat): Promise<void> {
-  const { name, type, bytes } = await engine.export(spec.peek(), format);
-  const address = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>], { type }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
+type Save = (make: () => Promise<ExportedFile>) => void;
+
+function Worksheet({ save }: { readonly save: Save }) {
+  const count = useSignal(USUAL_ITEMS);
+  return (
+    <div class="actions">
+      <label class="field">
+        <span class="label">Worksheet of</span>
+        <input
+          type="number"
+          class="count"
+          min={1}
+          max={MOST_ITEMS}
+          value={count.value}
+          aria-label="Items of the worksheet"
+          onChange={(event) => {
+            const given = Math.round(Number(event.currentTarget.value)) || USUAL_ITEMS;
+            count.value = Math.min(MOST_ITEMS, Math.max(1, given));
+            event.currentTarget.value = String(count.value);
+          }}
+        />
+        <span class="label">items</span>
+      </label>
+      <button
+        type="button"
+        onClick={() => {
+          const wanted = spec.peek();
+          if (wanted.kind === 'sampled') save(() => engine.worksheet(wanted, count.value));
+        }}
+      >
+        PDF with key
+      </button>
+      <button type="button" onClick={() => print()}>
+        Print this item
+      </button>
+    </div>
+  );
 }
 
 export function ExportButtons() {
   const fault = useSignal<string | null>(null);
   const isPictures = settings.value.pictures !== '';
+  const save: Save = (make) => {
+    fault.value = null;
+    make().then(saveFile, (error: unknown) => (fault.value = messageOf(error)));
+  };
   return (
-    <div>
+    <div class="exports">
       <div class="actions">
         <span class="label">Export</span>
         {FORMATS.map(([format, name]) => (
@@ -35,15 +71,13 @@ export function ExportButtons() {
             title={
               isPictures && format !== 'png' ? 'Pictures have no description to write' : undefined
             }
-            onClick={() => {
-              fault.value = null;
-              download(format).catch((error: unknown) => (fault.value = messageOf(error)));
-            }}
+            onClick={() => save(() => engine.export(spec.peek(), format))}
           >
             {name}
           </button>
         ))}
       </div>
+      {!isPictures && <Worksheet save={save} />}
       {fault.value !== null && (
         <p class="fault" role="alert">
           {fault.value}

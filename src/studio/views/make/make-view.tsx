@@ -1,16 +1,27 @@
 /** Make: build a matrix from rules and values, or bring pictures, and see what CRAB makes of it. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { findLayout } from '../../../matrix/index.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { choice, matrix, settings } from '../../state/store.js';
 import { Builder } from './builder.js';
 import { DropZone } from './drop-zone.js';
+import { EditableMatrix } from './editable-matrix.js';
 import { ExportButtons } from './export-buttons.js';
+import { PanelEditor } from './panel-editor.js';
 import { Reading } from './reading.js';
 
 export function MakeView() {
   const shown = matrix.value.value;
   const answer = choice.value.value?.answer ?? null;
   const isPictures = settings.value.pictures !== '';
+  const chosen = useSignal(0);
+  const { layout, seed, index, constraints } = settings.value;
+  // Another matrix has other panels.
+  useEffect(() => {
+    chosen.value = 0;
+  }, [layout, seed, index, constraints]);
+  const isEditing = shown?.described !== null && shown !== null && chosen.value > 0;
   const painted = new Map(answer?.missing.map((at, i) => [at, answer.images[i]]) ?? []);
   // Two components have a long form: the reading then goes below the matrix.
   const isShort = isPictures || findLayout(settings.value.layout).components.length === 1;
@@ -25,6 +36,14 @@ export function MakeView() {
         )}
         {shown === null ? (
           <EmptyMatrix />
+        ) : shown.described !== null ? (
+          <EditableMatrix
+            matrix={shown}
+            answer={answer}
+            busy={choice.value.pending}
+            chosen={chosen.value}
+            onChoose={(position) => (chosen.value = position)}
+          />
         ) : (
           <ShownMatrix
             label="Your matrix, completed by CRAB"
@@ -39,11 +58,23 @@ export function MakeView() {
             {choice.value.fault}
           </p>
         )}
+        {shown !== null && shown.broken.length > 0 && (
+          <p class="notice" role="status" data-testid="broken">
+            Your changes break {shown.broken.join(' and ')}.
+          </p>
+        )}
+        {shown?.described && <p class="hint">Click a panel to change its figures.</p>}
         <ExportButtons />
       </section>
       <section class="side" aria-label="How it is made">
-        <h2>{isPictures ? 'Your pictures' : 'Your rules'}</h2>
-        {!isPictures && <Builder />}
+        {isEditing ? (
+          <PanelEditor matrix={shown} position={chosen.value} onClose={() => (chosen.value = 0)} />
+        ) : (
+          <>
+            <h2>{isPictures ? 'Your pictures' : 'Your rules'}</h2>
+            {!isPictures && <Builder />}
+          </>
+        )}
         <DropZone />
       </section>
       <Reading />

@@ -21,6 +21,12 @@ export function Reading() {
   return (
     <section class="reading" aria-label="What CRAB makes of it" data-testid="reading">
       <h2>What CRAB makes of it</h2>
+      {shown.levels.length > 0 && (
+        <p class="hint" data-testid="levels">
+          Arithmetic counts in levels, sizes from 1 to 6, colours from 0 (white) to 9 (black).{' '}
+          {shown.levels.join('; ')}.
+        </p>
+      )}
       <RuleTable matrix={shown} info={info} answer={value?.answer ?? null} />
       {choice.value.fault !== null && <p class="fault">{choice.value.fault}</p>}
       {chosen !== undefined && typeof value?.index === 'number' && (

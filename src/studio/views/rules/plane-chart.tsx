@@ -7,6 +7,7 @@ import type { PlaneFrame, PlaneView, RuleView } from '../../engine/protocol.js';
 import { drawChart } from '../../parts/chart.js';
 import { Pixels } from '../../parts/panel.js';
 import { lookOf, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
+import { ClusterNames } from './cluster-names.js';
 
 const SIDE = 560;
 const MARGIN = 14;
@@ -113,6 +114,8 @@ function Mark({ at, kind }: { readonly at: Place; readonly kind: string }) {
 export interface PlaneChartProps {
   readonly plane: PlaneView;
   readonly points: Float32Array;
+  /** Clusters of these points, to be named. */
+  readonly labels: PlaneView['labels'][number];
   /** The rule to mark; null for none. */
   readonly rule: RuleView | null;
   /** The point that is looked at; -1 for none. */
@@ -128,6 +131,7 @@ export interface PlaneChartProps {
 export function PlaneChart({
   plane,
   points,
+  labels,
   rule,
   point,
   label,
@@ -198,6 +202,12 @@ export function PlaneChart({
       onPointerCancel={() => (press.current = null)}
     >
       <Base plane={plane} points={points} />
+      <ClusterNames
+        plane={plane}
+        points={points}
+        labels={labels}
+        shareOf={(place) => scales.toChart(place).map((at) => at / SIDE) as [number, number]}
+      />
       <svg
         ref={overlay}
         class="plane-overlay"

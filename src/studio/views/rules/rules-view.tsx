@@ -1,4 +1,5 @@
 /** Rule map: the rules CRAB found, where a matrix lies among them, and what another rule would paint. */
+import { useSignal } from '@preact/signals';
 import type { ModelInfo, PlaneView, RuleWords } from '../../engine/protocol.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { lookOf } from '../../parts/rule-looks.js';
@@ -9,22 +10,40 @@ import { change, concept, matrix, planeOf, ready, ruled, settings } from '../../
 import { PlaneChart } from './plane-chart.js';
 import { PointMatrix } from './point-matrix.js';
 
+/** So that all concepts stand in one line. */
+const short = (title: string): string => title.replace(/number\/position/i, 'Num/pos');
+
+/** The concepts; those the model does without are folded away until asked for. */
 function ConceptTabs({ info }: { readonly info: ModelInfo }) {
+  const isUnfolded = useSignal(false);
+  const { unused } = info;
+  const showsAll = isUnfolded.value || unused.includes(concept.value);
+  const all = info.concepts.map((_, m) => m + 1);
+  const shown = [...all.filter((m) => !unused.includes(m)), ...(showsAll ? unused : [])];
   return (
-    <fieldset class="segmented wrap">
-      <legend class="unseen">Concept</legend>
-      {info.concepts.map((name, m) => (
-        <label key={name}>
-          <input
-            type="radio"
-            name="concept"
-            checked={concept.value === m + 1}
-            onChange={() => change({ concept: m + 1, point: -1, imposed: null })}
-          />
-          <span title={`Concept ${m + 1} ${info.aboutConcepts[m]}`}>{name}</span>
-        </label>
-      ))}
-    </fieldset>
+    <div class="concept-tabs">
+      <fieldset class="segmented wrap">
+        <legend class="unseen">Concept</legend>
+        {shown.map((m) => (
+          <label key={m}>
+            <input
+              type="radio"
+              name="concept"
+              checked={concept.value === m}
+              onChange={() => change({ concept: m, point: -1, imposed: null })}
+            />
+            <span title={`Concept ${m} ${info.aboutConcepts[m - 1]}`}>
+              {short(info.concepts[m - 1])}
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {!showsAll && unused.length > 0 && (
+        <button type="button" class="quiet" onClick={() => (isUnfolded.value = true)}>
+          +{unused.length} unused
+        </button>
+      )}
+    </div>
   );
 }
 
@@ -63,6 +82,7 @@ function Map({ info }: { readonly info: ModelInfo }) {
       <PlaneChart
         plane={shownPlane}
         points={points}
+        labels={plane.labels[index]}
         rule={isEarly ? null : rule}
         point={point}
         label={`Rules of ${info.concepts[current - 1]}: ${points.length / 2} matrices`}
@@ -74,14 +94,24 @@ function Map({ info }: { readonly info: ModelInfo }) {
         onPoint={(index) => change({ point: index })}
         onRule={isEarly ? null : (x, y) => change({ imposed: { concept: current, x, y } })}
       />
-      <Moments info={info} />
-      {isEarly && (
-        <p class="hint" role="status" data-testid="early">
-          The points as they were then. Density, dot and answer are the finished model’s: move the
-          slider to its end for them.
+      <div class="map-notes">
+        <Legend plane={plane} />
+        <p class="hint">
+          {isEarly ? (
+            <span role="status" data-testid="early">
+              The points as they were then. Density, dot and answer are the finished model’s: move
+              the slider to its end for them.
+            </span>
+          ) : (
+            <>
+              This concept {info.aboutConcepts[current - 1]}. Every point is the rule CRAB read in
+              one matrix, coloured by the true one, which it never saw. Click a point to see its
+              matrix; drag the red dot and watch the answer change.
+            </>
+          )}
         </p>
-      )}
-      <Legend plane={plane} />
+      </div>
+      <Moments info={info} />
     </>
   );
 }
@@ -169,13 +199,10 @@ export function RulesView() {
         ) : (
           <>
             <ConceptTabs info={info} />
-            <p class="hint">
-              This concept {info.aboutConcepts[concept.value - 1]}. Every point is the rule CRAB
-              read in one matrix, coloured by the true one, which it never saw. Click a point to see
-              its matrix; drag the red dot to another rule and watch the answer change.
-            </p>
             {info.moments.length > 0 ? (
-              <Map info={info} />
+              <div class="map">
+                <Map info={info} />
+              </div>
             ) : (
               <p class="notice">This model carries no rule map.</p>
             )}

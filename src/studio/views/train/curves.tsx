@@ -58,22 +58,32 @@ function LossCurve() {
   return <Curve points={points} label="loss" />;
 }
 
-function AccuracyCurve() {
+/** Accuracy by variant, a point for each check. */
+export interface AccuracyPoint {
+  readonly step: number;
+  readonly variant: string;
+  readonly value: number;
+}
+
+interface AccuracyCurveProps {
+  /** The same object as long as nothing changes. */
+  readonly points: readonly AccuracyPoint[];
+  /** A step to mark; null for none. */
+  readonly marked?: number | null;
+}
+
+export function AccuracyCurve({ points, marked = null }: AccuracyCurveProps) {
   const place = useRef<HTMLDivElement>(null);
-  const points = validations.value;
   useEffect(
     () =>
       drawChart(place.current, (plot) => {
-        const data = points.flatMap(({ step, accuracy }) =>
-          Object.entries(accuracy).map(([variant, value]) => ({ step, variant, value })),
-        );
         const at = { x: 'step', y: 'value', stroke: 'variant' };
         return {
           width: WIDTH,
           height: HEIGHT,
           marginBottom: MARGIN_BOTTOM,
           style: LOOK,
-          x: { label: 'step', ticks: 5 },
+          x: { label: 'step', ticks: 5, zero: true },
           y: {
             label: 'chosen right',
             domain: [0, 1],
@@ -84,14 +94,27 @@ function AccuracyCurve() {
           color: { legend: true, range: ['var(--you)', 'var(--crab)', 'var(--muted)'] },
           marks: [
             plot.ruleY([1 / 8], { strokeDasharray: '3 4' }),
-            plot.lineY(data, at),
-            plot.dot(data, at),
+            plot.lineY(points, at),
+            plot.dot(points, at),
+            ...(marked === null ? [] : [plot.ruleX([marked], { stroke: 'var(--you)' })]),
           ],
         };
       }),
-    [points],
+    [points, marked],
   );
   return <div class="curve" ref={place} />;
+}
+
+function LiveAccuracy() {
+  const known = validations.value;
+  const points = useMemo(
+    () =>
+      known.flatMap(({ step, accuracy }) =>
+        Object.entries(accuracy).map(([variant, value]) => ({ step, variant, value })),
+      ),
+    [known],
+  );
+  return <AccuracyCurve points={points} />;
 }
 
 export function Curves() {
@@ -111,7 +134,7 @@ export function Curves() {
         aria-label={`Accuracy: ${accuracy.map(([name, value]) => `${name} ${(100 * value).toFixed(1)}%`).join(', ') || 'not known yet'}`}
       >
         <figcaption>Selection accuracy</figcaption>
-        <AccuracyCurve />
+        <LiveAccuracy />
       </figure>
     </>
   );

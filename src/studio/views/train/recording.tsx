@@ -1,20 +1,18 @@
 /**
- * How the model at hand was trained, from what its bundle keeps: its curves, and the rules it read in the
- * same matrices at a few moments. For where nothing can be trained.
+ * How the model at hand was trained, from what its bundle keeps: its curves, its accuracy, and the rules it
+ * read in the same matrices at a few moments, to be played as a film.
  */
-import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
 import { ConfigurationChoices } from '../../parts/configuration-bar.js';
+import { capital } from '../../engine/words.js';
 import { ModelNotice } from '../../parts/model-notice.js';
-import { Moments, momentShown, showMoment } from '../../parts/moments.js';
+import { Moments, momentShown } from '../../parts/moments.js';
 import { KINDS, lookOf, lookOfWords, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
 import { useAsync } from '../../parts/use-async.js';
 import { planeOf, ready } from '../../state/store.js';
-import { Curve } from './curves.js';
+import { AccuracyCurve, Curve, type AccuracyPoint } from './curves.js';
 import { SmallPlane } from './small-plane.js';
-
-const MOMENT_MILLISECONDS = 900;
 
 /** Curves worth a look, by their names in the bundle, with what they mean. */
 const SHOWN_CURVES = [
@@ -61,6 +59,39 @@ function ConceptOverTime({ info, concept, moment }: ConceptProps) {
   );
 }
 
+/** Curves of the bundle that are accuracies: `sa raven`, `sa i-raven`. */
+const ACCURACY = /^sa (.+)$/;
+
+function RecordedAccuracy({ info, step }: { readonly info: ModelInfo; readonly step: number }) {
+  const points = useMemo(
+    () =>
+      info.history.flatMap(({ name, steps, values }): AccuracyPoint[] => {
+        const variant = ACCURACY.exec(name)?.[1];
+        if (variant === undefined) return [];
+        return steps.map((at, i) => ({ step: at, variant, value: values[i] }));
+      }),
+    [info],
+  );
+  if (points.length === 0) return null;
+  const last = new Map(points.map(({ variant, value }) => [variant, value]));
+  const words = [...last].map(([variant, value]) => `${variant} ${(100 * value).toFixed(1)}%`);
+  return (
+    <figure class="chart" aria-label={`Accuracy: ${words.join(', ')}`}>
+      <figcaption>How often it chose right while it learned</figcaption>
+      <AccuracyCurve points={points} marked={step} />
+    </figure>
+  );
+}
+
+/** What it took, as far as the bundle tells: "34,000 steps in 6.5 minutes on one GPU". */
+function effort({ training, moments }: ModelInfo): string {
+  const steps = `${(moments.at(-1) ?? 0).toLocaleString('en')} steps`;
+  const { seconds, device } = training;
+  if (typeof seconds !== 'number') return steps;
+  const where = device === 'cuda' ? ' on one GPU' : device === 'cpu' ? ' on a processor' : '';
+  return `${steps} in ${(seconds / 60).toFixed(1)} minutes${where}`;
+}
+
 function RecordedCurves({ info, step }: { readonly info: ModelInfo; readonly step: number }) {
   const curves = useMemo(
     () =>
@@ -95,32 +126,13 @@ function RecordedCurves({ info, step }: { readonly info: ModelInfo; readonly ste
 
 function Replay({ info }: { readonly info: ModelInfo }) {
   const { index } = momentShown(info);
-  const last = info.moments.length - 1;
-  const isPlaying = useSignal(false);
-  useEffect(() => {
-    if (!isPlaying.value) return undefined;
-    if (index === last) {
-      isPlaying.value = false;
-      return undefined;
-    }
-    const timer = setTimeout(() => showMoment(info, index + 1), MOMENT_MILLISECONDS);
-    return () => clearTimeout(timer);
-  }, [isPlaying.value, index, info]);
-  const play = (): void => {
-    if (!isPlaying.value && index === last) showMoment(info, 0);
-    isPlaying.value = !isPlaying.value;
-  };
   return (
     <>
-      <div class="replay">
-        <button type="button" class="main" disabled={last === 0} onClick={play}>
-          {isPlaying.value ? 'Pause' : 'Play its training'}
-        </button>
-        <Moments info={info} />
-      </div>
+      <Moments info={info} />
       <p class="hint">
-        Every point is the rule it read in one matrix, in the colour of the true rule, which it was
-        never told. Watch colours part.
+        {capital(effort(info))}. Every point is the rule it read in one matrix, in the colour of the
+        true rule, which it was never told: watch colours part. A bundle keeps no panels painted
+        along the way; a training of your own shows them as it goes.
       </p>
       <div class="live-planes">
         {info.concepts.map((name, m) => (
@@ -136,6 +148,7 @@ function Replay({ info }: { readonly info: ModelInfo }) {
         ))}
       </ul>
       <div class="train-grid">
+        <RecordedAccuracy info={info} step={info.moments[index]} />
         <RecordedCurves info={info} step={info.moments[index]} />
       </div>
     </>
@@ -146,6 +159,7 @@ export function Recording() {
   const info = ready.value;
   return (
     <section class="recording" aria-label="A recorded training" data-testid="recording">
+      <h2>How the model you play with learned</h2>
       <ConfigurationChoices />
       <ModelNotice />
       {info !== null &&

@@ -20,8 +20,9 @@ function HowTo() {
         <code>{`npm install crab-raven\nnpx crab info      # what is there, what is missing\nnpx crab studio    # this page, with training`}</code>
       </pre>
       <p>
-        <code>crab info</code> names the one command that installs libtorch. A small run on the
-        simplest configuration shows its first right answers within minutes on a laptop.
+        <code>crab info</code> names the one command that installs libtorch. On two processor cores,
+        center with the small preset chooses 84% right after 45 minutes; on a large GPU the models
+        here took 2 to 14 minutes each.
       </p>
     </section>
   );
@@ -98,6 +99,7 @@ export function TrainView() {
           )}
         </div>
       )}
+      {isLive && <Recording />}
     </div>
   );
 }

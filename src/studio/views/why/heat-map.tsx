@@ -152,7 +152,7 @@ export function HeatMap() {
   const distance = hasCalibrated ? settings.value.distance : 'l2';
   const rows = value.candidates.map((score) => sharesOf(score, distance));
   const scale = strongest(rows);
-  const used = info.concepts.flatMap((_, m) => (info.isUsed[m] ? [m] : []));
+  const used = info.concepts.flatMap((_, m) => (info.unused.includes(m + 1) ? [] : [m]));
   const columns = isUnfolded.value ? info.concepts.map((_, m) => m) : used;
   const folded = info.concepts.length - used.length;
   return (

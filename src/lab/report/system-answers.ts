@@ -1,0 +1,93 @@
+/** Pictures of answers at arbitrary positions, systems as rows, as the paper shows them. */
+import { ArgumentError } from '../../base/index.js';
+import { CONFIGURATIONS, MATRIX_PANELS, paperName } from '../../matrix/index.js';
+import { SYSTEM_NAMES } from '../../models/index.js';
+import { systemAnswersFigure, type AnswersRow } from '../figures/system-answers.js';
+import { examplePictures, PAINTED_TARGETS, type PaintedAnswers } from '../painted-answers.js';
+import { panelsOf } from './pictures.js';
+import { paperRows } from './paper.js';
+import { writeFigures } from './report.js';
+import type { ReportFigure } from './markup.js';
+
+const orderOf = (system: string): number => {
+  const at = SYSTEM_NAMES.indexOf(system);
+  return at < 0 ? SYSTEM_NAMES.length : at;
+};
+
+/** Systems and presets in the order of the registry, each once. */
+function rowKeys(all: readonly PaintedAnswers[]): Pick<PaintedAnswers, 'system' | 'preset'>[] {
+  const byKey = new Map(all.map((each) => [`${each.system} ${each.preset}`, each]));
+  return [...byKey.values()].sort(
+    (a, b) => orderOf(a.system) - orderOf(b.system) || a.preset.localeCompare(b.preset),
+  );
+}
+
+/** One answer of each configuration, from any system: they all were asked the same. */
+function columnsOf(all: readonly PaintedAnswers[]): PaintedAnswers[] {
+  const columns = CONFIGURATIONS.flatMap((configuration) =>
+    [false, true].flatMap(
+      (noisy) =>
+        all.find((each) => each.configuration === configuration && each.noisy === noisy) ?? [],
+    ),
+  );
+  for (const { configuration, noisy, seed, examples } of all) {
+    const shown = columns.find(
+      (each) => each.configuration === configuration && each.noisy === noisy,
+    );
+    if (shown?.seed !== seed || shown.examples.length !== examples.length) {
+      throw new ArgumentError(
+        `${paperName(configuration)}: the models were asked different problems; paint all of them with the same seed and number of examples`,
+      );
+    }
+  }
+  return columns;
+}
+
+/** A figure for each number of missing panels. */
+export function systemAnswersFigures(all: readonly PaintedAnswers[]): ReportFigure[] {
+  const columns = columnsOf(all);
+  const places = columns.flatMap((of) => of.examples.map((_, index) => ({ of, index })));
+  const keys = rowKeys(all);
+  return PAINTED_TARGETS.map((targets, t) => {
+    const rows = keys.map(({ system, preset }): AnswersRow => ({
+      system: paperRows(system).at(0)?.name ?? system,
+      preset,
+      answers: places.map(({ of, index }) => {
+        const own = all.find(
+          (each) =>
+            each.system === system &&
+            each.preset === preset &&
+            each.configuration === of.configuration &&
+            each.noisy === of.noisy,
+        );
+        return own?.examples[index][t].images.map((image) => panelsOf(image, 1)[0]) ?? null;
+      }),
+    }));
+    const figure = systemAnswersFigure(
+      places.map(({ of, index }) => ({
+        title: `${paperName(of.configuration)}${of.noisy ? ', noisy' : ''}`,
+        panels: panelsOf(examplePictures(of, index), MATRIX_PANELS),
+        missing: of.examples[index][t].missing,
+      })),
+      rows,
+    );
+    const taken = targets === 1 ? 'one panel' : 'two panels';
+    return {
+      id: `answers-${targets}-missing`,
+      figure,
+      caption: `Top: whole problems. Below: the same with ${taken} taken away and imagined from the others (framed), by each system.`,
+    };
+  });
+}
+
+/** Draws them as `answers-1-missing` and `answers-2-missing`, SVG and PNG; gives the names of the files. */
+export async function writeSystemAnswers(
+  all: readonly PaintedAnswers[],
+  folder: string,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  if (all.length === 0) throw new ArgumentError('there are no answers to draw');
+  const figures = systemAnswersFigures(all);
+  await writeFigures(figures, folder, signal);
+  return figures.flatMap(({ id }) => [`${id}.svg`, `${id}.png`]);
+}

@@ -1,0 +1,164 @@
+/** One panel of the matrix to change: shape, size and colour of its figures, and where they are. */
+import { useEffect, useRef } from 'preact/hooks';
+import {
+  findLayout,
+  levelsOf,
+  levelWords,
+  SLOT_NAMES,
+  VALUE_ATTRIBUTES,
+  VALUE_KEYS,
+  type PanelEdit,
+  type ValueAttribute,
+} from '../../../matrix/index.js';
+import type { MatrixView } from '../../engine/protocol.js';
+import { readEdits, withEdit, writeEdits } from '../../engine/panel-edits.js';
+import { attributeWords, COMPONENTS } from '../../engine/words.js';
+import { change, settings } from '../../state/store.js';
+
+/** Changes panels; what was said of the matrix before is forgotten. */
+function apply(edits: readonly PanelEdit[]): void {
+  change({ edits: writeEdits(edits), picked: 0, revealed: false, imposed: null, another: 0 });
+}
+
+const currentEdits = (): PanelEdit[] => readEdits(settings.peek().edits);
+
+interface PartProps {
+  readonly edit: PanelEdit;
+  readonly onEdit: (edit: PanelEdit) => void;
+}
+
+function LevelSelect({
+  edit,
+  onEdit,
+  attribute,
+}: PartProps & { readonly attribute: ValueAttribute }) {
+  const key = VALUE_KEYS[attribute];
+  const levels = levelsOf(findLayout(settings.value.layout).components[edit.component][key]);
+  if (levels.length < 2) return null;
+  return (
+    <label class="field stacked">
+      <span>{attributeWords(attribute)}</span>
+      <select
+        data-edit={`${edit.component} ${key}`}
+        value={String(edit[key])}
+        onChange={(event) => onEdit({ ...edit, [key]: Number(event.currentTarget.value) })}
+      >
+        {levels.map((level) => (
+          <option key={level} value={String(level)}>
+            {levelWords(attribute, level)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Where figures are; one has to stay. */
+function SlotToggles({ edit, onEdit }: PartProps) {
+  const { slots } = findLayout(settings.value.layout).components[edit.component];
+  if (slots.length < 2) return null;
+  const isLast = (slot: number): boolean => edit.slots.length === 1 && edit.slots[0] === slot;
+  const flip = (slot: number): void => {
+    const others = edit.slots.filter((each) => each !== slot);
+    const next = others.length < edit.slots.length ? others : [...others, slot];
+    onEdit({ ...edit, slots: next.sort((a, b) => a - b) });
+  };
+  return (
+    <div class="field stacked">
+      <span>Where</span>
+      <div
+        class="slots"
+        role="group"
+        aria-label="Where figures are"
+        style={`--side: ${Math.sqrt(slots.length)}`}
+      >
+        {slots.map((_, slot) => (
+          <button
+            key={slot}
+            type="button"
+            aria-pressed={edit.slots.includes(slot)}
+            aria-label={`A figure ${SLOT_NAMES[slots.length][slot]}`}
+            disabled={isLast(slot)}
+            title={
+              isLast(slot) ? 'A panel has at least one figure' : SLOT_NAMES[slots.length][slot]
+            }
+            onClick={() => flip(slot)}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface PanelEditorProps {
+  readonly matrix: MatrixView;
+  /** 1..9 */
+  readonly position: number;
+  readonly onClose: () => void;
+}
+
+export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
+  const layout = findLayout(settings.value.layout);
+  const components = matrix.described?.[position - 1].components ?? [];
+  const edits = readEdits(settings.value.edits);
+  const place = useRef<HTMLElement>(null);
+  const isChanged = edits.some(({ panel }) => panel === position);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') onClose();
+    };
+    // On a phone it lies below the matrix.
+    place.current?.scrollIntoView({ block: 'nearest' });
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <section
+      ref={place}
+      class="panel-editor"
+      aria-label={`Panel ${position}`}
+      data-testid="panel-editor"
+    >
+      <div class="score-head">
+        <h2>{position === 9 ? 'Panel 9, the answer' : `Panel ${position}`}</h2>
+        <button type="button" class="quiet" onClick={onClose}>
+          Back to the rules
+        </button>
+      </div>
+      {position === 9 && (
+        <p class="hint">CRAB does not see this panel. It is the right one of the candidates.</p>
+      )}
+      {components.map(({ entities }, component) => {
+        const { type, size, color } = entities[0];
+        const slots = entities.map(({ slot }) => slot).sort((a, b) => a - b);
+        const part = {
+          edit: { panel: position, component, slots, type, size, color },
+          onEdit: (edit: PanelEdit) => apply(withEdit(currentEdits(), edit)),
+        };
+        return (
+          <fieldset key={component} class="component">
+            <legend>{COMPONENTS[layout.components[component].name] ?? 'Figures'}</legend>
+            <div class="figure-fields">
+              {VALUE_ATTRIBUTES.map((attribute) => (
+                <LevelSelect key={attribute} attribute={attribute} {...part} />
+              ))}
+              <SlotToggles {...part} />
+            </div>
+          </fieldset>
+        );
+      })}
+      <div class="actions">
+        <button
+          type="button"
+          disabled={!isChanged}
+          onClick={() => apply(currentEdits().filter(({ panel }) => panel !== position))}
+        >
+          Undo this panel
+        </button>
+        <button type="button" disabled={edits.length === 0} onClick={() => apply([])}>
+          Undo all changes
+        </button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,169 @@
+/** One item to answer: the matrix, its candidates and a clock. Only the practice item says what was right. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { MatrixView } from '../../engine/protocol.js';
+import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
+import { Drawing } from '../../parts/panel.js';
+import { useAsync } from '../../parts/use-async.js';
+import { engine } from '../../state/store.js';
+import {
+  answerItem,
+  changeSession,
+  items,
+  practiceItem,
+  session,
+} from '../../state/test-session.js';
+
+const NOTHING: ReadonlyMap<number, Float32Array> = new Map();
+const SECOND = 1000;
+
+/** Minutes and seconds since the item was shown. */
+function Clock({ since }: { readonly since: number }) {
+  const now = useSignal(since);
+  useEffect(() => {
+    const timer = setInterval(() => (now.value = performance.now()), SECOND / 4);
+    return () => clearInterval(timer);
+  }, [since]);
+  const seconds = Math.max(0, Math.floor((now.value - since) / SECOND));
+  return (
+    <span class="clock" role="timer" aria-label="Time on this item">
+      {Math.floor(seconds / 60)}:{String(seconds % 60).padStart(2, '0')}
+    </span>
+  );
+}
+
+interface ChoicesProps {
+  readonly matrix: MatrixView;
+  readonly picked: number;
+  /** Whether the right one is shown, and no more can be chosen. */
+  readonly told: boolean;
+  readonly onPick: (candidate: number) => void;
+}
+
+function Choices({ matrix, picked, told, onPick }: ChoicesProps) {
+  return (
+    <ol class="candidates">
+      {matrix.candidates.map((candidate, i) => (
+        <li key={i}>
+          <button
+            type="button"
+            class={`candidate${told && matrix.target === i ? ' right' : ''}`}
+            data-candidate={i + 1}
+            aria-pressed={picked === i + 1}
+            disabled={told}
+            onClick={() => onPick(i + 1)}
+          >
+            <Drawing panel={candidate} />
+            <span class="number">
+              <span class="unseen">Candidate </span>
+              {i + 1}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function practiceWords(picked: number, matrix: MatrixView): string {
+  if (matrix.target === null) return '';
+  const isRight = picked === matrix.target + 1;
+  return isRight
+    ? `Right: candidate ${picked} completes the matrix.`
+    : `Candidate ${matrix.target + 1} completes the matrix.`;
+}
+
+export function ItemStep() {
+  const isPractice = session.value.phase === 'practice';
+  const at = session.value.given.length;
+  const spec = isPractice ? practiceItem.value : items.value[at].spec;
+  const made = useAsync(() => engine.matrix(spec), JSON.stringify(spec));
+  const matrix = made.value;
+  const picked = useSignal(0);
+  const told = useSignal(false);
+  const shownAt = useRef(0);
+  const place = useRef<HTMLElement>(null);
+  // Time counts from when the matrix is there to be looked at.
+  if (matrix !== null && shownAt.current === 0) shownAt.current = performance.now();
+
+  const next = (): void => {
+    if (matrix === null || matrix.target === null) return;
+    if (isPractice && !told.value) told.value = true;
+    else if (isPractice) changeSession({ phase: 'items' });
+    else {
+      const milliseconds = performance.now() - shownAt.current;
+      answerItem({ choice: picked.value, milliseconds, answer: matrix.target + 1 });
+    }
+  };
+  useEffect(() => {
+    scrollTo(0, 0);
+    place.current?.focus({ preventScroll: true });
+  }, []);
+  const onKey = (event: KeyboardEvent): void => {
+    if (/^[1-8]$/.test(event.key) && !told.value) picked.value = Number(event.key);
+    const onButton = event.target instanceof HTMLButtonElement;
+    if (event.key === 'Enter' && !onButton && picked.value > 0) next();
+  };
+  return (
+    <section
+      class="columns test-item"
+      ref={place}
+      tabIndex={-1}
+      aria-label={isPractice ? 'Practice item' : `Item ${at + 1} of ${items.value.length}`}
+      onKeyDown={onKey}
+    >
+      <div class="stage">
+        <div class="score-head">
+          <h2>{isPractice ? 'Practice' : `Item ${at + 1} of ${items.value.length}`}</h2>
+          {matrix !== null && <Clock since={shownAt.current} />}
+        </div>
+        {!isPractice && (
+          <progress class="load" max={items.value.length} value={at} aria-label="Items answered" />
+        )}
+        {made.fault !== null && <p class="fault">{made.fault}</p>}
+        {matrix === null ? (
+          <EmptyMatrix />
+        ) : (
+          <ShownMatrix label="The matrix" matrix={matrix} missing={[9]} painted={NOTHING} />
+        )}
+      </div>
+      <div class="side">
+        <p class="hint">Which candidate completes the matrix? Click it, or press 1 to 8.</p>
+        {matrix !== null && (
+          <Choices
+            matrix={matrix}
+            picked={picked.value}
+            told={told.value}
+            onPick={(candidate) => (picked.value = candidate)}
+          />
+        )}
+        <p class="headline" role="status">
+          {told.value && matrix !== null && practiceWords(picked.value, matrix)}
+        </p>
+        <div class="actions">
+          <button
+            type="button"
+            class="main"
+            disabled={picked.value === 0 && !told.value}
+            onClick={next}
+          >
+            {!isPractice ? 'Next' : told.value ? 'Start the test' : 'Check'}
+          </button>
+          {!isPractice && (
+            <button
+              type="button"
+              class="quiet"
+              disabled={matrix === null}
+              onClick={() => {
+                picked.value = 0;
+                next();
+              }}
+            >
+              I do not know
+            </button>
+          )}
+        </div>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,143 @@
+/** The end of a test: the score beside people and CRAB, every item with its time, and the tables. */
+import { useEffect } from 'preact/hooks';
+import { saveFile } from '../../parts/save-file.js';
+import { engine, settings } from '../../state/store.js';
+import {
+  ANONYMOUS,
+  humanPercent,
+  items,
+  responsesCsv,
+  session,
+  startOver,
+  type Given,
+} from '../../state/test-session.js';
+
+const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+const isRight = ({ choice, answer }: Given): boolean => choice === answer;
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
+}
+
+function Line({ name, share, detail }: { name: string; share: number | null; detail: string }) {
+  return (
+    <tr data-who={name}>
+      <th scope="row">{name}</th>
+      <td class="figure">{share === null ? '–' : percent(share)}</td>
+      <td class="bar">
+        <meter min={0} max={1} value={share ?? 0} aria-hidden="true" />
+      </td>
+      <td class="detail">{detail}</td>
+    </tr>
+  );
+}
+
+function Scores() {
+  const { given, models } = session.value;
+  const right = given.filter(isRight).length;
+  const asked = items.value.flatMap((_, i) => (i in models ? [i] : []));
+  const scored = asked.filter((i) => models[i] !== null);
+  const modelRight = scored.filter((i) => models[i] === given[i].answer).length;
+  const isDone = asked.length === items.value.length;
+  const absent = asked.length - scored.length;
+  const modelWords = !isDone
+    ? `answering: ${asked.length} of ${items.value.length}`
+    : `${modelRight} of ${scored.length}${absent > 0 ? `; no model here for ${absent}` : ''}`;
+  const { testLayouts } = settings.value;
+  return (
+    <table class="test-scores" data-testid="scores" aria-busy={!isDone}>
+      <caption class="unseen">Share of right answers</caption>
+      <tbody>
+        <Line name="You" share={right / given.length} detail={`${right} of ${given.length}`} />
+        <Line
+          name="People"
+          share={humanPercent(testLayouts) / 100}
+          detail="on such problems of RAVEN (Zhang et al. 2019)"
+        />
+        <Line
+          name="CRAB"
+          share={scored.length === 0 ? null : modelRight / scored.length}
+          detail={modelWords}
+        />
+        <Line name="Chance" share={1 / 8} detail="one of eight candidates" />
+      </tbody>
+    </table>
+  );
+}
+
+function ItemTable() {
+  const { given, models } = session.value;
+  return (
+    <div class="table-scroll">
+      <table class="runs" data-testid="answers">
+        <thead>
+          <tr>
+            <th scope="col">Item</th>
+            <th scope="col">You</th>
+            <th scope="col">Answer</th>
+            <th scope="col">CRAB</th>
+            <th scope="col">Time</th>
+          </tr>
+        </thead>
+        <tbody>
+          {given.map((each, i) => (
+            <tr key={items.value[i].name} class={isRight(each) ? 'right' : ''}>
+              <th scope="row">{items.value[i].name}</th>
+              <td>
+                {each.choice === 0 ? '–' : each.choice}
+                <span class="unseen">{isRight(each) ? ', right' : ', wrong'}</span>
+              </td>
+              <td>{each.answer}</td>
+              <td>{models[i] ?? '–'}</td>
+              <td>{seconds(each.milliseconds)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const saveResponses = (): void =>
+  saveFile({
+    name: 'responses.csv',
+    type: 'text/csv',
+    bytes: new TextEncoder().encode(responsesCsv()),
+  });
+
+const saveKey = async (): Promise<void> =>
+  saveFile(await engine.answerKey(items.peek().map(({ spec }) => spec)));
+
+export function Outcome() {
+  const name = session.value.respondent;
+  useEffect(() => scrollTo(0, 0), []);
+  const times = session.value.given.map(({ milliseconds }) => milliseconds);
+  return (
+    <section class="test-outcome" aria-label="Result">
+      <h2>Done{name === ANONYMOUS ? '' : `, ${name}`}</h2>
+      <Scores />
+      <p class="hint">
+        {seconds(times.reduce((sum, each) => sum + each, 0))} in all; the median item took{' '}
+        {seconds(median(times))}.
+      </p>
+      <div class="actions">
+        <button type="button" class="main" onClick={saveResponses}>
+          Responses (CSV)
+        </button>
+        <button type="button" onClick={() => void saveKey()}>
+          Answer key (CSV)
+        </button>
+        <button type="button" class="quiet" onClick={startOver}>
+          Again from the start
+        </button>
+      </div>
+      <p class="hint">
+        <code>crab grade responses.csv --items key.csv --model zoo --out report.html</code>
+      </p>
+      <ItemTable />
+    </section>
+  );
+}

@@ -1,0 +1,122 @@
+/** Which items a test has, who takes it, and how it goes. */
+import { useSignal } from '@preact/signals';
+import { MOST_SEED, MOST_TEST_COUNT } from '../../state/settings.js';
+import { CONFIGURATIONS } from '../../../matrix/index.js';
+import { ShareButton } from '../../parts/share-button.js';
+import { LayoutIcon } from '../../parts/icons.js';
+import { change, settings } from '../../state/store.js';
+import { ANONYMOUS, begin, items } from '../../state/test-session.js';
+
+/** A whole number of a field, kept within bounds; what is none leaves the old one. */
+function numberOf(input: HTMLInputElement, least: number, most: number, before: number): number {
+  const given = Math.round(Number(input.value));
+  const value = input.value === '' || Number.isNaN(given) ? before : given;
+  const kept = Math.min(most, Math.max(least, value));
+  input.value = String(kept);
+  return kept;
+}
+
+function LayoutChoices() {
+  const chosen = settings.value.testLayouts;
+  return (
+    <fieldset class="choices">
+      <legend class="unseen">Configurations</legend>
+      {CONFIGURATIONS.map((name) => {
+        const isOn = chosen.includes(name);
+        const isLast = isOn && chosen.length === 1;
+        return (
+          <label key={name} class="choice" title={isLast ? 'A test has at least one' : name}>
+            <input
+              type="checkbox"
+              checked={isOn}
+              disabled={isLast}
+              onChange={() => {
+                const others = chosen.filter((each) => each !== name);
+                const next = isOn ? others : [...others, name];
+                change({ testLayouts: CONFIGURATIONS.filter((each) => next.includes(each)) });
+              }}
+            />
+            <LayoutIcon layout={name} />
+            <span>{name}</span>
+          </label>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+export function StartForm() {
+  const { seed, testCount, testLayouts } = settings.value;
+  const respondent = useSignal('');
+  const total = items.value.length;
+  return (
+    <form
+      class="test-start"
+      onSubmit={(event) => {
+        event.preventDefault();
+        begin(respondent.value.trim() || ANONYMOUS);
+      }}
+    >
+      <p class="hint">
+        {total} matrices, the same for everyone who opens this link. One to practise first; then no
+        word on right or wrong until the end. Answers and response times come as a table that{' '}
+        <code>crab grade</code> reads. Nothing leaves this device.
+      </p>
+      <LayoutChoices />
+      <div class="test-fields">
+        <label class="field stacked">
+          <span>Items of each</span>
+          <input
+            type="number"
+            min={1}
+            max={MOST_TEST_COUNT}
+            value={testCount}
+            onChange={({ currentTarget }) =>
+              change({ testCount: numberOf(currentTarget, 1, MOST_TEST_COUNT, testCount) })
+            }
+          />
+        </label>
+        <label class="field stacked">
+          <span>Seed</span>
+          <input
+            type="number"
+            min={0}
+            max={MOST_SEED}
+            value={seed}
+            onChange={({ currentTarget }) =>
+              change({ seed: numberOf(currentTarget, 0, MOST_SEED, seed) })
+            }
+          />
+        </label>
+        <label class="field stacked">
+          <span>Who answers</span>
+          <input
+            type="text"
+            maxLength={60}
+            placeholder="name or code"
+            value={respondent.value}
+            onInput={(event) => (respondent.value = event.currentTarget.value)}
+          />
+        </label>
+      </div>
+      <div class="actions">
+        <button type="submit" class="main">
+          Begin with a practice item
+        </button>
+        <ShareButton />
+      </div>
+      <p class="hint">
+        The same items on paper:{' '}
+        <code>
+          crab generate --config{' '}
+          {testLayouts.length === CONFIGURATIONS.length ? 'all' : testLayouts[0]} --variant{' '}
+          {settings.value.variant} --count {testCount} --seed {seed} --format pdf --out test.pdf
+          --answers key.csv
+        </code>
+        {testLayouts.length > 1 &&
+          testLayouts.length < CONFIGURATIONS.length &&
+          ' and so for each.'}
+      </p>
+    </form>
+  );
+}

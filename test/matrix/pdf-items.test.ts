@@ -1,0 +1,111 @@
+/** Printed items, panels changed by hand, and values that rules can start with. */
+import { describe, expect, test } from 'vitest';
+import {
+  arithmeticRows,
+  brokenRules,
+  CONFIGURATIONS,
+  editProblem,
+  layoutOf,
+  matrixPanels,
+  parseConstraints,
+  sampleProblem,
+  validateProblem,
+  worksheetPdf,
+} from '../../src/matrix/index.js';
+import { pdfTexts } from './pdf-texts.js';
+
+describe('a worksheet', () => {
+  test.each(CONFIGURATIONS)('%s: items in order, then the key with answers and rules', (name) => {
+    const items = [0, 1].map((index) => ({
+      title: `Item (${index + 1}) \\ −`,
+      problem: sampleProblem({ configuration: name, seed: 3, index }),
+    }));
+    const pages = pdfTexts(worksheetPdf(items));
+    expect(pages).toHaveLength(3);
+    expect(pages[0].slice(0, 2)).toEqual(['Item (1) \\ -', '?']);
+    expect(pages[1].slice(2)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+    expect(pages[2][0]).toBe('Answer key');
+    expect(pages[2][1]).toBe(`Item (1) \\ -: answer ${items[0].problem.target + 1}`);
+    expect(pages[2].join(' ')).toContain('Type:');
+  });
+
+  test('a long key goes over several pages', () => {
+    const problem = sampleProblem({ configuration: 'up-down', seed: 1, index: 0 });
+    const items = Array.from({ length: 40 }, (_, i) => ({ title: `${i + 1}`, problem }));
+    const keys = pdfTexts(worksheetPdf(items)).filter(([first]) => first === 'Answer key');
+    expect(keys.length).toBeGreaterThan(1);
+    expect(keys.flat().filter((line) => line.includes('answer'))).toHaveLength(40);
+  });
+});
+
+describe('panels changed by hand', () => {
+  const problem = sampleProblem({
+    configuration: 'grid-2x2',
+    variant: 'i-raven',
+    seed: 5,
+    index: 0,
+  });
+  const edit = { panel: 2, component: 0, slots: [0, 3], type: 5, size: 1, color: 4 };
+
+  test('show what was asked for, and tell which rules no longer hold', () => {
+    expect(brokenRules(problem)).toEqual([]);
+    const edited = editProblem(problem, [edit]);
+    validateProblem(edited);
+    const { entities } = matrixPanels(edited)[1].components[0];
+    expect(entities.map(({ slot, type, size, color }) => [slot, type, size, color])).toEqual([
+      [0, 5, 1, 4],
+      [3, 5, 1, 4],
+    ]);
+    expect(brokenRules(edited).length).toBeGreaterThan(0);
+    expect(matrixPanels(edited)[0]).toEqual(matrixPanels(problem)[0]);
+  });
+
+  test('of the ninth panel change the answer, and what others differ in', () => {
+    const edited = editProblem(problem, [{ ...edit, panel: 9 }]);
+    validateProblem(edited);
+    expect(edited.target).toBe(problem.target);
+    expect(edited.candidates[edited.target].changes).toEqual([]);
+    edited.candidates.forEach(({ changes }, i) => {
+      if (i !== edited.target) expect(changes.length).toBeGreaterThan(0);
+    });
+    const wrong = (problem.target + 1) % 8;
+    const { entities } = problem.candidates[wrong].panel.components[0];
+    const [{ type, size, color }] = entities;
+    const twin = {
+      panel: 9,
+      component: 0,
+      slots: entities.map(({ slot }) => slot),
+      type,
+      size,
+      color,
+    };
+    expect(() => editProblem(problem, [twin])).toThrow(
+      `the ninth panel would be the same as the wrong candidate ${wrong + 1}`,
+    );
+  });
+
+  test.each([
+    [{ ...edit, panel: 10 }, 'there is no part 1 in panel 10'],
+    [{ ...edit, component: 1 }, 'there is no part 2 in panel 2'],
+    [{ ...edit, type: 6 }, 'type: expected a level from 1 to 5, found 6'],
+    [{ ...edit, slots: [] }, 'expected 1 to 4 items, found 0'],
+    [{ ...edit, slots: [4] }, 'slot: expected a level from 0 to 3, found 4'],
+  ])('what cannot be is refused: %o', (wrong, reason) => {
+    expect(() => editProblem(problem, [wrong])).toThrow(reason);
+  });
+});
+
+test('rows of arithmetic add up in levels', () => {
+  const layout = layoutOf('center');
+  const rules = [{ size: 'arithmetic +', color: 'arithmetic -' }];
+  const constraints = parseConstraints({ rules }, layout);
+  for (let index = 0; index < 20; index++) {
+    const problem = sampleProblem({ configuration: 'center', seed: 9, index, constraints });
+    const found = arithmeticRows(problem);
+    expect(found.map(({ rule }) => rule.attribute)).toEqual(['Size', 'Color']);
+    for (const row of found.flatMap(({ rows }) => rows)) {
+      const [, a, sign, b, c] = /^(\d) ([+−]) (\d) = (\d)$/.exec(row) ?? [];
+      expect(Number(a) + (sign === '+' ? 1 : -1) * Number(b)).toBe(Number(c));
+    }
+  }
+});

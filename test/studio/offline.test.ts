@@ -1,0 +1,67 @@
+/** Without a network: everything on demand, and plain words if something is not there. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { CHROMIUM } from '../chromium.js';
+import { eventually, goTo, modelReady, openPage } from './browser.js';
+import { servePage } from './served-page.js';
+import { visitedSite } from './visited-site.js';
+
+const NAMES = ['center', 'grid-2x2'] as const;
+
+describe.skipIf(CHROMIUM === undefined)('without a network', () => {
+  const site = visitedSite({ bundles: NAMES });
+  const writeIndex = (): void => {
+    const bundles = NAMES.map((name) => ({ name, configuration: name, noisy: false, bytes: 1 }));
+    writeFileSync(path.join(site.zoo, 'index.json'), JSON.stringify({ bundles }));
+  };
+
+  test('one button keeps every model, with progress', async () => {
+    writeIndex();
+    const own = await servePage({ zoo: site.zoo });
+    const { page, errors } = await openPage(await site.fresh());
+    await goTo(page, own.url, 'tab=play&config=center&seed=3');
+    const status = page.getByRole('region', { name: 'Use without a network' }).getByRole('status');
+    const bars = page.evaluate(`new Promise((done) => {
+      const seen = new Set();
+      new MutationObserver(() => {
+        const bar = document.querySelector('.keep-offline progress');
+        if (bar) seen.add(bar.value + ' of ' + bar.max);
+        else if (seen.size > 0) done([...seen]);
+      }).observe(document.body, { subtree: true, childList: true, attributes: true });
+    })`);
+    await page.getByRole('button', { name: 'Keep everything for offline' }).press('Enter');
+    await eventually(() => status.innerText()).toBe(
+      'All 2 models are on this device: the page now works without a network.',
+    );
+    expect(await bars).toEqual(['0 of 3', '1 of 3', '2 of 3']);
+    await own.close();
+    // A model that was never looked at, on a page that is opened anew.
+    await page.goto('about:blank');
+    await page.goto(`${own.url}#tab=erase&config=grid-2x2&seed=9&missing=258`);
+    await modelReady(page);
+    await page.locator('[data-position="8"].cell canvas').waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('what was not kept is missed in words, without an address', async () => {
+    writeIndex();
+    const own = await servePage({ zoo: site.zoo });
+    const { page } = await openPage(await site.fresh());
+    await goTo(page, own.url, 'tab=play&config=center&seed=3');
+    await eventually(() =>
+      page.evaluate("caches.match('zoo/center/bundle.json').then((found) => found !== undefined)"),
+    ).toBe(true);
+    await own.close();
+    await page.evaluate("location.hash = 'tab=play&config=grid-2x2&seed=3'");
+    const notice = page.locator('.notice[role=alert]');
+    await eventually(() => notice.innerText()).toContain(
+      'The model for grid-2x2 is not kept on this device, and where it comes from cannot be reached.',
+    );
+    expect(await page.locator('body').innerText()).not.toContain('http');
+    await page.getByRole('button', { name: 'Keep everything for offline' }).click();
+    await eventually(() => page.locator('.keep-offline').innerText()).toMatch(
+      /Not everything could be kept: .* cannot be reached\./,
+    );
+  });
+});

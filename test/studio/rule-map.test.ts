@@ -1,0 +1,97 @@
+/** The rule map: it opens where there is most to see, names its clusters, and plays its training. */
+import { describe, expect, test } from 'vitest';
+import { clusterLabels } from '../../src/studio/engine/plane-labels.js';
+import { placeNames } from '../../src/studio/views/rules/place-names.js';
+import { CHROMIUM } from '../chromium.js';
+import { eventually, goTo, openPage, steadyBox } from './browser.js';
+import { visitedSite } from './visited-site.js';
+
+/** Points in rows of ten, one row for each class, so far from each other. */
+const rows = (classes: number, apart: number) => ({
+  points: Float32Array.from({ length: 20 * classes }, (_, i) => {
+    const n = i >> 1;
+    return i % 2 === 0 ? (n % 10) / 10 : apart * Math.floor(n / 10);
+  }),
+  classOf: Array.from({ length: 10 * classes }, (_, n) => Math.floor(n / 10)),
+});
+
+describe('names of clusters', () => {
+  test('stand among the points that have the rule', () => {
+    const { points, classOf } = rows(3, 5);
+    const labels = clusterLabels(points, classOf, 3);
+    expect(labels.map(({ kind, y }) => [kind, y])).toEqual([
+      [0, 0],
+      [1, 5],
+      [2, 10],
+    ]);
+  });
+
+  test('are not given to what lies mixed, nor to what is rare', () => {
+    const { points } = rows(3, 5);
+    const mixed = Array.from({ length: 30 }, (_, n) => n % 3);
+    expect(clusterLabels(points, mixed, 3)).toEqual([]);
+    const rare = Array.from({ length: 30 }, (_, n) => Number(n < 2));
+    expect(clusterLabels(points, rare, 2).map(({ kind }) => kind)).toEqual([0]);
+  });
+
+  test('keep apart, stay on the map and off the points', () => {
+    const at = [200, 200] as const;
+    const names = ['one', 'two', 'three'].map((text) => ({ text, colour: 'red', at }));
+    const points = [[200, 200]] as const;
+    const placed = placeNames(names, points, 400);
+    expect(placed.map(({ text }) => text)).toEqual(['one', 'two', 'three']);
+    for (const [i, a] of placed.entries()) {
+      expect(a.left < 200 && a.left + a.width > 200 && a.top < 200 && a.top + 16 > 200).toBe(false);
+      for (const b of placed.slice(i + 1)) {
+        const isApart =
+          a.left >= b.left + b.width || b.left >= a.left + a.width || Math.abs(a.top - b.top) >= 16;
+        expect(isApart).toBe(true);
+      }
+    }
+    expect(placeNames(names, points, 20)).toEqual([]);
+  });
+});
+
+describe.skipIf(CHROMIUM === undefined)('the rule map', () => {
+  const site = visitedSite({ bundles: ['center'] });
+  const LAPTOP = { width: 1280, height: 800 };
+
+  test('opens on a concept that tells rules apart, with its clusters named in the chart', async () => {
+    const { page, errors } = await openPage(await site.fresh({ viewport: LAPTOP }));
+    await goTo(page, site.url, 'tab=rules&config=center&seed=3');
+    const chosen = page.locator('.concept-tabs label:has(:checked)');
+    // The fourth concept of the example model follows nothing.
+    await eventually(() => chosen.innerText()).toMatch(/^(Shape|Size|Colour)$/);
+    const names = page.locator('.cluster-names span');
+    await eventually(() => names.allInnerTexts()).toEqual(
+      expect.arrayContaining(['constant', 'distribute three']),
+    );
+    await page.locator('.concept-tabs input').last().check({ force: true });
+    await eventually(() => page.url()).toContain('concept=4');
+    await eventually(() => names.count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  test('legend and training are in sight without scrolling', async () => {
+    const { page } = await openPage(await site.fresh({ viewport: LAPTOP }));
+    await goTo(page, site.url, 'tab=rules&config=center&seed=3');
+    for (const part of ['.plane', '.map-notes .legend', '.moments input', '.play-moments']) {
+      const { y, height } = await steadyBox(page.locator(part));
+      expect([part, y + height <= LAPTOP.height]).toEqual([part, true]);
+    }
+  });
+
+  test('its training plays from the keyboard, and pauses', async () => {
+    const { page } = await openPage(await site.fresh({ viewport: LAPTOP }));
+    await goTo(page, site.url, 'tab=rules&config=center&seed=3&moment=0');
+    await page.getByText('After 100 steps of training').waitFor();
+    const names = page.locator('.cluster-names span');
+    await page.getByRole('button', { name: 'Play its training' }).press('Enter');
+    await page.getByText('After 2,000 steps of training').waitFor();
+    await page.getByRole('button', { name: 'Play its training' }).waitFor();
+    await eventually(() => names.count()).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Play its training' }).press('Enter');
+    await page.getByRole('button', { name: 'Pause' }).press('Enter');
+    await page.getByRole('button', { name: 'Play its training' }).waitFor();
+  });
+});

@@ -1,0 +1,152 @@
+/** Test mode: the same items for everyone, no feedback before the end, and tables that `crab grade` reads. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import type { GradeResult } from '../../src/lab/index.js';
+import { HUMAN_ACCURACY, sampleProblem, type Configuration } from '../../src/matrix/index.js';
+import { CHROMIUM } from '../chromium.js';
+import { crabInProcess } from '../cli/crab-in-process.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { faultsInBothLooks } from './axe.js';
+import { eventually, openPage } from './browser.js';
+import { visitedSite } from './visited-site.js';
+
+const SEED = 41;
+const LAYOUTS = ['center', 'left-right'] as const;
+const COUNT = 2;
+/** In the order they are asked. */
+const ITEMS = Array.from({ length: COUNT }, (_, index) =>
+  LAYOUTS.map((configuration) => ({ configuration, index })),
+).flat();
+const targetOf = (configuration: Configuration, index: number): number =>
+  sampleProblem({ configuration, variant: 'i-raven', seed: SEED, index }).target + 1;
+const LINK = `tab=test&seed=${SEED}&set=${LAYOUTS.join(',')}&count=${COUNT}`;
+
+async function saved(page: Page, button: string, folder: string): Promise<string> {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: button }).click(),
+  ]);
+  const file = path.join(folder, download.suggestedFilename());
+  writeFileSync(file, readFileSync(await download.path()));
+  return file;
+}
+
+describe.skipIf(CHROMIUM === undefined)('test mode', () => {
+  const site = visitedSite({ bundles: ['center'] });
+  const folder = scratchFolder();
+
+  test('a link, a practice item, items without feedback, a score and tables', async () => {
+    const { page, errors } = await openPage(await site.fresh());
+    await page.goto(`${site.url}#${LINK}`);
+    await page.getByText('4 matrices, the same for everyone').waitFor();
+    await page.getByLabel('Who answers').fill('Ada, 7');
+    await page.keyboard.press('Enter');
+
+    // The practice item is none of the test, and tells.
+    const practice = page.getByRole('region', { name: 'Practice item' });
+    await practice.locator('.candidate').first().waitFor();
+    await page.keyboard.press(String(targetOf('center', COUNT)));
+    await page.getByRole('button', { name: 'Check' }).click();
+    await eventually(() => practice.getByRole('status').innerText()).toMatch(/^Right: /);
+    await page.getByRole('button', { name: 'Start the test' }).press('Enter');
+
+    // Right, wrong, right, left out: nothing on the page may tell which.
+    for (const [i, { configuration, index }] of ITEMS.entries()) {
+      const item = page.getByRole('region', { name: `Item ${i + 1} of 4` });
+      await item.locator('.candidate').first().waitFor();
+      await item.getByRole('timer').waitFor();
+      const target = targetOf(configuration, index);
+      if (i === 3) {
+        await page.getByRole('button', { name: 'I do not know' }).click();
+        continue;
+      }
+      if (i === 1) expect(await faultsInBothLooks(page)).toEqual([]);
+      await page.keyboard.press(String(i === 1 ? (target % 8) + 1 : target));
+      await eventually(() => item.locator('.candidate[aria-pressed=true]').count()).toBe(1);
+      expect(await item.innerText()).not.toMatch(/right|wrong/i);
+      expect(await item.locator('.candidate.right, .candidate.wrong').count()).toBe(0);
+      if (i === 0) {
+        // A page loaded again goes on where it was.
+        await page.reload();
+        await item.locator('.candidate').first().waitFor();
+        await page.keyboard.press(String(target));
+      }
+      await page.keyboard.press('Enter');
+    }
+
+    const scores = page.locator('[data-testid=scores]');
+    const line = (who: string) => scores.locator(`[data-who=${who}]`).innerText();
+    await eventually(() => line('You')).toMatch(/50\.0%[^]*2 of 4/);
+    const people = (HUMAN_ACCURACY.center + HUMAN_ACCURACY['left-right']) / 2;
+    expect(await line('People')).toContain(`${people.toFixed(1)}%`);
+    // There is a model for one of the two configurations.
+    await eventually(() => line('CRAB')).toMatch(/\d of 2; no model here for 2/);
+    await eventually(() => page.locator('[data-testid=answers] tbody tr').count()).toBe(4);
+
+    expect(await faultsInBothLooks(page)).toEqual([]);
+
+    const responses = await saved(page, 'Responses', folder);
+    const key = await saved(page, 'Answer key', folder);
+    const [header, ...rows] = readFileSync(responses, 'utf8').trimEnd().split('\r\n');
+    expect(header).toBe('respondent,item,choice,configuration,variant,seed,order,seconds');
+    expect(rows[0]).toMatch(/^"Ada, 7",center-00000,[1-8],center,i-raven,41,1,\d+\.\d{3}$/);
+    expect(rows[3]).toMatch(/^"Ada, 7",left-right-00001,,left-right,i-raven,41,4,\d+\.\d{3}$/);
+
+    // The page's key is what the program writes for the same items, and it grades the responses.
+    const lines = readFileSync(key, 'utf8').trimEnd().split('\r\n');
+    for (const configuration of LAYOUTS) {
+      const own = path.join(folder, `key-${configuration}.csv`);
+      const args = ['--config', configuration, '--variant', 'i-raven', '--seed', String(SEED)];
+      const out = path.join(folder, `items-${configuration}.pdf`);
+      await crabInProcess(
+        ...['generate', ...args, '--count', String(COUNT), '--format', 'pdf', '--out', out],
+        ...['--answers', own, '--quiet'],
+      );
+      const [head, ...items] = readFileSync(own, 'utf8').trimEnd().split('\r\n');
+      expect(lines[0]).toBe(head);
+      expect(lines.filter((each) => each.startsWith(`${configuration}-`))).toEqual(items);
+    }
+    const graded = await crabInProcess('grade', responses, '--items', key, '--json', '--quiet');
+    const result = JSON.parse(graded) as GradeResult;
+    expect(result.respondents).toMatchObject([{ name: 'Ada, 7', right: 2, answered: 3 }]);
+    expect(errors).toEqual([]);
+  });
+
+  test('on a phone without motion it is answered by touch, and nothing is too wide', async () => {
+    const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+    const { page } = await openPage(await site.fresh({ ...phone, reducedMotion: 'reduce' }));
+    await page.goto(`${site.url}#tab=test&seed=${SEED}&set=center&count=1`);
+    const isNarrow = () =>
+      page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth');
+    await page.getByRole('button', { name: 'Begin' }).tap();
+    for (const button of ['Check', 'Start the test']) {
+      await page.locator('.candidate').nth(2).waitFor();
+      await eventually(isNarrow).toBe(true);
+      if (button === 'Check') await page.locator('.candidate').nth(2).tap();
+      await page.getByRole('button', { name: button }).tap();
+    }
+    await page.getByRole('region', { name: 'Item 1 of 1' }).locator('.candidate').first().tap();
+    await page.getByRole('button', { name: 'Next' }).tap();
+    await page.locator('[data-testid=scores]').waitFor();
+    await eventually(isNarrow).toBe(true);
+  });
+
+  test('the items of a link do not depend on who opens it', async () => {
+    const alts: string[][] = [];
+    for (let visitor = 0; visitor < 2; visitor++) {
+      const { page } = await openPage(await site.fresh());
+      await page.goto(`${site.url}#${LINK}`);
+      await page.getByRole('button', { name: 'Begin' }).click();
+      const panels = page.locator('.test-item .matrix img');
+      await eventually(() => panels.count()).toBe(8);
+      alts.push(
+        await page.evaluate<string[]>(
+          "[...document.querySelectorAll('.test-item .matrix img')].map(({ alt }) => alt)",
+        ),
+      );
+    }
+    expect(alts[0]).toEqual(alts[1]);
+  });
+});
