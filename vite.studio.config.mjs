@@ -46,6 +46,8 @@ const FONTS = [
 
 function copyLicences() {
   mkdirSync(path.join(out, 'licences'), { recursive: true });
+  cpSync(path.join(root, 'LICENSE'), path.join(out, 'licences', 'crab-raven.txt'));
+  cpSync(path.join(root, 'README.md'), path.join(out, 'documentation.txt'));
   for (const font of FONTS) {
     const licence = path.join(root, 'node_modules', font, 'LICENSE');
     cpSync(licence, path.join(out, 'licences', `${path.basename(font)}.txt`));
@@ -105,10 +107,42 @@ const besidePage = {
   },
 };
 
+/** What CITATION.cff says of the paper: its own lines are the only place these facts are kept. */
+function citation() {
+  const lines = readFileSync(path.join(root, 'CITATION.cff'), 'utf8').split(
+    'preferred-citation:',
+  )[1];
+  const all = (key) =>
+    [...lines.matchAll(new RegExp(`${key}: ['"]?(.+?)['"]?$`, 'gm'))].map((match) => match[1]);
+  const given = all('given-names');
+  return {
+    title: all('title')[0],
+    authors: all('family-names').map((family, i) => ({ family, given: given[i] })),
+    year: Number(all('year')[0]),
+    url: all('url')[0],
+  };
+}
+
+/** Accuracies of docs/measured, those of the README, by the hash of the manifest they were measured on. */
+function measured() {
+  const folder = path.join(root, 'docs', 'measured');
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  const entries = files.map((file) => {
+    const { conditions, selection } = JSON.parse(readFileSync(path.join(folder, file), 'utf8'));
+    const fresh = selection.filter(({ seed }) => seed !== undefined);
+    return [
+      conditions.bundle,
+      Object.fromEntries(fresh.map(({ variant, sa }) => [variant, sa.value])),
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
 export default defineConfig({
   root: path.join(root, 'src', 'studio'),
   base: './',
   publicDir: false,
+  define: { CITATION: JSON.stringify(citation()), MEASURED: JSON.stringify(measured()) },
   plugins: [besidePage],
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   build: {

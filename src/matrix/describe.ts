@@ -14,6 +14,7 @@ import type {
   Rule,
   RuleAttribute,
 } from './problem.js';
+import type { RuleGroup } from './rules.js';
 
 const POSITION_ARITHMETIC = {
   sum: 'third = first and second together',
@@ -148,6 +149,20 @@ export const SLOT_NAMES: Readonly<Record<number, readonly string[]>> = {
   ],
   12: MESH_SLOT_NAMES,
 };
+
+/** A level of an attribute in words; of Number/Position a set of slots as bits. */
+export function describeLevel(layout: ComponentLayout, group: RuleGroup, level: number): string {
+  switch (group) {
+    case 'Type':
+      return TYPES[level];
+    case 'Size':
+      return `size ${SIZES[level]}`;
+    case 'Color':
+      return colorName(level);
+    case 'Number/Position':
+      return SLOT_NAMES[layout.slots.length].filter((_, slot) => level & (1 << slot)).join(', ');
+  }
+}
 
 function describeLook({ type, size, color, angle }: Entity): string {
   if (TYPES[type] === 'line') return 'line';

@@ -63,6 +63,8 @@ export type {
   SymbolReading,
 } from './questions.js';
 export { likeliest, type Combination } from './imagining.js';
+export { sha256 } from './sha256.js';
+export { answerProbability, panelCertainty, type AttributeCertainty } from './certainty.js';
 export { nameRules, type NamedRule } from './rule-names.js';
 export {
   indexOfLargest,

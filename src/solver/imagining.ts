@@ -3,10 +3,11 @@
  * most likely entries of a missing panel are painted; and several different answers, each with its
  * probability, come in the order of how likely they are.
  */
+import { ArgumentError } from '../base/index.js';
 import { MATRIX_PANELS } from '../matrix/index.js';
 import type { ConceptLayout } from './concept-layout.js';
 import type { Answer, ImaginedPanel, SymbolReading } from './questions.js';
-import type { Foretold, PanelSymbols, Vocabulary } from './vocabulary.js';
+import type { Foretold, PanelSymbols, Vocabulary, VocabularyGroup } from './vocabulary.js';
 
 /** What is read out of an answer before anything is painted. */
 type ReadAnswer = Pick<Answer, 'missing' | 'concepts' | 'rules'>;
@@ -63,11 +64,31 @@ interface Choices {
   readonly probabilities: readonly number[];
 }
 
-function choicesOf({ probabilities, known }: Foretold): Choices {
+function choicesOf({ probabilities, known }: Foretold, alike: Alike): Choices {
   if (!known) return { entries: [null], probabilities: [1] };
   const entries = [...probabilities.keys()].sort((a, b) => probabilities[b] - probabilities[a]);
-  return { entries, probabilities: entries.map((entry) => probabilities[entry]) };
+  // The likeliest of those that count as one stands for all of them.
+  const found = new Map<string, { readonly entry: number; whole: number }>();
+  for (const entry of entries) {
+    const one = found.get(alike(entry));
+    if (one === undefined) found.set(alike(entry), { entry, whole: probabilities[entry] });
+    else one.whole += probabilities[entry];
+  }
+  const kept = [...found.values()].sort((a, b) => b.whole - a.whole);
+  return {
+    entries: kept.map(({ entry }) => entry),
+    probabilities: kept.map(({ whole }) => whole),
+  };
 }
+
+/** Entries of a group with the same text count as one. */
+export type Alike = (entry: number) => string;
+
+/** Entries that people call the same: what differs, such as an angle, follows no rule. */
+export const alikeInWords = ({ attributes }: VocabularyGroup): Alike =>
+  attributes.length === 0
+    ? String
+    : (entry) => attributes.map(({ values }) => values[entry].join('/')).join();
 
 /**
  * The likeliest combinations of entries, best first: the next one differs from one already given in a
@@ -76,8 +97,11 @@ function choicesOf({ probabilities, known }: Foretold): Choices {
 export function likeliest(
   panels: readonly (readonly Foretold[])[],
   count: number,
+  alike: readonly Alike[] = [],
 ): readonly Combination[] {
-  const choices = panels.flatMap((groups) => groups.map(choicesOf));
+  const choices = panels.flatMap((groups) =>
+    groups.map((foretold, g) => choicesOf(foretold, alike.at(g) ?? String)),
+  );
   const chance = (ranks: readonly number[]): number =>
     ranks.reduce((product, rank, i) => product * choices[i].probabilities[rank], 1);
   const start = choices.map(() => 0);
@@ -109,4 +133,25 @@ export function likeliest(
     }
   }
   return found;
+}
+
+/** Symbols of a missing panel with each of some entries of one group in the place of its own; all from 1. */
+export function variedSymbols(
+  imagined: readonly ImaginedPanel[],
+  missing: readonly number[],
+  position: number,
+  group: number,
+  entries: readonly number[],
+): PanelSymbols[] {
+  const at = missing.indexOf(position);
+  const foretold = at < 0 ? [] : imagined[at].foretold;
+  const known = foretold.at(group - 1)?.probabilities.length ?? 0;
+  const sound = entries.every((each) => Number.isInteger(each) && each >= 1 && each <= known);
+  if (group < 1 || known === 0 || !sound) {
+    throw new ArgumentError(
+      `group ${group} of panel ${position}, entries [${entries.join(', ')}]: the vocabulary has none of these`,
+    );
+  }
+  const own = bestSymbols(foretold);
+  return entries.map((entry) => own.map((each, g) => (g === group - 1 ? entry - 1 : each)));
 }

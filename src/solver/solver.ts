@@ -13,7 +13,7 @@ import type { CheckedQuestion } from './checked-question.js';
 import { candidatePanels, chooseCandidate, identicalCandidates, residualsOf } from './choose.js';
 import { ConceptLayout } from './concept-layout.js';
 import { BundleError, SolverError } from './errors.js';
-import { likeliest } from './imagining.js';
+import { alikeInWords, likeliest, variedSymbols } from './imagining.js';
 import { parseHistory, type HistoryCurve } from './history.js';
 import { loadNetworks, type Networks, type Reasoning } from './networks.js';
 import type { Panel, PanelInput } from './panels.js';
@@ -25,6 +25,7 @@ import type {
   Choice,
   ChooseOptions,
   ConceptMeans,
+  ImaginedPanel,
   MatrixInput,
   Question,
   SampleOptions,
@@ -35,7 +36,7 @@ import { nameRules, type NamedRule } from './rule-names.js';
 import { checkSampleCount, normals, repeated, withDrawnRules } from './sampling.js';
 import { withSecondThoughts, type Trial, type TrialResult } from './second-thoughts.js';
 import { Metrics, parseSelection } from './selection.js';
-import { Vocabulary } from './vocabulary.js';
+import { Vocabulary, type PanelSymbols } from './vocabulary.js';
 import { parseVocabulary } from './vocabulary-file.js';
 
 /** What a solver is put together from. */
@@ -54,6 +55,11 @@ const MOST_ALTERNATIVES = 1000;
 
 interface Cancellable {
   readonly signal?: AbortSignal;
+}
+
+interface AlternativesOptions extends Cancellable {
+  /** What makes two answers different: any entry (unless told), or a value that people have a word for. */
+  readonly differ?: 'entry' | 'value';
 }
 
 export class SolverCore {
@@ -263,25 +269,19 @@ export class SolverCore {
   async alternatives(
     answer: Answer,
     count: number,
-    options: Cancellable = {},
+    options: AlternativesOptions = {},
   ): Promise<Alternative[]> {
     this.#require(options.signal);
     if (!Number.isSafeInteger(count) || count < 1 || count > MOST_ALTERNATIVES) {
       throw new ArgumentError(`alternatives ${count}: expected 1 to ${MOST_ALTERNATIVES}`);
     }
-    const { vocabulary } = this;
-    if (vocabulary === null || answer.imagined === null) {
-      throw new SolverError('this bundle has no vocabulary, so it has one answer only: the mean');
-    }
     const found = likeliest(
-      answer.imagined.map(({ foretold }) => foretold),
+      this.#imagined(answer).map(({ foretold }) => foretold),
       count,
+      options.differ === 'value' ? this.vocabulary?.groups.map(alikeInWords) : [],
     );
     const concepts = found.map(({ symbols }) =>
-      symbols.map((each, i) => {
-        const predicted = this.#layout.row(answer.concepts[answer.missing[i] - 1]);
-        return this.#layout.means(vocabulary.write(each, predicted), 0);
-      }),
+      symbols.map((each, i) => this.#written(answer, answer.missing[i], each)),
     );
     const images = await this.decode(concepts.flat(), options);
     const { length } = answer.missing;
@@ -291,6 +291,37 @@ export class SolverCore {
       concepts: concepts[n],
       symbols: symbols.map((each) => each.map((entry) => (entry === null ? null : entry + 1))),
     }));
+  }
+
+  /**
+   * The panel imagined at a missing position with other values of one group: one panel for each entry.
+   * Groups and entries are counted from 1.
+   */
+  async variations(
+    answer: Answer,
+    position: number,
+    group: number,
+    entries: readonly number[],
+    options: Cancellable = {},
+  ): Promise<Panel[]> {
+    this.#require(options.signal);
+    const symbols = variedSymbols(this.#imagined(answer), answer.missing, position, group, entries);
+    return this.decode(
+      symbols.map((each) => this.#written(answer, position, each)),
+      options,
+    );
+  }
+
+  /** The missing panels in terms of the vocabulary. */
+  #imagined({ imagined }: Answer): readonly ImaginedPanel[] {
+    if (imagined !== null) return imagined;
+    throw new SolverError('this bundle has no vocabulary, so it has one answer only: the mean');
+  }
+
+  /** Concepts of a missing panel with these symbols. */
+  #written({ concepts }: Answer, position: number, symbols: PanelSymbols): ConceptMeans {
+    const predicted = this.#layout.row(concepts[position - 1]);
+    return this.#layout.means(this.vocabulary?.write(symbols, predicted) ?? predicted, 0);
   }
 
   /** The rules of an answer in people's words, read from its symbols; null without a vocabulary. */

@@ -8,8 +8,10 @@ import { ModelNotice } from './parts/model-notice.js';
 import { PrintItem } from './parts/print-item.js';
 import { TabBar } from './parts/tab-bar.js';
 import { Footer } from './parts/footer.js';
-import { matrix, tab } from './state/store.js';
+import { matrix, settings, tab } from './state/store.js';
 import type { Tab } from './state/settings.js';
+import { Story } from './story/story.js';
+import { Tour } from './tour/tour.js';
 import { EraseView } from './views/erase/erase-view.js';
 import { MakeView } from './views/make/make-view.js';
 import { PlayView } from './views/play/play-view.js';
@@ -59,9 +61,16 @@ export function App() {
         Skip to the matrix
       </a>
       <Masthead />
+      {settings.value.tour === 0 ? <Story /> : <div />}
       <TabBar />
-      <main id="view" tabIndex={-1} class={`view view-${name}`} aria-busy={matrix.value.pending}>
-        {isAboutMatrix && <ConfigurationBar />}
+      <main
+        id="view"
+        tabIndex={-1}
+        class={`view view-${name} tour-${settings.value.tour}`}
+        aria-busy={matrix.value.pending}
+      >
+        <Tour />
+        {isAboutMatrix && settings.value.tour === 0 && <ConfigurationBar />}
         {isAboutMatrix && <ModelNotice />}
         {isAboutMatrix && <MisfitNotice />}
         <View name={name} />

@@ -76,9 +76,6 @@ interface PageCanvas {
     getImageData(x: number, y: number, w: number, h: number): { data: ArrayLike<number> };
   };
 }
-interface PageWindow {
-  getComputedStyle(element: unknown): { readonly opacity: string };
-}
 interface PageElement {
   getAttribute(name: string): string | null;
 }
@@ -92,11 +89,6 @@ export async function canvasPixels(canvas: Locator): Promise<number[]> {
   });
   return bytes.map((byte) => byte / 255);
 }
-
-export const opacityOf = (locator: Locator): Promise<number> =>
-  locator.evaluate((element: unknown) =>
-    Number((globalThis as unknown as PageWindow).getComputedStyle(element).opacity),
-  );
 
 export const labelsOf = (locator: Locator): Promise<string[]> =>
   locator.evaluateAll((all: unknown) =>

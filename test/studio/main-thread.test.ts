@@ -60,7 +60,7 @@ function tasksOf(events: readonly TraceEvent[], mark: string): number[] {
 async function visitAll(page: Page): Promise<void> {
   const views: readonly (readonly [hash: string, last: string])[] = [
     ['tab=play&seed=3&picked=2&shown=1', '.cell.imagined canvas'],
-    ['tab=erase&seed=8&missing=12346789', '.samples tr[data-position="9"] canvas'],
+    ['tab=erase&seed=8&missing=12346789', '.sureness-list [data-position="9"] canvas'],
     ['tab=why&seed=8', '.mini-map'],
     ['tab=rules&seed=8&concept=1', '.plane-base svg'],
     ['tab=rules&seed=8&concept=2&rule=2,0.400,0.400', '.mark.imposed'],

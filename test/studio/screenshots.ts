@@ -1,5 +1,5 @@
 /**
- * Pictures of every tab for the documents: `npx tsx test/studio/screenshots.ts [configuration] [seed]`.
+ * Pictures of every tab for the documents: `npx tsx test/studio/screenshots.ts [configuration] [seed] [tabs]`.
  * Takes the built page and the bundles of the zoo, and writes docs/images/studio-<tab>-<look>.png.
  */
 import { existsSync, mkdirSync } from 'node:fs';
@@ -8,10 +8,12 @@ import { CHROMIUM, launch } from '../chromium.js';
 import { goTo, openPage, requirePage } from './browser.js';
 import { ROOT, servePage } from './served-page.js';
 
-const [configuration = 'center', seed = '12'] = process.argv.slice(2);
+const [configuration = 'center', seed = '12', tabs = 'play,erase,why,rules,make,train'] =
+  process.argv.slice(2);
 const LOOKS = {
   light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
   dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  wide: { viewport: { width: 1920, height: 1080 }, colorScheme: 'light' },
   phone: {
     viewport: { width: 390, height: 844 },
     deviceScaleFactor: 2,
@@ -24,7 +26,7 @@ const LOOKS = {
 /** The state each tab is shown in. */
 const STATES: Readonly<Record<string, string>> = {
   play: 'shown=1',
-  erase: 'missing=159',
+  erase: 'missing=1359',
   why: '',
   rules: 'point=3',
   make: '',
@@ -33,7 +35,7 @@ const STATES: Readonly<Record<string, string>> = {
 };
 const LAST_SHOWN: Readonly<Record<string, string>> = {
   play: '[data-testid=verdict] canvas',
-  erase: '.samples canvas',
+  erase: '.sureness-list canvas',
   why: '.cards > :last-child .mini-map',
   rules: '[data-testid=point] img',
   make: '[data-testid=reading] .agreement',
@@ -53,11 +55,13 @@ const browser = await launch();
 for (const [look, options] of Object.entries(LOOKS)) {
   const context = await browser.newContext(options);
   const { page } = await openPage(context);
-  for (const [tab, state] of Object.entries(STATES)) {
+  for (const tab of tabs.split(',')) {
+    const state = STATES[tab];
     await goTo(page, host.url, `tab=${tab}&config=${configuration}&seed=${seed}&${state}`);
     await page.locator(LAST_SHOWN[tab]).first().waitFor();
     if (tab === 'why') await page.locator('.heat').nth(7).hover();
     await page.waitForLoadState('networkidle');
+    await page.evaluate('scrollTo(0, 0)');
     // Phones show what fits on the screen; laptops the whole view.
     const file = path.join(images, `studio-${tab}-${look}.png`);
     await page.screenshot({ path: file, fullPage: look !== 'phone' });

@@ -13,7 +13,6 @@ import {
   sampleProblem,
 } from '../../src/matrix/index.js';
 import type { RuleMap } from '../../src/solver/index.js';
-import { conceptRange, placeOn } from '../../src/studio/engine/concept-range.js';
 import { planOf } from '../../src/studio/engine/difficulty.js';
 import { isEmptyPanel, mostError, redrawingError } from '../../src/solver/index.js';
 import { newestOnly } from '../../src/studio/engine/newest-only.js';
@@ -50,11 +49,8 @@ const anySettings: fc.Arbitrary<Settings> = fc.record({
   imposed: fc.option(
     fc.record({ concept: fc.integer({ min: 1, max: 64 }), x: coordinate, y: coordinate }),
   ),
-  moved: fc.dictionary(
-    fc.integer({ min: 1, max: 64 }).map(String),
-    fc.integer({ min: -99_000, max: 99_000 }).map((value) => value / 1000),
-    { maxKeys: 4 },
-  ),
+  another: fc.nat(99),
+  tour: fc.nat(4),
   truth: fc.boolean(),
   point: fc.integer({ min: -1, max: 9999 }),
   moment: fc.integer({ min: -1, max: 63 }),
@@ -314,21 +310,6 @@ test('a panel on which nothing is drawn is empty; none of any configuration is',
       }
     }
   }
-});
-
-test('a range follows the direction in which a concept varies most', () => {
-  const direction = [0.6, -0.8, 0];
-  const panels = Array.from({ length: 40 }, (_, n) => {
-    const random = new Random(9, n);
-    const noise = (): number => 0.01 * ((2 * random.next()) / 2 ** 32 - 1);
-    const along = n / 39 - 0.5;
-    return [Float32Array.from(direction, (d) => 2 + 4 * along * d + noise())];
-  });
-  const range = conceptRange(panels, 0);
-  const cosine = range.direction.reduce((sum, value, i) => sum + value * direction[i], 0);
-  expect(Math.abs(cosine)).toBeGreaterThan(0.9999);
-  expect(range.max - range.min).toBeCloseTo(4, 1);
-  expect(placeOn(range, [2, 2, 2])).toBeCloseTo(0, 1);
 });
 
 test('of calls asked for while one runs, only the newest follows', async () => {

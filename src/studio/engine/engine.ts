@@ -4,22 +4,26 @@
  */
 import { encodePng } from '../../matrix/index.js';
 import {
+  answerProbability,
   completedPicture,
   keepBundle,
   type Answer,
   type ConceptMeans,
+  type SymbolReading,
 } from '../../solver/index.js';
-import { placeOn } from './concept-range.js';
+import { filmOf } from './film.js';
 import { exportMatrix, makeAnswerKey, makeMatrix, makeWorksheet, type Matrix } from './matrices.js';
 import { inPlainWords } from './load-faults.js';
 import { Model } from './model.js';
 import { packPictures, readFiles } from './pictures.js';
 import type {
+  AnswersView,
   AnswerView,
   ChoiceView,
   EngineApi,
   ExportedFile,
   ExportFormat,
+  FilmView,
   GivenFile,
   Imposed,
   LoadProgress,
@@ -30,11 +34,14 @@ import type {
   PointView,
   ReadPictures,
   SampledSpec,
-  SliderView,
 } from './protocol.js';
 
 const KEPT_MATRICES = 12;
 const LAST_PANEL = 9;
+/** More different answers than these nobody looks at. */
+const MOST_ANSWERS = 8;
+/** An answer is told if it is at least this share as likely as the painted one. */
+const LEAST_LIKELY = 0.05;
 
 export interface EnginePlaces {
   readonly zoo: URL;
@@ -152,16 +159,22 @@ export class Engine implements EngineApi {
     };
   }
 
-  async sample(
-    spec: MatrixSpec,
-    missing: readonly number[],
-    count: number,
-    seed: number,
-  ): Promise<readonly (readonly Float32Array[])[]> {
+  async answers(spec: MatrixSpec, missing: readonly number[]): Promise<AnswersView | null> {
     const { solver } = this.#require();
+    const { vocabulary } = solver;
+    if (vocabulary === null) return null;
     const { panels } = await this.#matrix(spec);
-    const answers = await solver.sample(panels, { missing, count, seed });
-    return answers.map(({ images }) => images);
+    const answer = await solver.solve(panels, { missing });
+    const found = await solver.alternatives(answer, MOST_ANSWERS, { differ: 'value' });
+    const painted = JSON.stringify(missing.map((at) => answer.symbols?.[at - 1].map(entryOf)));
+    const isPainted = found.map(({ symbols }) => JSON.stringify(symbols) === painted);
+    const own = answerProbability(vocabulary, answer.imagined ?? []);
+    const others = found.filter(
+      ({ probability }, i) => !isPainted[i] && probability >= LEAST_LIKELY * own,
+    );
+    const mean = await solver.decode(missing.map((at) => answer.concepts[at - 1]));
+    const answers = [{ probability: own, images: answer.images }, ...others].slice(0, MOST_ANSWERS);
+    return { missing, answers, isAll: answers.length < MOST_ANSWERS, mean };
   }
 
   async #lastConcepts(spec: MatrixSpec): Promise<ConceptMeans> {
@@ -179,24 +192,9 @@ export class Engine implements EngineApi {
     return panel;
   }
 
-  async slider(spec: MatrixSpec, concept: number): Promise<SliderView> {
-    const ranges = await this.#require().ranges();
-    const imagined = await this.#lastConcepts(spec);
-    const range = ranges[concept - 1];
-    return { min: range.min, max: range.max, value: placeOn(range, imagined[concept - 1]) };
-  }
-
-  async slide(spec: MatrixSpec, concept: number, value: number): Promise<Float32Array> {
-    const model = this.#require();
-    const ranges = await model.ranges();
-    const imagined = await this.#lastConcepts(spec);
-    const range = ranges[concept - 1];
-    const by = value - placeOn(range, imagined[concept - 1]);
-    const moved = imagined.map((values, m) =>
-      m === concept - 1 ? values.map((old, i) => old + by * range.direction[i]) : values,
-    );
-    const [panel] = await model.solver.decode([moved]);
-    return panel;
+  async film(spec: MatrixSpec, group: number): Promise<FilmView> {
+    const { solver } = this.#require();
+    return filmOf(solver, (await this.#solve(spec)).answer, group);
   }
 
   plane(concept: number): Promise<PlaneView> {
@@ -249,8 +247,11 @@ export class Engine implements EngineApi {
 function viewOf(model: Model, answer: Answer, milliseconds: number): AnswerView {
   const { missing, images } = answer;
   const rules = model.ruleViews(answer);
-  return { missing, images, rules, named: model.namedRules(answer), milliseconds };
+  const [named, sureness] = [model.namedRules(answer), model.sureness(answer)];
+  return { missing, images, sureness, rules, named, milliseconds };
 }
+
+const entryOf = ({ entry }: SymbolReading): number | null => entry;
 
 /** What a map holds under a key, made where it is absent; failures are forgotten, and old entries. */
 function kept<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {

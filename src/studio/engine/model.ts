@@ -4,14 +4,16 @@ import {
   bundleBytes,
   Familiarity,
   MissingBundleError,
+  panelCertainty,
   PANEL_PIXELS,
   RuleClassifier,
   Solver,
   type Answer,
   type Panel,
   type RuleReading,
+  type VocabularyGroup,
 } from '../../solver/index.js';
-import { conceptRange, type ConceptRange } from './concept-range.js';
+import { symbolsOf } from './film.js';
 import type {
   FitView,
   LoadProgress,
@@ -20,11 +22,13 @@ import type {
   PlaneFrame,
   PlaneView,
   RuleView,
+  SurenessView,
 } from './protocol.js';
 import { inPlainWords } from './load-faults.js';
+import { accuracyOf } from './measured.js';
 import { clusterLabels } from './plane-labels.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
-import { ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
+import { named, ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
 
 /** Wasm shares memory between threads only on pages kept apart from other origins. */
 const THREADS = globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1;
@@ -67,10 +71,11 @@ export class Model {
   private constructor(
     readonly name: string,
     readonly solver: Solver,
+    accuracy: ModelInfo['accuracy'],
   ) {
     this.#familiarity = new Familiarity(solver);
     const { manifest, ruleMap, backend } = solver;
-    const { sizes, conceptNames, accuracy, training } = manifest;
+    const { sizes, conceptNames, training } = manifest;
     const words = wordsForConcepts(
       layoutOf(manifest.configuration, manifest.noisy),
       conceptNames.map((known) => known?.name ?? null),
@@ -86,8 +91,9 @@ export class Model {
       aboutConcepts: words.map(({ about }) => about),
       liveliest: liveliest(this.#rules),
       unused: conceptNames.flatMap((known, m) => (known?.name === 'unused' ? [m + 1] : [])),
+      groups: groupsOf(solver),
       ruleSize: sizes.ruleSize,
-      accuracy: accuracy?.sa ?? null,
+      accuracy,
       bytes: bundleBytes(manifest),
       training,
       history: solver.history,
@@ -108,7 +114,7 @@ export class Model {
         signal,
       });
       await warmUp(solver, signal);
-      return new Model(name, solver);
+      return new Model(name, solver, await accuracyOf(solver.manifest));
     };
     // A browser may offer WebGPU that then fails; wasm runs everywhere. A damaged bundle fails again.
     const attempts =
@@ -140,18 +146,33 @@ export class Model {
 
   /** The rules it names, in the page's words; null without a vocabulary. */
   namedRules(answer: Answer): NamedView[] | null {
-    const { configuration, noisy } = this.solver.manifest;
-    const layout = layoutOf(configuration, noisy);
-    const named = this.solver.nameRules(answer);
-    return (
-      named &&
-      named.map(({ rules, confidence, obeyed, ...subject }) => ({
-        key: subjectKey(subject),
-        subject: subjectWords(layout, subject),
-        rules: rules.map(ruleWords),
-        confidence,
-        obeyed,
-      }))
+    const { manifest, vocabulary } = this.solver;
+    const layout = layoutOf(manifest.configuration, manifest.noisy);
+    const found = this.solver.nameRules(answer);
+    if (found === null || vocabulary === null) return null;
+    return found.map(({ rules, confidence, obeyed, conceptGroup, ...subject }) => ({
+      key: subjectKey(subject),
+      subject: subjectWords(layout, subject),
+      attribute: subject.group,
+      slots: layout.components[subject.component].slots.length,
+      concepts: conceptsOf(vocabulary.groups.at((conceptGroup ?? 0) - 1), conceptGroup),
+      symbols: symbolsOf(this.solver, answer, subject, conceptGroup),
+      rules: rules.map(ruleWords),
+      confidence,
+      obeyed,
+    }));
+  }
+
+  /** How sure the painted panels are, attribute by attribute; null without a vocabulary. */
+  sureness({ imagined }: Answer): SurenessView[][] | null {
+    const { vocabulary, manifest } = this.solver;
+    if (vocabulary === null || imagined === null) return null;
+    const layout = layoutOf(manifest.configuration, manifest.noisy);
+    return imagined.map((panel) =>
+      panelCertainty(vocabulary, panel).map(({ component, attribute, probability }) => ({
+        subject: named(layout, component, attribute),
+        probability,
+      })),
     );
   }
 
@@ -160,14 +181,6 @@ export class Model {
     if (meaning === null) return null;
     const probability = categories === null ? 0 : Math.max(...categories);
     return { ...meaning, category: categories?.indexOf(probability) ?? null, probability };
-  }
-
-  /** Ranges of all concepts. */
-  async ranges(): Promise<readonly ConceptRange[]> {
-    const { concepts } = await this.#familiarity.ownPanels();
-    return Array.from({ length: this.solver.manifest.sizes.concepts }, (_, m) =>
-      conceptRange(concepts, m),
-    );
   }
 
   /** Which of nine pictures the model does not know; null stands for a blank cell. */
@@ -206,6 +219,21 @@ export class Model {
       ),
     };
   }
+}
+
+const conceptsOf = (group: VocabularyGroup | undefined, number: number | null): number[] =>
+  number === null || group === undefined ? [] : group.concepts.map((concept) => concept + 1);
+
+/** Groups of concepts with what they stand for: "Shape", "Outer shape and outer size". */
+function groupsOf({ vocabulary, manifest }: Solver): ModelInfo['groups'] {
+  const layout = layoutOf(manifest.configuration, manifest.noisy);
+  return (vocabulary?.groups ?? []).map((group) => {
+    const concepts = conceptsOf(group, 0);
+    const words = group.attributes.map((attribute) => subjectWords(layout, attribute));
+    const titles = words.map((title, i) => (i === 0 ? title : title.toLowerCase()));
+    const fallback = `Concept ${concepts.join(' and ')}`;
+    return { concepts, title: titles.length === 0 ? fallback : titles.join(' and ') };
+  });
 }
 
 /** The concept (1..M) that tells most rules apart; the first if nothing is known. */

@@ -2,7 +2,12 @@
  * What the page asks of the engine in its worker, as plain data. A matrix is named by a spec from which
  * it can be made again at any time, so that calls carry no state and a link can hold all of it.
  */
-import type { Panel as PanelDescription, RuleAttribute, Variant } from '../../matrix/index.js';
+import type {
+  Panel as PanelDescription,
+  RuleAttribute,
+  RuleGroup,
+  Variant,
+} from '../../matrix/index.js';
 import type { Fit, HistoryCurve } from '../../solver/index.js';
 
 /** How much changes in a matrix. */
@@ -80,6 +85,8 @@ export interface ModelInfo {
   readonly liveliest: number;
   /** Concepts (1..M) the model does without. */
   readonly unused: readonly number[];
+  /** Concepts (1..M) that belong together, and what they stand for; empty without a vocabulary. */
+  readonly groups: readonly { readonly concepts: readonly number[]; readonly title: string }[];
   readonly ruleSize: number;
   /** Measured selection accuracy by variant, fractions; null where not measured. */
   readonly accuracy: Readonly<Record<string, number>> | null;
@@ -141,8 +148,25 @@ export interface RuleWords extends TrueRule {
   readonly share: number;
 }
 
+/** What a panel shows of one attribute. */
+export interface SymbolView {
+  /** Levels (of number and position: sets of slots as bits); several if they are drawn alike. */
+  readonly levels: readonly number[];
+  /** `triangle`, `size 0.6`, `grey 168`, `top left, centre`. */
+  readonly words: string;
+  /** 1 in given panels; in painted ones how likely it is. */
+  readonly probability: number;
+}
+
 /** A rule that CRAB named, from the symbols of all nine panels. */
 export interface NamedView extends Pick<TrueRule, 'key' | 'subject'> {
+  readonly attribute: RuleGroup;
+  /** How many slots the component has. */
+  readonly slots: number;
+  /** Concepts (1..M) it was read from; empty if none determines it. */
+  readonly concepts: readonly number[];
+  /** Of all nine panels; null for one that shows nothing known. */
+  readonly symbols: readonly (SymbolView | null)[];
   /** Every rule that fits; empty if none does. */
   readonly rules: readonly string[];
   /** How likely exactly these are right, 0..1. */
@@ -151,15 +175,38 @@ export interface NamedView extends Pick<TrueRule, 'key' | 'subject'> {
   readonly obeyed: boolean;
 }
 
+/** How likely what a painted panel shows of one attribute is right, 0..1. */
+export interface SurenessView {
+  /** `Shape`, `Left size`, `Position`. */
+  readonly subject: string;
+  readonly probability: number;
+}
+
 export interface AnswerView {
   /** Positions 1..9, rising. */
   readonly missing: readonly number[];
   /** 64x64 values in [0, 1] for each missing position. */
   readonly images: readonly Float32Array[];
+  /** Of each missing position; null if the bundle has no vocabulary. */
+  readonly sureness: readonly (readonly SurenessView[])[] | null;
   readonly rules: readonly RuleView[];
   /** Null if the bundle has no vocabulary. */
   readonly named: readonly NamedView[] | null;
   readonly milliseconds: number;
+}
+
+/** Different answers to the same question. */
+export interface AnswersView {
+  readonly missing: readonly number[];
+  /** The painted one first, then the others by how likely they are; images for each missing position. */
+  readonly answers: readonly {
+    readonly probability: number;
+    readonly images: readonly Float32Array[];
+  }[];
+  /** Whether there are no more that are nearly as likely. */
+  readonly isAll: boolean;
+  /** The mean of all possible panels, for each missing position: blurred if there are many. */
+  readonly mean: readonly Float32Array[];
 }
 
 /** How a person's pictures look to the model. */
@@ -183,12 +230,17 @@ export interface CandidateScore {
   readonly calibratedShares: readonly number[] | null;
 }
 
-/** A slider of one concept: the way its values mostly vary among panels. */
-export interface SliderView {
-  readonly min: number;
-  readonly max: number;
-  /** Where the imagined panel stands. */
-  readonly value: number;
+/** The imagined panel with values that one group of concepts takes. */
+export interface FilmView {
+  readonly frames: readonly {
+    readonly image: Float32Array;
+    /** What the group stands for in it: `triangle`. */
+    readonly words: string;
+    /** Whether the imagined panel has it. */
+    readonly isOwn: boolean;
+  }[];
+  /** How many values there are in all. */
+  readonly count: number;
 }
 
 /** What a chart of a plane shows of it. */
@@ -266,18 +318,12 @@ export interface EngineApi {
   keep(name: string): Promise<void>;
   solve(spec: MatrixSpec, missing: readonly number[], imposed: Imposed): Promise<AnswerView>;
   choose(spec: MatrixSpec): Promise<ChoiceView>;
-  /** Images by sample, then by missing position. */
-  sample(
-    spec: MatrixSpec,
-    missing: readonly number[],
-    count: number,
-    seed: number,
-  ): Promise<readonly (readonly Float32Array[])[]>;
+  /** All answers that are nearly as likely as the painted one; null if the bundle has no vocabulary. */
+  answers(spec: MatrixSpec, missing: readonly number[]): Promise<AnswersView | null>;
   /** The imagined panel with one concept (1..M) taken from a candidate. */
   swap(spec: MatrixSpec, concept: number, candidate: number): Promise<Float32Array>;
-  slider(spec: MatrixSpec, concept: number): Promise<SliderView>;
-  /** The imagined panel with one concept moved to a place of its slider. */
-  slide(spec: MatrixSpec, concept: number, value: number): Promise<Float32Array>;
+  /** Values of a group of concepts, counted from 0 as in `ModelInfo`. */
+  film(spec: MatrixSpec, group: number): Promise<FilmView>;
   plane(concept: number): Promise<PlaneView>;
   point(index: number): Promise<PointView>;
   readPictures(files: readonly GivenFile[]): Promise<ReadPictures>;

@@ -47,7 +47,11 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 export const attributeWords = (attribute: RuleAttribute): string => capital(ATTRIBUTES[attribute]);
 
 /** "Size", or "Left size" where there is more than one component. */
-function named(layout: ConfigurationLayout, component: number, attribute: RuleAttribute): string {
+export function named(
+  layout: ConfigurationLayout,
+  component: number,
+  attribute: RuleAttribute,
+): string {
   const { components } = layout;
   if (components.length === 1) return attributeWords(attribute);
   const { name } = components[component];

@@ -106,7 +106,6 @@ function ModelChoice() {
           concept: 0,
           point: -1,
           imposed: null,
-          moved: {},
         });
       }}
     >
@@ -119,21 +118,15 @@ function ModelChoice() {
   );
 }
 
-/** Why a configuration cannot be had with noise; null where it can. */
-function noiseRefusal(configuration: Configuration): string | null {
-  if (!hasGrid(configuration)) return 'Only grids have noise';
-  const isAbsent = modelsFor(layoutName({ configuration, noisy: true }))?.length === 0;
-  return isAbsent ? `No model for ${paperName(configuration)} with noise is here yet` : null;
-}
-
+/** Noise on or off, where a model for it is here. */
 function NoiseToggle() {
   const { configuration, noisy } = findLayout(settings.value.layout);
-  const flip = (): void => changeLayout(layoutName({ configuration, noisy: !noisy }));
-  const refusal = noisy ? null : noiseRefusal(configuration);
-  const about = 'Random sizes, shades and rotations, as in RAVEN’s original grids';
+  const other = layoutName({ configuration, noisy: !noisy });
+  const isKnown = (modelsFor(other) ?? []).length > 0;
+  if (!hasGrid(configuration) || (!noisy && !isKnown)) return null;
   return (
-    <label class="toggle" title={refusal ?? about}>
-      <input type="checkbox" checked={noisy} disabled={refusal !== null} onChange={flip} />
+    <label class="toggle" title="Random sizes, shades and rotations, as in RAVEN’s original grids">
+      <input type="checkbox" checked={noisy} onChange={() => changeLayout(other)} />
       <span>Noise</span>
     </label>
   );

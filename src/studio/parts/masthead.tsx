@@ -81,7 +81,9 @@ export function Masthead() {
           <strong>CRAB</strong> <span class="brand-rest">Studio</span>
         </span>
       </p>
-      <p class="motto">abstract reasoning, live in your browser</p>
+      <p class="motto">
+        <b>C</b>oncept-changing <b>R</b>ule <b>AB</b>straction
+      </p>
       <div class="masthead-end">
         <span role="status">
           <ModelChip />

@@ -5,6 +5,7 @@
  */
 import type { AnswerView, MatrixView, ModelInfo, RuleView, TrueRule } from '../engine/protocol.js';
 import { model } from '../state/store.js';
+import { certaintyWithNumber } from './certainty.js';
 import { AgreementIcon } from './icons.js';
 
 /** What was read of one attribute. */
@@ -36,7 +37,7 @@ function readingsOf(answer: AnswerView, info: ModelInfo | null): ReadonlyMap<str
           .filter(({ rules }) => rules.length > 0)
           .map(({ confidence, obeyed, ...rest }) => ({
             ...rest,
-            note: `${Math.round(100 * confidence)}% sure${obeyed ? '' : '; the painted panel breaks it'}`,
+            note: `${certaintyWithNumber(confidence)}${obeyed ? '' : '; the painted panel breaks it'}`,
           }));
   return new Map(found.map((reading) => [reading.key, reading]));
 }

@@ -16,6 +16,8 @@ import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
 export const TABS = ['play', 'erase', 'why', 'rules', 'make', 'test', 'train'] as const;
 export type Tab = (typeof TABS)[number];
 
+export const TOUR_STEPS = 4;
+
 /** The largest number of a matrix. */
 export const MOST_SEED = 999_999_999;
 
@@ -37,9 +39,6 @@ export interface ImposedRule {
   readonly y: number;
 }
 
-/** Places of sliders by the number (1..M) of their concept. */
-export type MovedConcepts = Readonly<Record<number, number>>;
-
 export interface Settings {
   readonly tab: Tab;
   readonly layout: string;
@@ -59,8 +58,10 @@ export interface Settings {
   readonly concept: number;
   readonly distance: (typeof DISTANCES)[number];
   readonly imposed: ImposedRule | null;
-  /** Sliders of concepts that were moved. */
-  readonly moved: MovedConcepts;
+  /** Step of the tour, from 1; 0 without. */
+  readonly tour: number;
+  /** Which of several different answers is shown: 0 for the one CRAB finds likeliest. */
+  readonly another: number;
   /** Whether the truth is shown in place of painted panels. */
   readonly truth: boolean;
   /** A chosen point of the rule map; -1 for none. */
@@ -156,27 +157,6 @@ const testLayouts: Property<readonly string[]> = {
   write: (names) => names.join(','),
 };
 
-const MOST_MOVED = 64;
-const moved: Property<MovedConcepts> = {
-  key: 'slide',
-  initial: {},
-  read: (given) => {
-    const pairs = given
-      .split(',')
-      .map((pair) => /^(\d{1,2}):(-?\d{1,5}(?:\.\d{1,6})?)$/.exec(pair));
-    if (pairs.length > MOST_MOVED) return undefined;
-    const entries = pairs.map((pair) => [Number(pair?.[1]), Number(pair?.[2])] as const);
-    const sound = entries.every(
-      ([concept, place]) => concept >= 1 && concept <= MOST_MOVED && Number.isFinite(place),
-    );
-    return sound ? Object.fromEntries(entries) : undefined;
-  },
-  write: (places) =>
-    Object.entries(places)
-      .map(([concept, place]) => `${concept}:${Number(place).toFixed(3)}`)
-      .join(','),
-};
-
 const flag = (key: string): Property<boolean> => ({
   key,
   initial: false,
@@ -198,7 +178,8 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
   concept: integer('concept', 0, 0, 64),
   distance: oneOf('distance', DISTANCES),
   imposed,
-  moved,
+  tour: integer('tour', 0, 0, TOUR_STEPS),
+  another: integer('another', 0, 0, 99),
   truth: flag('truth'),
   point: integer('point', -1, -1, 9999),
   moment: integer('moment', -1, -1, 63),

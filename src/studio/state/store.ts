@@ -3,6 +3,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { startEngine } from '../engine/client.js';
 import { newestOnly } from '../engine/newest-only.js';
 import type {
+  AnswersView,
   AnswerView,
   ChoiceView,
   Imposed,
@@ -23,9 +24,6 @@ export type ModelState =
   | { readonly phase: 'ready'; readonly info: ModelInfo }
   | { readonly phase: 'failed'; readonly name: string; readonly fault: string };
 
-const SAMPLES = 6;
-const SAMPLE_SEED = 1;
-
 export const settings = signal<Settings>(readSettings(location.hash));
 
 /** Changes settings; `push` makes it a step for the browser's Back. */
@@ -40,7 +38,12 @@ export function change(changes: Partial<Settings>, push = false): void {
 }
 
 /** What belongs to one matrix and goes with it. */
-const FRESH: Partial<Settings> = { picked: 0, revealed: false, imposed: null, moved: {} };
+const FRESH: Partial<Settings> = {
+  picked: 0,
+  revealed: false,
+  another: 0,
+  imposed: null,
+};
 
 /** Another matrix: everything said about the old one is forgotten. */
 export function changeMatrix(changes: Partial<Settings>, push = true): void {
@@ -159,6 +162,12 @@ export const choice = resource<ChoiceView>(() => {
   return ready.value === null || !isAsked ? null : () => engine.choose(wanted);
 });
 
+/** What the matrix lacks, the last panel unless told: one digit each. */
+const blankOrLast = computed(() => {
+  const blank = matrix.value.value?.blank ?? [];
+  return blank.length > 0 ? blank.join('') : '9';
+});
+
 const missingKey = computed(() => settings.value.missing.join(''));
 /** What is erased, with what the matrix lacks anyway. */
 export const erased = computed((): readonly number[] => {
@@ -179,23 +188,32 @@ export const painted = resource<AnswerView>(
   () => spec.value,
 );
 
-export interface DrawnSamples {
-  readonly missing: readonly number[];
-  /** By sample, then by missing position. */
-  readonly images: readonly (readonly Float32Array[])[];
-}
+const revealed = computed(() => settings.value.revealed);
+/** Missing positions of which different answers are wanted, one digit each; null if none are. */
+const asked = computed((): string | null => {
+  if (tab.value === 'erase') return erasable.value ? erased.value.join('') : null;
+  return tab.value === 'play' && revealed.value ? blankOrLast.value : null;
+});
 
-export const samples = resource<DrawnSamples>(
+/** Different answers: on the first tab once CRAB has answered, and to what is erased. */
+export const answers = resource<AnswersView | null>(
   () => {
-    const [wanted, missing] = [spec.value, erased.value];
-    if (ready.value === null || tab.value !== 'erase' || !erasable.value) return null;
-    return async () => ({
-      missing,
-      images: await engine.sample(wanted, missing, SAMPLES, SAMPLE_SEED),
-    });
+    const [wanted, missing] = [spec.value, asked.value];
+    return ready.value === null || missing === null
+      ? null
+      : () => engine.answers(wanted, [...missing].map(Number));
   },
   () => spec.value,
 );
+
+/** The one of them that is shown, where there are several to the same question; else null. */
+export const shownAnswer = computed(() => {
+  const found = answers.value.value ?? null;
+  if (found === null || found.missing.join('') !== asked.value) return null;
+  const index = settings.value.another % found.answers.length;
+  const { answers: all, ...rest } = found;
+  return { ...rest, ...all[index], index, count: all.length };
+});
 
 const solveNewest = newestOnly((wanted: MatrixSpec, missing: readonly number[], imposed: Imposed) =>
   engine.solve(wanted, missing, imposed),

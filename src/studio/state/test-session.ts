@@ -151,7 +151,7 @@ effect(() => {
   const { spec } = items.value[next];
   const { layout } = settings.value;
   if (layout !== spec.layout) {
-    change({ layout: spec.layout, model: '', concept: 0, point: -1, imposed: null, moved: {} });
+    change({ layout: spec.layout, model: '', concept: 0, point: -1, imposed: null, another: 0 });
     return;
   }
   const state = model.value;

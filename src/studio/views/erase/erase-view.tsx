@@ -1,9 +1,19 @@
-/** Erase anything: click panels away, one to eight; CRAB paints them in, several times over. */
+/** Erase anything: click panels away, one to eight; they are wiped, and CRAB paints them in. */
+import { useSignal } from '@preact/signals';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
 import { EmptyMatrix, MatrixGrid, POSITIONS } from '../../parts/matrix-grid.js';
-import { change, erased, matrix, painted, ready, settings } from '../../state/store.js';
+import {
+  change,
+  erased,
+  matrix,
+  painted,
+  ready,
+  settings,
+  shownAnswer,
+} from '../../state/store.js';
 import type { PanelView } from '../../engine/protocol.js';
-import { Samples } from './samples.js';
+import { useHold } from './hold.js';
+import { Sureness } from './sureness.js';
 
 const PRESETS: readonly (readonly [name: string, missing: readonly number[]])[] = [
   ['The last', [9]],
@@ -17,7 +27,14 @@ function toggle(position: number): void {
   const next = before.includes(position)
     ? before.filter((each) => each !== position)
     : [...before, position].sort((a, b) => a - b);
-  if (next.length < 9) change({ missing: next });
+  if (next.length < 9) change({ missing: next, another: 0 });
+}
+
+/** What is painted at a position; undefined as long as it is not. */
+function paintedAt(position: number): Float32Array | undefined {
+  const answer = shownAnswer.value ?? painted.value.value;
+  const at = answer?.missing.indexOf(position) ?? -1;
+  return at < 0 ? undefined : answer?.images[at];
 }
 
 function Cell({
@@ -30,20 +47,25 @@ function Cell({
   readonly showTruth: boolean;
 }) {
   const isErased = erased.value.includes(position);
-  const answer = painted.value.value;
-  const at = answer?.missing.indexOf(position) ?? -1;
-  const values = isErased && at >= 0 ? answer?.images[at] : undefined;
+  const isHeld = useSignal(false);
+  const held = useHold(
+    (value) => (isHeld.value = value),
+    () => toggle(position),
+  );
+  const values = isErased ? paintedAt(position) : undefined;
   const isBlank = known === null;
-  const state = isErased ? ` imagined${showTruth && !isBlank ? ' truth' : ''}` : '';
+  const isTrue = !isErased || showTruth || isHeld.value;
+  const state = isErased ? ` imagined${isTrue && !isBlank ? ' truth' : ''}` : '';
+  const said = isErased ? ', erased' : '';
   return (
     <button
       type="button"
       class={`cell erasable${state}`}
       aria-pressed={isErased}
-      aria-label={`Panel ${position}${isErased ? ', erased' : ''}${isBlank ? '' : `: ${known.alt}`}`}
+      aria-label={`Panel ${position}${said}${isBlank || !isTrue ? '' : `: ${known.alt}`}`}
       data-position={position}
       disabled={isBlank}
-      onClick={() => toggle(position)}
+      {...held}
     >
       {isErased &&
         (values === undefined ? (
@@ -52,7 +74,7 @@ function Cell({
           <Pixels values={values} label={`panel ${position} as CRAB imagines it`} />
         ))}
       {known !== null && (
-        <span class={isErased ? 'under' : ''}>
+        <span class={isErased ? 'under' : ''} aria-hidden={!isTrue}>
           <Drawing panel={known} />
         </span>
       )}
@@ -91,8 +113,8 @@ export function EraseView() {
       <section class="side" aria-label="What CRAB paints">
         <h2>Click panels to erase them</h2>
         <p class="hint">
-          CRAB reads the rules from what is left, one panel at the least, and paints the rest. Point
-          at a painted panel to compare it with the truth.
+          CRAB reads the rules from what is left, one panel at the least, and paints the rest. Press
+          and hold a painted panel to see what was there; click it to put it back.
         </p>
         <div class="actions">
           {PRESETS.map(([name, missing]) => (
@@ -100,7 +122,7 @@ export function EraseView() {
               key={name}
               type="button"
               aria-pressed={missing.join('') === erased.value.join('')}
-              onClick={() => change({ missing })}
+              onClick={() => change({ missing, another: 0 })}
             >
               {name}
             </button>
@@ -115,7 +137,7 @@ export function EraseView() {
             ? 'Nothing is erased yet.'
             : `${count} of 9 erased${count === 8 ? '; one panel has to stay' : ''}.`}
         </p>
-        <Samples />
+        <Sureness />
       </section>
     </div>
   );

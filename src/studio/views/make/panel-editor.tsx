@@ -17,7 +17,7 @@ import { change, settings } from '../../state/store.js';
 
 /** Changes panels; what was said of the matrix before is forgotten. */
 function apply(edits: readonly PanelEdit[]): void {
-  change({ edits: writeEdits(edits), picked: 0, revealed: false, imposed: null, moved: {} });
+  change({ edits: writeEdits(edits), picked: 0, revealed: false, imposed: null, another: 0 });
 }
 
 const currentEdits = (): PanelEdit[] => readEdits(settings.peek().edits);

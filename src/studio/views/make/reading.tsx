@@ -1,4 +1,6 @@
 /** What CRAB makes of a matrix: the rules it read beside the true ones, and its choice. */
+import { capital } from '../../engine/words.js';
+import { certaintyWithNumber } from '../../parts/certainty.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
 import { RuleTable } from '../../parts/rule-table.js';
@@ -6,7 +8,7 @@ import { choice, matrix, ready } from '../../state/store.js';
 
 function certainty(confidence: number, isRight: boolean | null, answer: number | null): string {
   if (misfit() !== null) return 'A guess: it does not know such pictures.';
-  const sure = `${Math.round(100 * confidence)}% sure`;
+  const sure = capital(certaintyWithNumber(confidence));
   if (isRight === null) return `${sure}.`;
   return isRight ? `${sure}, and right.` : `${sure}, but the answer is ${answer ?? ''}.`;
 }

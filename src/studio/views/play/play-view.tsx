@@ -4,7 +4,16 @@ import { newMatrix } from '../../parts/configuration-bar.js';
 import { EmptyMatrix, ShownMatrix, type PaintedPanels } from '../../parts/matrix-grid.js';
 import { awaitModel } from '../../state/model-answers.js';
 import { countAnswer } from '../../state/score.js';
-import { bundle, change, choice, matrix, ready, settings, spec } from '../../state/store.js';
+import {
+  bundle,
+  change,
+  choice,
+  matrix,
+  ready,
+  settings,
+  shownAnswer,
+  spec,
+} from '../../state/store.js';
 import { Candidates } from './candidates.js';
 import { Scoreboard } from './scoreboard.js';
 import { Verdict } from './verdict.js';
@@ -42,7 +51,7 @@ export function PlayView() {
   const answer = choice.value.value?.answer ?? null;
   const painted: PaintedPanels = new Map(
     revealed && answer !== null
-      ? answer.missing.map((position, i) => [position, answer.images[i]])
+      ? answer.missing.map((position, i) => [position, (shownAnswer.value ?? answer).images[i]])
       : [],
   );
   const missing = shown !== null && shown.blank.length > 0 ? shown.blank : [9];

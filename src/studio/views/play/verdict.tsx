@@ -1,10 +1,11 @@
 /** What you chose, what CRAB imagined, and what is right, side by side, with the rules in words. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { misfit } from '../../parts/misfit-notice.js';
+import { AnotherAnswer } from '../../parts/another-answer.js';
+import { certaintyWithNumber, panelCertainty } from '../../parts/certainty.js';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
 import { RuleTable } from '../../parts/rule-table.js';
-import { choice, matrix, ready, settings } from '../../state/store.js';
+import { choice, matrix, ready, settings, shownAnswer } from '../../state/store.js';
 
 function Shown({
   label,
@@ -80,7 +81,8 @@ export function Verdict() {
   }
   const { value, fault } = choice.value;
   const target = shown.target;
-  const image = value?.answer.images.at(-1);
+  const image = (shownAnswer.value ?? value?.answer)?.images.at(-1);
+  const sureness = value?.answer.sureness?.at(-1) ?? null;
   const chosen = picked > 0 ? shown.candidates.at(picked - 1) : undefined;
   return (
     <div class="verdict" data-testid="verdict" ref={place}>
@@ -109,14 +111,16 @@ export function Verdict() {
       {value !== null && value.index !== null && (
         <p class="hint">
           CRAB painted the panel first, without looking at the candidates, and then chose the one
-          closest to it: number {value.index + 1}
-          {misfit() === null && `, ${Math.round(100 * value.confidence)}% sure`}, in{' '}
-          {Math.round(value.answer.milliseconds)} ms.
+          closest to it: number {value.index + 1}, in {Math.round(value.answer.milliseconds)} ms.
+          Its choice: {certaintyWithNumber(value.confidence)}.
+          {sureness !== null && ` Its panel: ${panelCertainty(sureness)}.`}
         </p>
       )}
+      {sureness !== null && <AnotherAnswer />}
       {value !== null && shown.rules.some(({ attribute }) => attribute === 'Number') && (
         <p class="hint">
-          The rule here says how many, not where: CRAB’s panel may blur several right places.
+          The rule here says how many, not where: several panels are right. “Another answer” shows
+          them.
         </p>
       )}
       {fault !== null && <p class="fault">{fault}</p>}

@@ -1,4 +1,8 @@
-/** Candidates against concepts: shares of their distances from the imagined panel. */
+/**
+ * Candidates against concepts: shares of their distances from the imagined panel. Calibrated distances
+ * weigh all concepts together, so that one may take away what another adds: a share below zero speaks for
+ * a candidate as little as one of zero, and its cell is empty too.
+ */
 import { useSignal } from '@preact/signals';
 import type { CandidateScore, ChoiceView, MatrixView, ModelInfo } from '../../engine/protocol.js';
 import { misfit } from '../../parts/misfit-notice.js';
@@ -54,6 +58,7 @@ function Row({
   info,
   value,
   candidate,
+  columns,
   shares,
   scale,
   looked,
@@ -63,6 +68,8 @@ function Row({
   readonly info: ModelInfo;
   readonly value: ChoiceView;
   readonly candidate: number;
+  /** Concepts that are shown, from 0. */
+  readonly columns: readonly number[];
   readonly shares: readonly number[];
   readonly scale: number;
   readonly looked: Place;
@@ -84,8 +91,9 @@ function Row({
           </span>
         </div>
       </th>
-      {shares.map((share, m) => {
-        const heat = Math.min(1, Math.max(0, share / scale));
+      {columns.map((m) => {
+        const against = Math.max(0, shares[m]);
+        const heat = Math.min(1, against / scale);
         const place = { candidate, concept: m + 1 };
         return (
           <td key={m}>
@@ -95,7 +103,7 @@ function Row({
               data-cell={`${candidate} ${m + 1}`}
               tabIndex={looked.candidate === candidate && looked.concept === m + 1 ? 0 : -1}
               style={{ '--heat': Math.sqrt(heat).toFixed(3) }}
-              aria-label={`${info.concepts[m]} of candidate ${candidate + 1}: distance ${share.toFixed(2)}`}
+              aria-label={`${info.concepts[m]} of candidate ${candidate + 1}: distance ${against.toFixed(2)}`}
               onMouseEnter={() => look(place)}
               onFocus={() => look(place)}
               onClick={() => look(place)}
@@ -118,16 +126,18 @@ const ARROWS: Readonly<Record<string, readonly [down: number, right: number]>> =
 };
 
 /** Arrow keys go from cell to cell; the Tab key has one stop in the whole map. */
-function moveFocus(event: KeyboardEvent, from: Place | null): void {
+function moveFocus(event: KeyboardEvent, from: Place | null, columns: readonly number[]): void {
   const arrow = ARROWS[event.key];
   if (arrow === undefined || from === null) return;
   event.preventDefault();
-  const cell = `${from.candidate + arrow[0]} ${from.concept + arrow[1]}`;
+  const column = columns.at(Math.max(0, columns.indexOf(from.concept - 1) + arrow[1])) ?? 0;
+  const cell = `${from.candidate + arrow[0]} ${column + 1}`;
   document.querySelector<HTMLElement>(`[data-cell="${cell}"]`)?.focus();
 }
 
 export function HeatMap() {
   const looked = useSignal<Place | null>(null);
+  const isUnfolded = useSignal(false);
   const [shown, info, value] = [matrix.value.value, ready.value, choice.value.value];
   if (shown === null || info === null || value === null || value.index === null) {
     return (
@@ -142,26 +152,29 @@ export function HeatMap() {
   const distance = hasCalibrated ? settings.value.distance : 'l2';
   const rows = value.candidates.map((score) => sharesOf(score, distance));
   const scale = strongest(rows);
+  const used = info.concepts.flatMap((_, m) => (info.unused.includes(m + 1) ? [] : [m]));
+  const columns = isUnfolded.value ? info.concepts.map((_, m) => m) : used;
+  const folded = info.concepts.length - used.length;
   return (
-    <>
+    <div class="heat-columns">
       <div class="heat-scroll">
         <table
           class="heat-map"
-          style={{ '--concepts': info.concepts.length }}
+          style={{ '--concepts': columns.length }}
           data-testid="heat-map"
-          onKeyDown={(event) => moveFocus(event, looked.value)}
+          onKeyDown={(event) => moveFocus(event, looked.value, columns)}
         >
           <thead>
             <tr>
               <td />
-              {info.concepts.map((name, m) => (
+              {columns.map((m) => (
                 <th
                   scope="col"
-                  key={name}
-                  aria-label={name}
+                  key={m}
+                  aria-label={info.concepts[m]}
                   title={`Concept ${m + 1} ${info.aboutConcepts[m]}`}
                 >
-                  <span>{narrow(name)}</span>
+                  <span>{narrow(info.concepts[m])}</span>
                 </th>
               ))}
               {misfit() === null && (
@@ -175,16 +188,36 @@ export function HeatMap() {
             {rows.map((shares, candidate) => (
               <Row
                 key={candidate}
-                {...{ shown, info, value, candidate, shares, scale }}
-                looked={looked.value ?? { candidate: 0, concept: 1 }}
+                {...{ shown, info, value, candidate, columns, shares, scale }}
+                looked={looked.value ?? { candidate: 0, concept: columns[0] + 1 }}
                 look={(place) => (looked.value = place)}
               />
             ))}
           </tbody>
         </table>
       </div>
-      <DistanceChoice hasCalibrated={hasCalibrated} />
-      <Difference place={looked.value} />
-    </>
+      <div class="heat-side">
+        <Difference place={looked.value} />
+        <DistanceChoice hasCalibrated={hasCalibrated} />
+        {distance === 'calibrated' && (
+          <p class="hint">
+            Calibrated distances weigh all concepts together by how well each is usually foretold;
+            plain L2, the paper’s, adds them up as they are.
+          </p>
+        )}
+        {folded > 0 && (
+          <label class="toggle">
+            <input
+              type="checkbox"
+              checked={isUnfolded.value}
+              onChange={() => (isUnfolded.value = !isUnfolded.value)}
+            />
+            <span>
+              Show {folded} unused concept{folded === 1 ? '' : 's'}
+            </span>
+          </label>
+        )}
+      </div>
+    </div>
   );
 }

@@ -1,0 +1,41 @@
+/**
+ * The one vocabulary of certainty: what a probability is called wherever the page says how sure CRAB is.
+ * Of pictures that a model does not know it is a guess, whatever the model says.
+ */
+import type { SurenessView } from '../engine/protocol.js';
+import { misfit } from './misfit-notice.js';
+
+const WORDS: readonly (readonly [least: number, word: string])[] = [
+  [0.99, 'certain'],
+  [0.9, 'sure'],
+  [0.6, 'fairly sure'],
+  [0.3, 'unsure'],
+  [0, 'guessing'],
+];
+
+/** A word for a probability, 0..1. */
+export function certainty(probability: number): string {
+  if (misfit() !== null) return 'guessing';
+  return WORDS.find(([least]) => probability >= least)?.[1] ?? 'guessing';
+}
+
+/** In percent; what is possible is never said to be 0%, what is not quite certain never 100%. */
+export function percent(probability: number): string {
+  if (probability > 0 && probability < 0.01) return 'under 1%';
+  if (probability >= 0.995 && probability < 0.9995) return `${(100 * probability).toFixed(1)}%`;
+  return `${Math.round(100 * probability)}%`;
+}
+
+/** "sure (93%)" */
+export const certaintyWithNumber = (probability: number): string =>
+  misfit() === null ? `${certainty(probability)} (${percent(probability)})` : 'a guess';
+
+/** How sure a painted panel is: the word for its least sure attribute, and which ones that is said of. */
+export function panelCertainty(sureness: readonly SurenessView[]): string {
+  if (sureness.length === 0) return certainty(0);
+  const word = certainty(Math.min(...sureness.map(({ probability }) => probability)));
+  const about = sureness.filter(({ probability }) => certainty(probability) === word);
+  const subjects = about.map(({ subject }) => subject.toLowerCase());
+  if (subjects.length === sureness.length) return word;
+  return `${word} ${word === 'guessing' ? 'the' : 'of'} ${subjects.join(' and ')}`;
+}

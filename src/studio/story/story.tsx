@@ -1,0 +1,41 @@
+/** What this is, in one line, and where to start: the tour and a few examples. */
+import { tourState } from '../tour/steps.js';
+import { change, settings } from '../state/store.js';
+import { readSettings } from '../state/settings.js';
+import { EXAMPLES, linkOf, type Example } from './examples.js';
+
+function ExampleLink({ example }: { readonly example: Example }) {
+  return (
+    <a
+      href={linkOf(example)}
+      title={example.about}
+      onClick={(event: MouseEvent) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        change({ ...readSettings(linkOf(example)), backend: settings.peek().backend }, true);
+        scrollTo(0, 0);
+      }}
+    >
+      {example.title}
+    </a>
+  );
+}
+
+export function Story() {
+  return (
+    <section class="story" aria-label="What this is">
+      <p>
+        A network that was never told what shape, size or colour is: it looks at the panels that are
+        left and paints the missing one.
+      </p>
+      <nav class="starts" aria-label="Where to start">
+        <button type="button" class="main" onClick={() => change(tourState(1), true)}>
+          Take the tour
+        </button>
+        {EXAMPLES.map((example) => (
+          <ExampleLink key={example.title} example={example} />
+        ))}
+      </nav>
+    </section>
+  );
+}

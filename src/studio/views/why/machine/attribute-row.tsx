@@ -1,0 +1,151 @@
+/** One attribute on its way through the machine: its symbols, its rule, and what the rule predicts. */
+import type { NamedView, RuleView, SymbolView, TrueRule } from '../../../engine/protocol.js';
+import { certaintyWithNumber } from '../../../parts/certainty.js';
+import { AgreementIcon } from '../../../parts/icons.js';
+import { RuleName } from '../../../parts/rule-table.js';
+import { SymbolGlyph } from '../../../parts/symbol-glyph.js';
+import { moveInTable, Part } from './part.js';
+
+export function Arrow() {
+  return (
+    <svg class="arrow" viewBox="0 0 24 12" aria-hidden="true">
+      <path d="M1 6h20M16 1.500l5 4.500-5 4.500" fill="none" stroke="currentColor" />
+    </svg>
+  );
+}
+
+const listed = (concepts: readonly number[]): string =>
+  `concept${concepts.length === 1 ? '' : 's'} ${concepts.join(' and ')}`;
+
+const vector = (values: readonly number[]): string =>
+  `(${values.map((value) => value.toFixed(2).replace('-', '−')).join(', ')})`;
+
+/** The symbol of one panel, with what it says of itself. */
+function Symbol({
+  named,
+  symbol,
+  position,
+  isMissing,
+  kind,
+  cell,
+}: {
+  readonly named: NamedView;
+  readonly symbol: SymbolView | null;
+  readonly position: number;
+  readonly isMissing: boolean;
+  readonly kind: string;
+  readonly cell?: string;
+}) {
+  const words = symbol?.words ?? 'nothing known';
+  const how = isMissing
+    ? `predicted, ${certaintyWithNumber(symbol?.probability ?? 0)}`
+    : `read from ${listed(named.concepts)}`;
+  return (
+    <Part
+      text={`${named.subject} of panel ${position}: ${words}, ${how}.`}
+      kind={`symbol ${kind}${isMissing ? ' predicted' : ''}`}
+      cell={cell}
+      isFirst={cell === undefined || position === 1}
+    >
+      {symbol === null ? (
+        <span aria-hidden="true">?</span>
+      ) : (
+        <SymbolGlyph attribute={named.attribute} level={symbol.levels[0]} slots={named.slots} />
+      )}
+    </Part>
+  );
+}
+
+function Rule({
+  named,
+  truth,
+  rules,
+}: {
+  readonly named: NamedView;
+  readonly truth: TrueRule | null;
+  readonly rules: readonly RuleView[];
+}) {
+  const read = named.rules.length === 0 ? 'no rule that has a name' : named.rules.join(' or ');
+  const numbers = named.concepts
+    .map((concept) => rules[concept - 1])
+    .map(
+      (rule) => `Concept ${rule.concept}: r = ${vector(rule.vector)} ± ${vector(rule.deviation)}`,
+    )
+    .join('. ');
+  const sure = named.rules.length === 0 ? '' : certaintyWithNumber(named.confidence);
+  const broken = named.obeyed || named.rules.length === 0 ? '' : '; the painted panel breaks it';
+  const isSame = truth === null ? null : named.rules.includes(truth.rule);
+  return (
+    <Part
+      text={`The rule of ${named.subject.toLowerCase()}: ${read}, ${sure}. ${numbers}.`}
+      kind="rule"
+    >
+      <span class="rule-read">
+        <RuleName rule={read} />
+        {isSame !== null && named.rules.length > 0 && (
+          <span class={`agreement ${isSame ? 'same' : 'other'}`}>
+            <AgreementIcon isSame={isSame} />
+          </span>
+        )}
+      </span>
+      <span class="aside">
+        {sure}
+        {broken}
+      </span>
+      {truth !== null && (
+        <span class="aside">
+          true rule: <RuleName rule={truth.rule} />
+        </span>
+      )}
+    </Part>
+  );
+}
+
+export function AttributeRow({
+  named,
+  truth,
+  rules,
+  missing,
+}: {
+  readonly named: NamedView;
+  readonly truth: TrueRule | null;
+  readonly rules: readonly RuleView[];
+  readonly missing: readonly number[];
+}) {
+  const last = missing[missing.length - 1];
+  return (
+    <li class="machine-row" data-attribute={named.subject}>
+      <h3>
+        {named.subject.replace('/', '/\u200b')}
+        <span class="aside">{listed(named.concepts)}</span>
+      </h3>
+      <div
+        class="symbols"
+        role="group"
+        aria-label={`${named.subject} of all nine panels`}
+        onKeyDown={moveInTable}
+      >
+        {named.symbols.map((symbol, i) => (
+          <Symbol
+            key={i}
+            {...{ named, symbol }}
+            position={i + 1}
+            isMissing={missing.includes(i + 1)}
+            kind="small"
+            cell={`${named.key} ${i + 1}`}
+          />
+        ))}
+      </div>
+      <Arrow />
+      <Rule {...{ named, truth, rules }} />
+      <Arrow />
+      <Symbol
+        named={named}
+        symbol={named.symbols[last - 1]}
+        position={last}
+        isMissing
+        kind="large"
+      />
+    </li>
+  );
+}

@@ -1,0 +1,108 @@
+/** Why with a published model: symbols, rules and films are the solver's own, and every part tells its number. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  describeLevel,
+  layoutOf,
+  matrixPanels,
+  ruleKind,
+  sampleProblem,
+} from '../../src/matrix/index.js';
+import { Solver } from '../../src/solver/node.js';
+import { CHROMIUM } from '../chromium.js';
+import { pixelsOf } from '../matrix/pixels.js';
+import {
+  canvasPixels,
+  CLOSE,
+  eventually,
+  goTo,
+  labelsOf,
+  largestDifference,
+  openPage,
+} from './browser.js';
+import { ROOT } from './served-page.js';
+import { visitedSite } from './visited-site.js';
+
+const ZOO = path.join(ROOT, 'zoo');
+const hasModel = existsSync(path.join(ZOO, 'grid-2x2', 'bundle.json'));
+const SEED = 5;
+
+describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a published model', () => {
+  const site = visitedSite({ zoo: ZOO, isolated: true });
+
+  test('the machine shows symbols, named and true rules, and numbers on wish', async () => {
+    const { page, errors } = await openPage(await site.fresh());
+    await goTo(page, site.url, `tab=why&config=grid-2x2&seed=${SEED}`);
+    const layout = layoutOf('grid-2x2');
+    const problem = sampleProblem({
+      configuration: 'grid-2x2',
+      variant: 'i-raven',
+      seed: SEED,
+      index: 0,
+    });
+    const panels = matrixPanels(problem);
+    const solver = await Solver.load(path.join(ZOO, 'grid-2x2'));
+    const answer = await solver.solve(
+      panels.map((panel) => pixelsOf(layout, panel)),
+      { missing: [9] },
+    );
+    const row = page.locator('.machine-row[data-attribute=Shape]');
+    await row.waitFor();
+    const labels = await labelsOf(row.locator('.symbols .symbol'));
+    const [component] = layout.components;
+    labels.slice(0, 8).forEach((label, i) => {
+      const [{ entities }] = panels[i].components;
+      const shape = describeLevel(component, 'Type', entities[0].type);
+      expect(label).toContain(`Shape of panel ${i + 1}: ${shape}, read from concept`);
+    });
+    const named = solver.nameRules(answer)?.find(({ group }) => group === 'Type');
+    const truth = problem.rules[0].find(({ attribute }) => attribute === 'Type');
+    if (named === undefined || truth === undefined) throw new Error('a rule has to be there');
+    const rule = row.locator('.part.rule');
+    await eventually(() => rule.innerText()).toContain(named.rules.map(ruleKind).join(' or '));
+    await eventually(() => rule.innerText()).toContain(`true rule: ${ruleKind(truth)}`);
+    await eventually(() => rule.innerText()).toMatch(/(certain|sure|unsure|guessing) \(/);
+
+    // The keyboard reaches every part, and each tells its number.
+    const said = page.locator('.machine-detail');
+    await rule.focus();
+    const concept = (solver.vocabulary?.groups[(named.conceptGroup ?? 0) - 1].concepts[0] ?? 0) + 1;
+    const vector = answer.rules[concept - 1].vector.map((each) => each.toFixed(2));
+    await eventually(async () => (await said.innerText()).replaceAll('−', '-')).toContain(
+      `Concept ${concept}: r = (${vector.join(', ')})`,
+    );
+    await row.locator('.symbol').first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    await eventually(() => said.innerText()).toContain('Shape of panel 5:');
+    await page.locator('.machine .part.imagined').hover();
+    await eventually(() => said.innerText()).toMatch(/Panel 9 as it was painted, .* ms\./);
+    expect(await page.locator('.formulas').count()).toBe(0);
+    await page.getByLabel('The paper’s symbols').check();
+    await eventually(() => page.locator('.formulas dt').allInnerTexts()).toHaveLength(4);
+
+    // What the model does without is folded away.
+    const unused = solver.manifest.conceptNames.filter((each) => each?.name === 'unused').length;
+    const { concepts } = solver.manifest.sizes;
+    expect(unused).toBeGreaterThan(0);
+    await eventually(() => page.locator('.heat').count()).toBe(8 * (concepts - unused));
+    await page.getByLabel(`Show ${unused} unused concepts`).check();
+    await eventually(() => page.locator('.heat').count()).toBe(8 * concepts);
+
+    const type = (named.conceptGroup ?? 0) - 1;
+    const film = page.locator('[data-testid=film]').nth(type);
+    await eventually(() => labelsOf(film.locator('canvas'))).toHaveLength(5);
+    const values = solver.vocabulary?.groups[type].attributes[0].values ?? [];
+    const hexagon = values.findIndex(
+      ([level]) => describeLevel(component, 'Type', level) === 'hexagon',
+    );
+    const [expected] = await solver.variations(answer, 9, type + 1, [hexagon + 1]);
+    const frame = film.getByLabel(/^hexagon/);
+    await eventually(async () =>
+      largestDifference(await canvasPixels(frame), expected),
+    ).toBeLessThan(CLOSE);
+    await solver.dispose();
+    expect(errors).toEqual([]);
+  });
+});

@@ -1,0 +1,244 @@
+/** What a stranger meets first: what this is, true links, the tour, examples, and room on large screens. */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import {
+  findLayout,
+  layoutOf,
+  matrixPanels,
+  renderPanel64,
+  rulesOnValues,
+  sampleProblem,
+} from '../../src/matrix/index.js';
+import { Solver, type Answer } from '../../src/solver/node.js';
+import { EXAMPLES, linkOf } from '../../src/studio/story/examples.js';
+import { tourState } from '../../src/studio/tour/steps.js';
+import { readSettings, type Settings } from '../../src/studio/state/settings.js';
+import { CHROMIUM } from '../chromium.js';
+import { faultsInBothLooks } from './axe.js';
+import {
+  canvasPixels,
+  eventually,
+  goTo,
+  LAPTOP,
+  largestDifference,
+  modelReady,
+  openPage,
+} from './browser.js';
+import { ROOT } from './served-page.js';
+import { visitedSite } from './visited-site.js';
+
+const ZOO = path.join(ROOT, 'zoo');
+const hasModels = ['center', 'grid-2x2', 'grid-3x3'].every((name) =>
+  existsSync(path.join(ZOO, name, 'bundle.json')),
+);
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+/** The matrix of a state of the page, and its answer. */
+async function solved({ layout, seed, index, variant, missing }: Settings) {
+  const { configuration, noisy } = findLayout(layout);
+  const problem = sampleProblem({ configuration, noisy, variant, seed, index });
+  const draw = (panel: (typeof problem.context)[number]) =>
+    renderPanel64(layoutOf(configuration, noisy), panel);
+  const solver = await Solver.load(path.join(ZOO, layout));
+  const answer = await solver.solve(matrixPanels(problem).map(draw), { missing });
+  const candidates = problem.candidates.map(({ panel }) => draw(panel));
+  return { problem, solver, answer, candidates };
+}
+
+type Symbols = readonly (readonly (number | null)[])[];
+
+/** Whether entries of all nine panels obey some rule in every attribute. */
+function obeys({ vocabulary, manifest }: Solver, symbols: Symbols): boolean {
+  const { components } = layoutOf(manifest.configuration, manifest.noisy);
+  return (vocabulary?.groups ?? []).every(({ attributes }, g) =>
+    attributes.every(({ component, group, values }) => {
+      const levels = symbols.map((panel) => values[(panel[g] ?? 0) - 1][0]);
+      return rulesOnValues(components[component], group, levels).length > 0;
+    }),
+  );
+}
+
+const entriesOf = (answer: Answer): Symbols =>
+  (answer.symbols ?? []).map((panel) => panel.map(({ entry }) => entry));
+
+describe.skipIf(!hasModels)('examples are what they say', () => {
+  const [eight, several, fails] = EXAMPLES.map((example) => readSettings(linkOf(example)));
+
+  test('one panel left, eight painted: they obey rules', async () => {
+    const { solver, answer } = await solved(eight);
+    expect(answer.missing).toHaveLength(8);
+    expect(obeys(solver, entriesOf(answer))).toBe(true);
+    await solver.dispose();
+  });
+
+  test('four right answers, and each of them obeys the rules', async () => {
+    const { solver, answer } = await solved(several);
+    const found = await solver.alternatives(answer, 8, { differ: 'value' });
+    const likely = found.filter(({ probability }) => probability >= 0.05 * found[0].probability);
+    expect(likely).toHaveLength(4);
+    const given = entriesOf(answer);
+    for (const { symbols } of likely) {
+      expect(obeys(solver, [...given.slice(0, 8), ...symbols])).toBe(true);
+    }
+    await solver.dispose();
+  });
+
+  test('watch it fail: certain, and wrong', async () => {
+    const { solver, answer, candidates, problem } = await solved(fails);
+    const { index, confidence } = await solver.choose(answer, candidates);
+    expect(index).not.toBe(problem.target);
+    expect(confidence).toBeGreaterThan(0.99);
+    await solver.dispose();
+  });
+
+  test('the tour’s half-erased matrix is painted right', async () => {
+    const { solver, answer, problem } = await solved(tourState(3));
+    const [{ type, size, color }] = problem.context
+      .slice(0, 1)
+      .flatMap(({ components }) => components[0].entities);
+    const truth = { Type: type, Size: size, Color: color };
+    solver.vocabulary?.groups.forEach(({ attributes: [{ group, values }] }, g) => {
+      const entry = answer.symbols?.[0][g].entry ?? 0;
+      expect(values[entry - 1]).toEqual([truth[group as keyof typeof truth]]);
+    });
+    await solver.dispose();
+  });
+});
+
+describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
+  const site = visitedSite({ zoo: ZOO, isolated: true });
+
+  test('reads what this is, and every link and the citation are true', async () => {
+    const context = await site.fresh();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page, errors } = await openPage(context);
+    await goTo(page, site.url, 'tab=play&config=left-right&seed=3');
+    await eventually(() => page.locator('.story').innerText()).toMatch(
+      /never told what shape, size or colour is.*paints the missing one/,
+    );
+    await eventually(() => page.locator('.motto').innerText()).toBe(
+      'Concept-changing Rule ABstraction',
+    );
+    const footer = page.locator('.footer');
+    const hrefOf = (name: string) => footer.getByRole('link', { name }).getAttribute('href');
+    const citation = readFileSync(path.join(ROOT, 'CITATION.cff'), 'utf8');
+    expect(citation).toContain(`url: '${await hrefOf('Paper')}'`);
+    for (const [name, file] of [
+      ['Licence', 'LICENSE'],
+      ['Documentation', 'README.md'],
+    ]) {
+      const response = await page.request.get(new URL((await hrefOf(name)) ?? '', site.url).href);
+      expect(response.status()).toBe(200);
+      expect(await response.text()).toBe(readFileSync(path.join(ROOT, file), 'utf8'));
+    }
+    await footer.getByRole('button', { name: 'Cite' }).click();
+    await footer.getByText('BibTeX copied').waitFor();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(copied).toContain('author = {Shi, Fan and Li, Bin and Xue, Xiangyang}');
+    expect(copied).toMatch(/^@article\{shi2023crab,\n[^]*year = \{2023\}/);
+    // Accuracies are those of the README: of what docs/measured holds.
+    const measured = JSON.parse(
+      readFileSync(path.join(ROOT, 'docs', 'measured', 'left-right.json'), 'utf8'),
+    ) as { selection: { variant: string; sa: { value: number } }[] };
+    const [raven, iRaven] = measured.selection.map(({ sa }) => (100 * sa.value).toFixed(1));
+    await eventually(() => footer.innerText()).toContain(`${raven}% (RAVEN), ${iRaven}% (I-RAVEN)`);
+    for (const example of EXAMPLES) {
+      await page.getByRole('link', { name: example.title }).click();
+      await eventually(() => new URL(page.url()).hash).toBe(linkOf(example));
+      await modelReady(page);
+      await page.locator('.cell.imagined canvas').first().waitFor();
+    }
+    await eventually(() => page.locator('[data-testid=verdict]').innerText()).toContain(
+      'CRAB is wrong here.',
+    );
+    expect(errors).toEqual([]);
+  });
+
+  const stepIs = (page: Page, step: number) =>
+    page.getByRole('complementary', { name: `Tour, step ${step} of 4` }).waitFor();
+
+  test('takes the tour with the keyboard alone, and sees the panel change', async () => {
+    const { page, errors } = await openPage(await site.fresh());
+    await goTo(page, site.url, 'tab=play&config=center&seed=9');
+    await page.getByRole('button', { name: 'Take the tour' }).focus();
+    await page.keyboard.press('Enter');
+    await stepIs(page, 1);
+    await eventually(() => page.evaluate('document.activeElement.textContent')).toBe(
+      'Your turn first',
+    );
+    await page.locator('main[aria-busy=false] .candidate:enabled').first().waitFor();
+    await page.keyboard.press('3');
+    await stepIs(page, 2);
+    await page.locator('.stage .cell.imagined canvas').waitFor();
+    const next = async (name: string): Promise<void> => {
+      await page.getByRole('button', { name, exact: true }).focus();
+      await page.keyboard.press('Enter');
+    };
+    await next('Erase half of it');
+    await stepIs(page, 3);
+    await eventually(() => page.locator('.cell.imagined canvas').count()).toBe(4);
+    await next('Bend its rule');
+    await stepIs(page, 4);
+    const painted = page.locator('.side .cell.imagined canvas');
+    await page.locator('.plane-base svg').waitFor();
+    const before = await canvasPixels(painted);
+    await next('Move it');
+    await eventually(() => page.url()).toContain('rule=');
+    await eventually(async () =>
+      largestDifference(await canvasPixels(painted), before),
+    ).toBeGreaterThan(0.3);
+    await next('Done');
+    await eventually(() => page.locator('[data-testid=tour]').count()).toBe(0);
+    await page.goBack();
+    await stepIs(page, 3);
+    await page.keyboard.press('Escape');
+    await eventually(() => page.locator('[data-testid=tour]').count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  test('on a phone without motion the tour fits, and axe finds nothing on any step', async () => {
+    const { page, errors } = await openPage(
+      await site.fresh({ ...PHONE, reducedMotion: 'reduce' }),
+    );
+    await goTo(page, site.url, 'tab=play&config=center&seed=1&tour=1');
+    const ways = ['Show me', 'Erase half of it', 'Bend its rule', 'Move it'];
+    for (const [i, way] of ways.entries()) {
+      await stepIs(page, i + 1);
+      await page.waitForLoadState('networkidle');
+      await eventually(() => page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      expect([i + 1, ...(await faultsInBothLooks(page))]).toEqual([i + 1]);
+      const button = page.getByRole('button', { name: way, exact: true });
+      await eventually(() => button.isEnabled()).toBe(true);
+      await button.tap();
+    }
+    await eventually(() => page.url()).toContain('rule=');
+    expect(errors).toEqual([]);
+  });
+
+  test('axe finds nothing on what a vocabulary adds to Play, Erase and Why', async () => {
+    const { page } = await openPage(await site.fresh());
+    await goTo(page, site.url, 'tab=play&config=grid-2x2&seed=12&shown=1');
+    for (const [tab, last] of [
+      ['play', '[data-testid=another]'],
+      ['erase', '.sureness-list canvas'],
+      ['why', '[data-testid=film] canvas'],
+    ]) {
+      await page.locator(`.tabs a[href*="tab=${tab}"]`).click();
+      await page.locator(last).first().waitFor();
+      expect([tab, ...(await faultsInBothLooks(page))]).toEqual([tab]);
+    }
+  });
+
+  test('on a large screen the matrix uses the room', async () => {
+    const widthAt = async (viewport: { width: number; height: number }): Promise<number> => {
+      const { page } = await openPage(await site.fresh({ viewport }));
+      await goTo(page, site.url, 'tab=play&config=center&seed=1');
+      const box = await page.locator('.stage .matrix').boundingBox();
+      return box?.width ?? 0;
+    };
+    const laptop = await widthAt(LAPTOP);
+    expect(await widthAt({ width: 1920, height: 1080 })).toBeGreaterThan(1.25 * laptop);
+  });
+});
