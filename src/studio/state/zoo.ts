@@ -1,6 +1,7 @@
 /** Which models are to be had where the page lies; unknown on hosts without an index of them. */
 import { signal } from '@preact/signals';
 import { ZOO_INDEX, type OtherEntry, type ZooEntry, type ZooIndex } from '../../protocol/index.js';
+import { LAYOUT_NAMES } from './settings.js';
 
 const entries = signal<readonly ZooEntry[] | null>(null);
 const others = signal<readonly OtherEntry[]>([]);
@@ -43,9 +44,8 @@ export const transformerFor = (layout: string): OtherEntry | null =>
   transformers().find((entry) => layoutOfEntry(entry) === layout) ?? null;
 
 /** Layouts that have one. */
-export const transformerLayouts = (): readonly string[] => [
-  ...new Set(transformers().map(layoutOfEntry)),
-];
+export const transformerLayouts = (): readonly string[] =>
+  LAYOUT_NAMES.filter((layout) => transformerFor(layout) !== null);
 
 const transformers = (): readonly OtherEntry[] =>
   others.value.filter(({ system }) => system === 'transformer');

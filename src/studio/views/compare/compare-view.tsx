@@ -67,7 +67,6 @@ export function CompareView() {
         <div class="actions">
           <button
             type="button"
-            class="main"
             disabled={target === null || told !== null}
             onClick={() => change({ revealed: true })}
           >
@@ -75,9 +74,7 @@ export function CompareView() {
           </button>
           <TruthSwitch />
         </div>
-        <p class="hint">
-          Click panels to erase them for both; press and hold to see what was there.
-        </p>
+        <p class="hint">Click a panel to erase it for both, or to put it back.</p>
         <div class="actions copies">
           <Copies />
         </div>

@@ -36,6 +36,7 @@ export function codeOf({ settings, missing, answers }: Compared): string {
     ...(hasRules ? ['constraints'] : []),
   ];
   const names = answers.map(({ model }) => `'${model}'`).join(', ');
+  const isOther = answers.some(({ system }) => system !== 'crab');
   const choosing = [
     `  const { index, confidence } = await solver.choose({ ...answer, missing: [9] }, candidates);`,
     '  console.log(`${name}: candidate ${index + 1}, ${Math.round(100 * confidence)}% sure`);',
@@ -54,7 +55,8 @@ export function codeOf({ settings, missing, answers }: Compared): string {
     `const { panels, candidates, answer: right } = panelsOf(problem);`,
     ...(isLastMissing ? [] : [`const nine = [...panels.slice(0, 8), candidates[right]];`]),
     `console.log(\`right: candidate \${right + 1}\`);`,
-    `for (const name of [${names}]) {   // the Transformer's are in a checkout, not in the npm package`,
+    ...(isOther ? [`// The Transformer's models are in a checkout, not in the npm package.`] : []),
+    `for (const name of [${names}]) {`,
     `  const solver = await Solver.load(name);`,
     `  const answer = await solver.solve(${isLastMissing ? 'panels' : 'nine'}, { missing: [${missing.join(', ')}] });`,
     ...(isLastMissing ? choosing : ['  console.log(name, answer.images);']),

@@ -22,7 +22,7 @@ function Failure({ trial }: { readonly trial: Trial }) {
       <a
         class="failure"
         href={writeSettings({ ...settings.value, ...fresh, ...opened })}
-        aria-label={`Matrix ${seed}: ${wrong.map(({ name }) => name).join(' and ')} wrong`}
+        data-seed={seed}
         aria-current={settings.value.seed === seed ? 'true' : undefined}
         onClick={(event: MouseEvent) => {
           if (event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -31,13 +31,15 @@ function Failure({ trial }: { readonly trial: Trial }) {
           scrollTo(0, 0);
         }}
       >
-        <ShownMatrix
-          label={`Matrix ${seed}`}
-          matrix={matrix}
-          missing={[9]}
-          painted={NOTHING}
-          small
-        />
+        <span aria-hidden="true">
+          <ShownMatrix
+            label={`Matrix ${seed}`}
+            matrix={matrix}
+            missing={[9]}
+            painted={NOTHING}
+            small
+          />
+        </span>
         <span>No. {seed}</span>
         <span class="tags">
           {wrong.map(({ name, kind }) => (
@@ -45,6 +47,7 @@ function Failure({ trial }: { readonly trial: Trial }) {
               {name}
             </span>
           ))}
+          <span class="unseen">wrong</span>
         </span>
       </a>
     </li>

@@ -35,7 +35,7 @@ function Line({ name, kind, right, total }: LineProps) {
       <td class="detail">
         {range === null
           ? 'not tried yet'
-          : `${whole(right / total)}%; between ${whole(range.low)}% and ${whole(range.high)}%`}
+          : `${whole(right / total)}%; 95% interval ${whole(range.low)}% to ${whole(range.high)}%`}
       </td>
     </tr>
   );
