@@ -280,6 +280,14 @@ describe.skipIf(CHROMIUM === undefined || !hasModels || !hasPackage)('copies', (
     const printed = run(await copied(page, 'code'));
     expect(printed).toMatch(/transformer\/center \[\s*Float32Array\(4096\)/);
 
+    // A damaged link is said to be one, and nothing of it gets into code.
+    await moveTo(page, 'tab=compare&config=center&seed=12&make=%7B%7D)%3Balert(%7B%7D');
+    await contender(page, 'rival').getByText('the rules in this link are damaged').waitFor();
+    for (const button of ['code', 'JSON']) {
+      const copy = page.getByRole('button', { name: `Copy as ${button}` });
+      await eventually(() => copy.isDisabled()).toBe(true);
+    }
+
     // This page's difficulties are not in the package.
     await moveTo(page, 'tab=compare&config=center&seed=12&difficulty=hard');
     await painted(page, '9');

@@ -7,7 +7,8 @@ interface CopyButtonProps {
   readonly label: string;
   /** Said once it is copied. */
   readonly done: string;
-  readonly text: string;
+  /** Asked for when it is wanted. */
+  readonly text: () => string;
   readonly disabled?: boolean;
 }
 
@@ -16,7 +17,7 @@ export function CopyButton({ label, done, text, disabled = false }: CopyButtonPr
   const isShown = useSignal(false);
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(text());
       said.value = done;
     } catch {
       isShown.value = true;
@@ -28,7 +29,7 @@ export function CopyButton({ label, done, text, disabled = false }: CopyButtonPr
       <button type="button" class="quiet" disabled={disabled} onClick={() => void copy()}>
         <span aria-live="polite">{said.value || label}</span>
       </button>
-      {isShown.value && <pre class="to-copy">{text}</pre>}
+      {isShown.value && <pre class="to-copy">{text()}</pre>}
     </>
   );
 }

@@ -23,20 +23,21 @@ function Copies() {
     target: matrix.value.value?.target ?? null,
     answers: [crab, ...other],
   };
-  const isReady = compared.answers.every(({ choice }) => choice !== null);
+  const isPending = byCrab.value.pending || byRival.value.pending;
+  const isReady = !isPending && compared.answers.every(({ choice }) => choice !== null);
   const isCode = hasCode(settings.value);
   return (
     <>
       <CopyButton
         label="Copy as code"
         done="Code copied"
-        text={codeOf(compared)}
+        text={() => codeOf(compared)}
         disabled={!isReady || !isCode}
       />
       <CopyButton
         label="Copy as JSON"
         done="JSON copied"
-        text={jsonOf(compared)}
+        text={() => jsonOf(compared)}
         disabled={!isReady}
       />
       {!isCode && (

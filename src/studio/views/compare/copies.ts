@@ -22,6 +22,8 @@ const LAST_PANEL = 9;
 export const hasCode = ({ difficulty, constraints, edits, pictures }: Settings): boolean =>
   edits === '' && pictures === '' && (difficulty === 'standard' || constraints !== '');
 
+const asData = (json: string): string => JSON.stringify(JSON.parse(json));
+
 export function codeOf({ settings, missing, answers }: Compared): string {
   const { layout, variant, seed, index, constraints } = settings;
   const { configuration, noisy } = findLayout(layout);
@@ -48,7 +50,8 @@ export function codeOf({ settings, missing, answers }: Compared): string {
           `import { layoutOf, parseConstraints } from 'crab-raven/matrix';`,
           '',
           `const layout = layoutOf('${configuration}', ${noisy});`,
-          `const constraints = parseConstraints(${constraints}, layout);`,
+          // A link may hold anything: only data goes into code that people run.
+          `const constraints = parseConstraints(${asData(constraints)}, layout);`,
         ]
       : ['']),
     `const problem = sampleProblem({ ${request.join(', ')} });`,
