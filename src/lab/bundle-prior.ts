@@ -27,7 +27,7 @@ const LEAST_DEVIATION = 0.01;
 const LEAST_SPREAD = 0.01;
 /** Of one coordinate: less is rounding. */
 const SMALLEST_SPREAD = 1e-3;
-const STARTS = 2;
+const STARTS = 4;
 const CLOUDS = 48;
 const LEAST_POINTS_A_CLOUD = 10;
 const SEED = 7_600_000_009;
@@ -45,7 +45,7 @@ function likeliest(rules: Vectors, spread: readonly number[], components: number
       components,
       start: { kind: 'k-means', seed: seed + i },
       covarianceFloor: LEAST_DEVIATION ** 2,
-      tolerance: 1e-4,
+      tolerance: 1e-6,
       maxIterations: 100,
     }),
   );

@@ -312,8 +312,8 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Erase' }).click();
     for (const position of [2, 6]) await page.locator(`[data-position="${position}"].cell`).click();
-    await page.locator('.samples tr[data-position="6"]').waitFor();
     const canvas = page.locator('[data-position="6"].cell canvas');
+    await canvas.waitFor();
     await shared.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Share' }).click();
     await page.getByText('Copied').waitFor();
@@ -322,7 +322,6 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     const other = await openPage(await site.browser.newContext({ viewport: LAPTOP }));
     await other.page.goto(link);
     await modelReady(other.page);
-    await other.page.locator('.samples tr[data-position="6"]').waitFor();
     await eventually(() => other.page.locator('.cell[aria-pressed=true]').count()).toBe(3);
     await eventually(() => other.page.getByLabel('2×2 grid').isChecked()).toBe(true);
     const again = other.page.locator('[data-position="6"].cell canvas');

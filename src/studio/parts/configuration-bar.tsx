@@ -10,7 +10,8 @@ import { modelsFor } from '../state/zoo.js';
 import { LayoutIcon, ShuffleIcon } from './icons.js';
 import { ShareButton } from './share-button.js';
 
-const NAMES: Readonly<Record<Configuration, string>> = {
+/** What people call the configurations. */
+export const NAMES: Readonly<Record<Configuration, string>> = {
   center: 'Center',
   'left-right': 'Left-right',
   'up-down': 'Up-down',

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { MOST_SEED, MOST_TEST_COUNT } from '../../state/settings.js';
 import { CONFIGURATIONS } from '../../../matrix/index.js';
+import { NAMES } from '../../parts/configuration-bar.js';
 import { ShareButton } from '../../parts/share-button.js';
 import { LayoutIcon } from '../../parts/icons.js';
 import { change, settings } from '../../state/store.js';
@@ -37,7 +38,7 @@ function LayoutChoices() {
               }}
             />
             <LayoutIcon layout={name} />
-            <span>{name}</span>
+            <span>{NAMES[name]}</span>
           </label>
         );
       })}

@@ -85,9 +85,13 @@ export function TrainView() {
       {isLive && (
         <div class="train-grid">
           <Controls state={state} />
-          <Curves />
-          <ImaginedPanels />
-          <LiveRules />
+          {state.shown !== null && (
+            <>
+              <Curves />
+              <ImaginedPanels />
+              <LiveRules />
+            </>
+          )}
           {notes.value.length > 0 && (
             <ul class="notes" aria-label="Notes" aria-live="polite">
               {notes.value.map(({ text, level }, i) => (
