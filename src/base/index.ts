@@ -47,4 +47,5 @@ export {
   type BlobLike,
   type ByteSource,
 } from './byte-source.js';
+export { wilsonInterval, type Interval } from './wilson.js';
 export { CounterRandom, derivedSeed, philoxBlock, STREAM, type Stream } from './philox.js';

@@ -6,6 +6,7 @@
  * values that move together have intervals that move together. Shares of exactly 0 or 1 never vary among
  * resamples; theirs is the Wilson interval.
  */
+import { wilsonInterval, type Interval } from '../base/index.js';
 import { Random } from '../matrix/index.js';
 import type { Measured } from './evaluation.js';
 
@@ -63,13 +64,6 @@ export function momentsOf(vectors: Iterable<Float64Array>, size: number) {
 const RESAMPLES = 1000;
 const SEED = 7_300_000_001;
 const TAIL = 0.025;
-/** Square of the normal quantile that leaves both tails. */
-const QUANTILE_SQUARED = 1.959963984540054 ** 2;
-
-export interface Interval {
-  readonly low: number;
-  readonly high: number;
-}
 
 export class Bootstrap {
   /** How often each resample holds each problem: u8 [resamples, count]. */
@@ -122,9 +116,8 @@ export class Bootstrap {
   /** The mean of a fraction 0..1 for each problem, with its interval, which always has a width. */
   share(fractions: ArrayLike<number>): Measured {
     const measured = this.mean(fractions);
-    const beyond = QUANTILE_SQUARED / (this.count + QUANTILE_SQUARED);
-    if (measured.value === 0) return { value: 0, low: 0, high: beyond };
-    if (measured.value === 1) return { value: 1, low: 1 - beyond, high: 1 };
-    return measured;
+    const { value } = measured;
+    if (value !== 0 && value !== 1) return measured;
+    return { value, ...wilsonInterval(value * this.count, this.count) };
   }
 }

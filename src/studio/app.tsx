@@ -12,6 +12,7 @@ import { matrix, settings, tab } from './state/store.js';
 import type { Tab } from './state/settings.js';
 import { Story } from './story/story.js';
 import { Tour } from './tour/tour.js';
+import { CompareView } from './views/compare/compare-view.js';
 import { EraseView } from './views/erase/erase-view.js';
 import { MakeView } from './views/make/make-view.js';
 import { PlayView } from './views/play/play-view.js';
@@ -25,6 +26,7 @@ const TITLES: Readonly<Record<Tab, string>> = {
   erase: 'Erase anything',
   why: 'Why',
   rules: 'Rule map',
+  compare: 'Compare',
   make: 'Make',
   test: 'Test',
   train: 'Train',
@@ -40,6 +42,8 @@ function View({ name }: { readonly name: Tab }) {
       return <WhyView />;
     case 'rules':
       return <RulesView />;
+    case 'compare':
+      return <CompareView />;
     case 'make':
       return <MakeView />;
     case 'test':

@@ -8,7 +8,12 @@ import path from 'node:path';
 import { formatLabel, Random, samplePanels, type Configuration } from '../../src/matrix/index.js';
 import type { CrabConfig } from '../../src/models/index.js';
 import { formatManifest } from '../../src/solver/index.js';
-import { randomBundle, tinyConfig } from '../solver/random-model.js';
+import {
+  randomBundle,
+  randomTransformer,
+  tinyConfig,
+  type TestBundle,
+} from '../solver/random-model.js';
 
 const POINTS = 60;
 const SOURCE_SEED = 77;
@@ -85,9 +90,27 @@ export async function writeBundle(zoo: string, configuration: Configuration): Pr
     }),
     accuracy: { sa: { raven: 0.5, 'i-raven': 0.25 }, saL2: { raven: 0.4 }, problems: 100 },
   };
-  const folder = path.join(zoo, configuration);
+  return writeFiles(path.join(zoo, configuration), { manifest: named, files });
+}
+
+async function writeFiles(folder: string, { manifest, files }: TestBundle): Promise<string> {
   mkdirSync(folder, { recursive: true });
   for (const [name, bytes] of files) writeFileSync(path.join(folder, name), bytes);
-  writeFileSync(path.join(folder, 'bundle.json'), await formatManifest(named, files));
+  writeFileSync(path.join(folder, 'bundle.json'), await formatManifest(manifest, files));
   return folder;
+}
+
+/** Writes a Transformer for center beside the bundles of a folder, and the index that tells of it. */
+export async function writeTransformer(
+  zoo: string,
+  beside: readonly Configuration[],
+): Promise<string> {
+  const name = 'transformer/center';
+  const entry = { configuration: 'center', noisy: false, bytes: 1 };
+  const index = {
+    bundles: beside.map((configuration) => ({ ...entry, name: configuration, configuration })),
+    others: [{ ...entry, name, system: 'transformer' }],
+  };
+  writeFileSync(path.join(zoo, 'index.json'), JSON.stringify(index));
+  return writeFiles(path.join(zoo, name), randomTransformer());
 }

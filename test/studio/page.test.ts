@@ -12,7 +12,7 @@ import { eventually, fontsOf, goTo, modelReady, moveTo, openPage, requirePage } 
 import { PAGE, servePage } from './served-page.js';
 import { UNASSISTED, visitedSite } from './visited-site.js';
 
-const TABS = ['play', 'erase', 'why', 'rules', 'make', 'test', 'train'];
+const TABS = ['play', 'erase', 'why', 'rules', 'compare', 'make', 'test', 'train'];
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 /** Most that may shift while the page loads, as browsers measure it; 0.1 counts as good. */
 const MOST_SHIFT = 0.05;
@@ -36,6 +36,7 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
       erase: '.cell[data-position="9"] canvas',
       why: '[data-concept="4"] .mini-map',
       rules: '[data-testid=point] img',
+      compare: '[data-contender=crab] canvas',
       make: '[data-testid=reading] img',
       test: '.test-start',
       train: '[data-testid=train-absent]',

@@ -1,12 +1,12 @@
 /**
  * Pictures of every tab for the documents: `npx tsx test/studio/screenshots.ts [configuration] [seed] [tabs]`.
- * Takes the built page and the bundles of the zoo, and writes docs/images/studio-<tab>-<look>.png.
+ * Takes the built page with its zoo, and writes docs/images/studio-<tab>-<look>.png.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { CHROMIUM, launch } from '../chromium.js';
 import { goTo, openPage, requirePage } from './browser.js';
-import { ROOT, servePage } from './served-page.js';
+import { PAGE, ROOT, servePage } from './served-page.js';
 
 const [configuration = 'center', seed = '12', tabs = 'play,erase,why,rules,make,train'] =
   process.argv.slice(2);
@@ -29,6 +29,7 @@ const STATES: Readonly<Record<string, string>> = {
   erase: 'missing=1359',
   why: '',
   rules: 'point=3',
+  compare: 'missing=59',
   make: '',
   test: '',
   train: '',
@@ -38,12 +39,13 @@ const LAST_SHOWN: Readonly<Record<string, string>> = {
   erase: '.sureness-list canvas',
   why: '.cards > :last-child .mini-map',
   rules: '[data-testid=point] img',
+  compare: '.contender.crab[data-missing] ~ .contender.rival[data-missing] canvas',
   make: '[data-testid=reading] .agreement',
   test: '.test-start',
   train: '.recording .chart:last-child svg',
 };
 
-const zoo = path.resolve(process.env.CRAB_ZOO ?? path.join(ROOT, 'zoo'));
+const zoo = path.resolve(process.env.CRAB_ZOO ?? path.join(PAGE, 'zoo'));
 if (CHROMIUM === undefined || !existsSync(path.join(zoo, configuration, 'bundle.json'))) {
   throw new Error(`this needs Chromium and a bundle ${configuration} in ${zoo}`);
 }
@@ -62,6 +64,10 @@ for (const [look, options] of Object.entries(LOOKS)) {
     if (tab === 'why') await page.locator('.heat').nth(7).hover();
     await page.waitForLoadState('networkidle');
     await page.evaluate('scrollTo(0, 0)');
+    // Panels are painted from left to right; what pulses without end is not waited for.
+    await page.evaluate(`Promise.allSettled(document.getAnimations()
+      .filter(({ effect }) => effect.getComputedTiming().iterations !== Infinity)
+      .map(({ finished }) => finished))`);
     // Phones show what fits on the screen; laptops the whole view.
     const file = path.join(images, `studio-${tab}-${look}.png`);
     await page.screenshot({ path: file, fullPage: look !== 'phone' });

@@ -6,8 +6,14 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Starts the worker; `onProgress` hears of downloads. */
-export function startEngine(onProgress: (progress: LoadProgress) => void): EngineApi {
+export interface RunningEngine {
+  readonly api: EngineApi;
+  /** Ends the worker and gives its memory back; what it still owed fails. */
+  stop(): void;
+}
+
+/** Starts a worker; `onProgress` hears of downloads. */
+export function startEngine(onProgress: (progress: LoadProgress) => void): RunningEngine {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
   const waiting = new Map<number, Waiting>();
   let calls = 0;
@@ -22,11 +28,12 @@ export function startEngine(onProgress: (progress: LoadProgress) => void): Engin
     if ('fault' in data) call?.reject(new Error(data.fault));
     else call?.resolve(data.value);
   };
-  worker.onerror = (event) => {
-    const fault = new Error(`the engine could not start: ${event.message || 'its script is gone'}`);
-    for (const call of waiting.values()) call.reject(fault);
+  const failAll = (words: string): void => {
+    for (const call of waiting.values()) call.reject(new Error(words));
     waiting.clear();
   };
+  worker.onerror = (event) =>
+    failAll(`the engine could not start: ${event.message || 'its script is gone'}`);
 
   const call = (method: EngineMethod, given: readonly unknown[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
@@ -36,10 +43,15 @@ export function startEngine(onProgress: (progress: LoadProgress) => void): Engin
       worker.postMessage(message);
     });
 
-  return new Proxy({} as EngineApi, {
+  const api = new Proxy({} as EngineApi, {
     get:
       (_, method) =>
       (...given: readonly unknown[]) =>
         call(method as EngineMethod, given),
   });
+  const stop = (): void => {
+    worker.terminate();
+    failAll('the model was put away');
+  };
+  return { api, stop };
 }

@@ -47,17 +47,12 @@ export interface EnginePlaces {
   readonly zoo: URL;
 }
 
-/** A matrix, its answer with the last panel missing (or what is blank), and its candidates' concepts. */
-interface Solved {
-  readonly answer: Answer;
-  readonly candidates: readonly ConceptMeans[];
-}
-
 export class Engine implements EngineApi {
   readonly #places: EnginePlaces;
   readonly #onProgress: (progress: LoadProgress) => void;
   readonly #matrices = new Map<string, Promise<Matrix>>();
-  readonly #solved = new Map<string, Promise<Solved>>();
+  readonly #solved = new Map<string, Promise<Answer>>();
+  readonly #encoded = new Map<string, Promise<readonly ConceptMeans[]>>();
   readonly #choices = new Map<string, Promise<ChoiceView>>();
   #model: Model | null = null;
   #loading: AbortController | null = null;
@@ -116,6 +111,7 @@ export class Engine implements EngineApi {
     const before = this.#model;
     this.#model = null;
     this.#solved.clear();
+    this.#encoded.clear();
     this.#choices.clear();
     await before?.solver.dispose();
   }
@@ -129,27 +125,43 @@ export class Engine implements EngineApi {
   }
 
   /** The answer the candidates are measured against. */
-  #solve(spec: MatrixSpec): Promise<Solved> {
+  #solve(spec: MatrixSpec): Promise<Answer> {
     const { solver } = this.#require();
     return kept(this.#solved, JSON.stringify(spec), async () => {
-      const { panels, candidates, view } = await this.#matrix(spec);
-      const missing = view.blank.length > 0 ? view.blank : [LAST_PANEL];
-      const answer = await solver.solve(panels, { missing });
-      return { answer, candidates: candidates.length > 0 ? await solver.encode(candidates) : [] };
+      const { panels, view } = await this.#matrix(spec);
+      return solver.solve(panels, { missing: asked(view) });
     });
   }
 
-  async choose(spec: MatrixSpec): Promise<ChoiceView> {
-    const model = this.#require();
-    return kept(this.#choices, JSON.stringify(spec), () => this.#choose(model, spec));
+  /** Concepts of the candidates. */
+  #encode(spec: MatrixSpec): Promise<readonly ConceptMeans[]> {
+    const { solver } = this.#require();
+    return kept(this.#encoded, JSON.stringify(spec), async () =>
+      solver.encode((await this.#matrix(spec)).candidates),
+    );
   }
 
-  async #choose(model: Model, spec: MatrixSpec): Promise<ChoiceView> {
+  async choose(spec: MatrixSpec, missing?: readonly number[]): Promise<ChoiceView> {
+    const model = this.#require();
+    const wanted = missing ?? asked((await this.#matrix(spec)).view);
+    return kept(this.#choices, JSON.stringify([spec, wanted]), () =>
+      this.#choose(model, spec, wanted),
+    );
+  }
+
+  async #choose(model: Model, spec: MatrixSpec, missing: readonly number[]): Promise<ChoiceView> {
     const start = performance.now();
-    const { panels, candidates } = await this.#matrix(spec);
-    const { answer } = await this.#solve(spec);
-    const isOffer = candidates.length > 0 && answer.missing.length === 1;
-    const choice = isOffer ? await model.solver.choose(answer, candidates) : null;
+    const { panels, candidates, view } = await this.#matrix(spec);
+    const own = asked(view);
+    const answer =
+      own.join() === missing.join()
+        ? await this.#solve(spec)
+        : await model.solver.solve(panels, { missing });
+    // Candidates are for one panel; what else is missing has none.
+    const isOffer = candidates.length > 0 && own.length === 1 && missing.includes(own[0]);
+    const choice = isOffer
+      ? await model.solver.choose({ ...answer, missing: own }, candidates)
+      : null;
     return {
       answer: viewOf(model, answer, performance.now() - start),
       fit: spec.kind === 'pictures' ? await model.fit(panels) : null,
@@ -178,13 +190,13 @@ export class Engine implements EngineApi {
   }
 
   async #lastConcepts(spec: MatrixSpec): Promise<ConceptMeans> {
-    const { answer } = await this.#solve(spec);
+    const answer = await this.#solve(spec);
     return answer.concepts[answer.missing[answer.missing.length - 1] - 1];
   }
 
   async swap(spec: MatrixSpec, concept: number, candidate: number): Promise<Float32Array> {
     const { solver } = this.#require();
-    const { candidates } = await this.#solve(spec);
+    const candidates = await this.#encode(spec);
     const imagined = await this.#lastConcepts(spec);
     const from = candidates[candidate];
     const swapped = imagined.map((values, m) => (m === concept - 1 ? from[m] : values));
@@ -194,7 +206,7 @@ export class Engine implements EngineApi {
 
   async film(spec: MatrixSpec, group: number): Promise<FilmView> {
     const { solver } = this.#require();
-    return filmOf(solver, (await this.#solve(spec)).answer, group);
+    return filmOf(solver, await this.#solve(spec), group);
   }
 
   plane(concept: number): Promise<PlaneView> {
@@ -226,7 +238,7 @@ export class Engine implements EngineApi {
   async export(spec: MatrixSpec, format: ExportFormat): Promise<ExportedFile> {
     const matrix = await this.#matrix(spec);
     if (spec.kind !== 'pictures' || format !== 'png') return exportMatrix(matrix, spec, format);
-    const { answer } = await this.#solve(spec);
+    const answer = await this.#solve(spec);
     const panels = matrix.panels.map(
       (panel, i) => panel ?? answer.images[answer.missing.indexOf(i + 1)],
     );
@@ -243,6 +255,10 @@ export class Engine implements EngineApi {
     return Promise.resolve(makeAnswerKey(specs));
   }
 }
+
+/** What a matrix lacks, or else its last panel. */
+const asked = ({ blank }: MatrixView): readonly number[] =>
+  blank.length > 0 ? blank : [LAST_PANEL];
 
 function viewOf(model: Model, answer: Answer, milliseconds: number): AnswerView {
   const { missing, images } = answer;

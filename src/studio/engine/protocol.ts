@@ -216,7 +216,7 @@ export interface ChoiceView {
   readonly answer: AnswerView;
   /** Of pictures; null for a matrix made here, which the model knows. */
   readonly fit: FitView | null;
-  /** The model's choice, counted from 0; null where there are no candidates. */
+  /** The model's choice, counted from 0; null if there is nothing to choose. */
   readonly index: number | null;
   readonly confidence: number;
   readonly candidates: readonly CandidateScore[];
@@ -317,7 +317,8 @@ export interface EngineApi {
   /** Downloads a model for use without a network, if it is not kept yet; says how far it is. */
   keep(name: string): Promise<void>;
   solve(spec: MatrixSpec, missing: readonly number[], imposed: Imposed): Promise<AnswerView>;
-  choose(spec: MatrixSpec): Promise<ChoiceView>;
+  /** Paints what is missing and chooses; unless told, what the matrix lacks, or else the last panel. */
+  choose(spec: MatrixSpec, missing?: readonly number[]): Promise<ChoiceView>;
   /** All answers that are nearly as likely as the painted one; null if the bundle has no vocabulary. */
   answers(spec: MatrixSpec, missing: readonly number[]): Promise<AnswersView | null>;
   /** The imagined panel with one concept (1..M) taken from a candidate. */

@@ -21,6 +21,12 @@ export const NAMES: Readonly<Record<Configuration, string>> = {
   'grid-3x3': '3×3 grid',
 };
 
+/** What a layout is called here: "2×2 grid". */
+export function titleOfLayout(layout: string): string {
+  const { configuration, noisy } = findLayout(layout);
+  return `${NAMES[configuration]}${noisy ? ' with noise' : ''}`;
+}
+
 const OWN_RULES = 'own';
 
 const DIFFICULTY_NAMES: Readonly<Record<Difficulty, string>> = {
@@ -42,7 +48,7 @@ const changeSeed = (seed: number): void =>
 export const newMatrix = (): void => changeSeed(freshSeed());
 
 /** Another layout; pictures of one's own stay, so that another model can try them. */
-const changeLayout = (layout: string): void => {
+export const changeLayout = (layout: string): void => {
   const { pictures } = settings.peek();
   changeMatrix({ layout, model: '', concept: 0, point: -1, pictures });
 };

@@ -60,6 +60,13 @@ export function TabIcon({ tab }: { readonly tab: Tab }) {
           </g>
         </Icon>
       );
+    case 'compare':
+      return (
+        <Icon>
+          <path {...stroke} d="M3 5h5.500v10H3zM11.500 5H17v10h-5.500z" />
+          <path fill="currentColor" d="M3 10h5.500v5H3zM11.500 5H17v5h-5.500z" />
+        </Icon>
+      );
     case 'make':
       return (
         <Icon>

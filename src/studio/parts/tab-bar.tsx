@@ -9,6 +9,7 @@ const NAMES: Readonly<Record<Tab, readonly [name: string, short: string]>> = {
   erase: ['Erase anything', 'Erase'],
   why: ['Why', 'Why'],
   rules: ['Rule map', 'Rules'],
+  compare: ['Compare', 'Compare'],
   make: ['Make', 'Make'],
   test: ['Test', 'Test'],
   train: ['Train', 'Train'],

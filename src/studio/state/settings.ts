@@ -13,7 +13,7 @@ import {
 import { EDITS_PATTERN } from '../engine/panel-edits.js';
 import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
 
-export const TABS = ['play', 'erase', 'why', 'rules', 'make', 'test', 'train'] as const;
+export const TABS = ['play', 'erase', 'why', 'rules', 'compare', 'make', 'test', 'train'] as const;
 export type Tab = (typeof TABS)[number];
 
 export const TOUR_STEPS = 4;

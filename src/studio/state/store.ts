@@ -111,7 +111,7 @@ const followProgress = ({ name, loaded, total }: LoadProgress): void => {
       : { phase: 'preparing', name };
 };
 
-export const engine = startEngine(followProgress);
+export const engine = startEngine(followProgress).api;
 
 /** Counts up to load a model again after a failure. */
 const attempts = signal(0);
@@ -119,8 +119,8 @@ export const reloadModel = (): void => {
   attempts.value++;
 };
 
-const backend = computed(() => settings.value.backend);
-const layout = computed(() => settings.value.layout);
+export const backend = computed(() => settings.value.backend);
+export const layout = computed(() => settings.value.layout);
 /** Loads asked for: who goes to another model and back has the same one wanted twice. */
 let loads = 0;
 effect(() => {
@@ -176,7 +176,8 @@ export const erased = computed((): readonly number[] => {
   for (const position of blank) all.add(position);
   return [...all].sort((a, b) => a - b);
 });
-const erasable = computed(() => erased.value.length > 0 && erased.value.length < 9);
+/** Whether there is something to paint, and something to paint it from. */
+export const erasable = computed(() => erased.value.length > 0 && erased.value.length < 9);
 
 /** What erased panels are painted with; gone when the matrix changes, kept while more is erased. */
 export const painted = resource<AnswerView>(

@@ -1,10 +1,12 @@
 /** Which models are to be had where the page lies; unknown on hosts without an index of them. */
 import { signal } from '@preact/signals';
-import { ZOO_INDEX, type ZooEntry, type ZooIndex } from '../../protocol/index.js';
+import { ZOO_INDEX, type OtherEntry, type ZooEntry, type ZooIndex } from '../../protocol/index.js';
+import { LAYOUT_NAMES } from './settings.js';
 
 const entries = signal<readonly ZooEntry[] | null>(null);
+const others = signal<readonly OtherEntry[]>([]);
 
-const isEntry = (value: unknown): value is ZooEntry => {
+const isEntry = <Entry extends ZooEntry>(value: unknown): value is Entry => {
   const entry = value as Partial<ZooEntry> | null;
   return typeof entry?.name === 'string' && typeof entry.configuration === 'string';
 };
@@ -14,8 +16,9 @@ export async function readZoo(): Promise<void> {
   try {
     const response = await fetch(ZOO_INDEX, { cache: 'no-cache' });
     if (!response.ok) return;
-    const { bundles } = (await response.json()) as Partial<ZooIndex>;
-    entries.value = Array.isArray(bundles) ? bundles.filter(isEntry) : null;
+    const index = (await response.json()) as Partial<ZooIndex>;
+    entries.value = Array.isArray(index.bundles) ? index.bundles.filter(isEntry<ZooEntry>) : null;
+    others.value = Array.isArray(index.others) ? index.others.filter(isEntry<OtherEntry>) : [];
   } catch {
     // No network, or a page in place of the index: then each model is simply tried.
   }
@@ -35,3 +38,14 @@ export function modelsFor(layout: string): readonly string[] | null {
     .map(({ name }) => name)
     .sort((a, b) => Number(b === layout) - Number(a === layout) || a.localeCompare(b));
 }
+
+/** The Transformer for a layout, to compare with; null if none is known to be here. */
+export const transformerFor = (layout: string): OtherEntry | null =>
+  transformers().find((entry) => layoutOfEntry(entry) === layout) ?? null;
+
+/** Layouts that have one. */
+export const transformerLayouts = (): readonly string[] =>
+  LAYOUT_NAMES.filter((layout) => transformerFor(layout) !== null);
+
+const transformers = (): readonly OtherEntry[] =>
+  others.value.filter(({ system }) => system === 'transformer');

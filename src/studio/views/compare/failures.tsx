@@ -1,0 +1,78 @@
+/** The matrices that one of the two got wrong, as small pictures that open them. */
+import { ShownMatrix } from '../../parts/matrix-grid.js';
+import { writeSettings, type Settings } from '../../state/settings.js';
+import { changeMatrix, settings } from '../../state/store.js';
+import { trials, type Trial } from '../../state/trials.js';
+
+const NOTHING: ReadonlyMap<number, Float32Array> = new Map();
+
+function Failure({ trial }: { readonly trial: Trial }) {
+  const { seed, matrix, isCrabRight, isRivalRight } = trial;
+  if (matrix === null) return null;
+  const wrong = [
+    ...(isCrabRight ? [] : [{ name: 'CRAB', kind: 'crab' }]),
+    ...(isRivalRight ? [] : [{ name: 'Transformer', kind: 'rival' }]),
+  ];
+  const { constraints } = settings.value;
+  // The last panel was asked for, and the answer is why one looks at it.
+  const opened: Partial<Settings> = { seed, constraints, missing: [9], revealed: true };
+  const fresh: Partial<Settings> = { index: 0, edits: '', pictures: '', picked: 0, another: 0 };
+  return (
+    <li>
+      <a
+        class="failure"
+        href={writeSettings({ ...settings.value, ...fresh, ...opened })}
+        data-seed={seed}
+        aria-current={settings.value.seed === seed ? 'true' : undefined}
+        onClick={(event: MouseEvent) => {
+          if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+          event.preventDefault();
+          changeMatrix(opened);
+          scrollTo(0, 0);
+        }}
+      >
+        <span aria-hidden="true">
+          <ShownMatrix
+            label={`Matrix ${seed}`}
+            matrix={matrix}
+            missing={[9]}
+            painted={NOTHING}
+            small
+          />
+        </span>
+        <span>No. {seed}</span>
+        <span class="tags">
+          {wrong.map(({ name, kind }) => (
+            <span key={name} class={`tag ${kind}`}>
+              {name}
+            </span>
+          ))}
+          <span class="unseen">wrong</span>
+        </span>
+      </a>
+    </li>
+  );
+}
+
+export function Failures() {
+  const { done, isRunning } = trials.value;
+  const failures = done.filter(({ matrix }) => matrix !== null);
+  if (done.length === 0) return null;
+  return (
+    <section class="failures" aria-label="What they got wrong">
+      <h2>What they got wrong</h2>
+      {failures.length === 0 ? (
+        <p class="hint">Nothing {isRunning ? 'so far' : `in ${done.length} matrices`}.</p>
+      ) : (
+        <>
+          <p class="hint">The names say who was wrong. A click opens the matrix.</p>
+          <ul class="gallery">
+            {failures.map((trial) => (
+              <Failure key={trial.seed} trial={trial} />
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,44 @@
+/** The candidates, who chose which, and on wish the right one. */
+import type { MatrixView } from '../../engine/protocol.js';
+import { Drawing } from '../../parts/panel.js';
+import { byCrab, byRival } from '../../state/compare.js';
+
+interface OfferProps {
+  readonly matrix: MatrixView;
+  /** Index of the right one; null while it is not told. */
+  readonly told: number | null;
+}
+
+export function Offer({ matrix, told }: OfferProps) {
+  if (matrix.candidates.length === 0) {
+    return (
+      <p class="hint">This picture shows no candidates. Both can paint the panel all the same.</p>
+    );
+  }
+  const choosers = [
+    { name: 'CRAB', kind: 'crab', index: byCrab.value.value?.index },
+    { name: 'Transformer', kind: 'rival', index: byRival.value.value?.index },
+  ];
+  return (
+    <ol class="candidates">
+      {matrix.candidates.map((candidate, i) => (
+        <li key={i} class={`candidate${told === i ? ' right' : ''}`} data-candidate={i + 1}>
+          <Drawing panel={candidate} />
+          <span class="number">
+            {i + 1}
+            {told === i && <span class="unseen">, the answer</span>}
+          </span>
+          <span class="tags">
+            {choosers
+              .filter(({ index }) => index === i)
+              .map(({ name, kind }) => (
+                <span key={name} class={`tag ${kind}`}>
+                  {name}
+                </span>
+              ))}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
