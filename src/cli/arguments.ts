@@ -55,7 +55,7 @@ export function refuseOptionsAsValues(command: Command): void {
 /** One of a fixed list of words. */
 export function oneOf<T extends string>(values: readonly T[]) {
   return (text: string): T => {
-    const found = values.find((value) => value === text.toLowerCase());
+    const found = values.find((value) => value.toLowerCase() === text.toLowerCase());
     if (!found) throw new InvalidArgumentError(`expected one of ${values.join(', ')}.`);
     return found;
   };

@@ -21,14 +21,14 @@ import {
 import { openProblems, RowsWriter } from '../matrix/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
-import { requireInput, requireOutputFile } from './paths.js';
+import { requireInput, requireNewFile } from './paths.js';
 
 interface Options {
   task: Task;
   out: string;
   size: number;
   resize: Resizer;
-  part: Part | 'all';
+  part?: Part | 'all';
   count?: number;
   targets?: number;
   foreign?: number;
@@ -62,9 +62,8 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--resize <name>', RESIZERS.join(', '), oneOf(RESIZERS), 'ours')
     .option(
       '--part <part>',
-      `of a RAVEN folder: ${PARTS.join(', ')}`,
+      `of a RAVEN folder: ${PARTS.join(', ')}, all (default: all)`,
       oneOf([...PARTS, 'all']),
-      'all',
     )
     .option('--count <n>', 'only so many problems', wholeNumber(1))
     .option('--targets <n>', 'positions: panels missing at a time (default: 1)', wholeNumber(1, 8))
@@ -100,6 +99,9 @@ async function open(input: string, options: Options): Promise<[ProblemSource, nu
     throw new UsageError(
       `--size and --resize need full pictures: ${input} holds them at ${SMALL_SIZE}; give a RAVEN folder`,
     );
+  }
+  if (!isFolder && options.part !== undefined) {
+    throw new UsageError(`--part is of a RAVEN folder: ${input} is not parted`);
   }
   const side = isFolder ? IMAGE_SIZE : SMALL_SIZE;
   const part = options.part === 'all' ? undefined : options.part;
@@ -163,7 +165,7 @@ async function run(input: string, options: Options, signal: AbortSignal): Promis
   }
   await requireInput('the input', input);
   const named = { argument: 'the input', location: input };
-  const place = await requireOutputFile('--out', options.out, [named], 'npz');
+  const place = await requireNewFile('--out', options.out, [named], 'npz');
   if (place === undefined) return;
   const problems = await write(input, place, options, signal);
   process.stdout.write(

@@ -21,20 +21,20 @@ import {
 } from '../matrix/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
-import { requireOutputFile } from './paths.js';
+import { requireNewFile } from './paths.js';
 
 const SETS = ['i-raven', 'i-raven-x'] as const;
 
 interface Options extends Omit<NumericRequest, 'index'> {
   set: (typeof SETS)[number];
-  config: string;
+  config?: string;
   noisy?: boolean;
-  variant: Variant;
+  variant?: Variant;
   count: number;
   out: string;
   examples: number;
   angle?: boolean;
-  rows: '1' | '2' | '3';
+  rows?: '1' | '2' | '3';
   certainty?: number;
   json?: boolean;
 }
@@ -51,7 +51,7 @@ Examples:
   crab text --set i-raven-x --confounders 10 --certainty 0.51 --count 500 --out hard.jsonl
   crab text --set i-raven-x --values 100 --count 10000 --seed 1234 --out center_n_10_maxval_100.json`;
 
-const FIGURES_ONLY = ['noisy', 'angle'] as const;
+const FIGURES_ONLY = ['config', 'noisy', 'variant', 'rows', 'angle'] as const;
 const NUMBERS_ONLY = ['width', 'values', 'confounders', 'rule', 'operands', 'certainty'] as const;
 
 export function define(command: Command): void {
@@ -61,10 +61,14 @@ export function define(command: Command): void {
     .requiredOption('--out <file>', 'a .jsonl of prompts, or a .json of data')
     .option('--seed <n>', 'problem i of a seed is always the same', wholeNumber(0), 0)
     .option('--examples <n>', 'solved problems told before each (predict)', wholeNumber(0, 100), 0)
-    .option('--config <name>', 'i-raven: which configuration', 'center')
+    .option('--config <name>', 'i-raven: which configuration (default: center)')
     .option('--noisy', "i-raven: RAVEN's original noise, for the configurations with grids")
-    .option('--variant <name>', 'i-raven: how candidates are made', oneOf(VARIANTS), 'i-raven')
-    .option('--rows <n>', 'i-raven: how many rows are told', oneOf(['1', '2', '3']), '3')
+    .option(
+      '--variant <name>',
+      'i-raven: how candidates are made (default: i-raven)',
+      oneOf(VARIANTS),
+    )
+    .option('--rows <n>', 'i-raven: how many rows are told (default: 3)', oneOf(['1', '2', '3']))
     .option('--angle', 'i-raven: tell angles too, which are noise')
     .option('--width <n>', 'i-raven-x: panels of a row (default: 10)', wholeNumber(3, 100))
     .option('--values <n>', 'i-raven-x: values of an attribute (default: 1000)', wholeNumber(10))
@@ -101,9 +105,9 @@ interface Told {
 type Teller = (index: number) => Told;
 
 function figures(options: Options): Teller {
-  const { configuration, noisy } = findLayout(options.config, options.noisy);
-  const { variant, seed } = options;
-  const rows = Number(options.rows) as 1 | 2 | 3;
+  const { config = 'center', variant = 'i-raven', seed } = options;
+  const { configuration, noisy } = findLayout(config, options.noisy);
+  const rows = Number(options.rows ?? 3) as 1 | 2 | 3;
   return (index) => {
     const problem = sampleProblem({ configuration, noisy, variant, seed, index });
     return {
@@ -184,7 +188,7 @@ async function run(options: Options): Promise<void> {
   if (format !== 'json' && format !== 'jsonl') {
     throw new UsageError(`--out ${options.out}: name a .jsonl of prompts or a .json of data`);
   }
-  const place = await requireOutputFile('--out', options.out);
+  const place = await requireNewFile('--out', options.out);
   if (place === undefined) return;
   const tell = options.set === 'i-raven' ? figures(options) : numbers(options);
   const indices = Array.from({ length: options.count }, (_, index) => index);

@@ -115,6 +115,20 @@ export async function requireOutputFile(
   return place;
 }
 
+/** The same for a file that must not be there yet: data took a while to make. */
+export async function requireNewFile(
+  argument: string,
+  location: string,
+  inputs: readonly NamedPath[] = [],
+  format?: string,
+): Promise<OutputPlace | undefined> {
+  const place = await requireOutputFile(argument, location, inputs, format);
+  if (place?.direct === false && (await kindOf({ argument, location })) !== null) {
+    throw new UsageError(`${argument} ${location} exists already: choose another name`);
+  }
+  return place;
+}
+
 /** A path with its links followed; as it is where nothing is there. */
 const realPath = (location: string): Promise<string> =>
   realpath(location).catch(() => path.resolve(location));

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { contactSheet, encodePng, ravenFileName, sampleProblem } from '../../src/matrix/index.js';
@@ -28,6 +28,15 @@ describe('crab convert', () => {
     const made = readFileSync(at('made.npz'));
     expect(readFileSync(at('copied.npz')).equals(made)).toBe(true);
     expect(readFileSync(at('drawn.npz')).equals(made)).toBe(true);
+  });
+
+  test('folders of configurations without problems are no success', async () => {
+    for (const name of ['center_single', 'distribute_four'])
+      mkdirSync(at(`empty/${name}`), { recursive: true });
+    const { code, stderr } = await crab(['convert', at('empty'), '--out', at('nothing')]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/empty holds no RAVEN problems/);
+    expect(existsSync(at('nothing'))).toBe(false);
   });
 
   test('a root with several configurations becomes several sets', async () => {

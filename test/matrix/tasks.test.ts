@@ -29,6 +29,7 @@ import {
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { writeFileSync } from 'node:fs';
 import { crabInProcess, failureOf } from '../cli/crab-in-process.js';
+import { words } from '../cli/words.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { goodnessOfFit } from './chi-square.js';
 
@@ -220,4 +221,10 @@ test('crab arrays: from sets at 64, from RAVEN folders at any size', async () =>
   );
   const wrong = await failureOf('arrays', at('set.npz'), '--size', '80', '--out', at('x.npz'));
   expect(wrong.message).toMatch(/--size and --resize need full pictures/);
+  const parted = await failureOf(
+    ...words`arrays ${at('set.npz')} --part train --out ${at('x.npz')}`,
+  );
+  expect(parted.message).toMatch(/--part is of a RAVEN folder/);
+  const again = await failureOf('arrays', at('set.npz'), '--out', at('odd.npz'));
+  expect(again.message).toMatch(/odd\.npz exists already/);
 });

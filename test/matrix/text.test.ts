@@ -154,4 +154,11 @@ test('crab text writes prompts, or data, and refuses what does not fit', async (
   expect((await failureOf(...args, '--width', '4', '--out', file('d.jsonl'))).message).toMatch(
     /--width is not for --set i-raven/,
   );
+  const x = ['text', '--set', 'i-raven-x', '--count', '2'];
+  await crabInProcess(...x, '--rule', 'arithmetic', '--out', file('e.json'));
+  expect((await failureOf(...x, '--rows', '3', '--out', file('f.json'))).message).toMatch(
+    /--rows is not for --set i-raven-x/,
+  );
+  // What is there stays there.
+  expect((await failureOf(...args, '--out', file('a.jsonl'))).message).toMatch(/exists already/);
 });

@@ -5,7 +5,7 @@ import { ArgumentError } from '../errors.js';
 
 /** Endings that promise a format. Others, and none, are the user's own affair. */
 const PROMISING = new Set(
-  'npz npy hdf5 h5 xml png jpg jpeg gif webp svg pdf csv json html htm zip safetensors onnx'.split(
+  'npz npy hdf5 h5 xml png jpg jpeg gif webp svg pdf csv json jsonl parquet html htm zip safetensors onnx'.split(
     ' ',
   ),
 );

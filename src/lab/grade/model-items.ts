@@ -148,13 +148,15 @@ export interface ModelReply {
   readonly where: string;
 }
 
-/** Names under which programs write the text of a reply, ours first. */
+/** Names under which programs write the text of a reply, ours first. A call that failed leaves null: no reply. */
 const REPLY_KEYS = ['reply', 'response', 'prediction', 'output', 'answer'];
 
 export async function readReplies(file: string): Promise<ModelReply[]> {
   const replies = (await jsonLines(file)).map(({ where, value }): ModelReply => {
     if (!isRecord(value)) throw new FormatError(`${where}: expected {"id": …, "reply": …}`);
-    const key = REPLY_KEYS.find((name) => typeof value[name] === 'string');
+    const key =
+      REPLY_KEYS.find((name) => typeof value[name] === 'string') ??
+      REPLY_KEYS.find((name) => value[name] === null);
     if (typeof value.id !== 'string' || key === undefined) {
       throw new FormatError(`${where}: expected {"id": …, "reply": …}, both texts`);
     }
@@ -163,7 +165,13 @@ export async function readReplies(file: string): Promise<ModelReply[]> {
     if (value.blind !== undefined && typeof value.blind !== 'boolean') {
       throw new FormatError(`${where}: "blind" is true or false`);
     }
-    return { id: value.id, reply: value[key] as string, model, blind: value.blind === true, where };
+    return {
+      id: value.id,
+      reply: (value[key] as string | null) ?? '',
+      model,
+      blind: value.blind === true,
+      where,
+    };
   });
   if (replies.length === 0) throw new FormatError(`${file} holds no replies`);
   const seen = new Map<string, string>();

@@ -89,6 +89,8 @@ export async function convert(options: ConvertOptions): Promise<ConvertReport> {
   const several = (folders?.length ?? 1) > 1;
   checkNames(options, several);
   const progress = await startCounting(options, folders);
+  if (folders !== undefined && progress.counts.every((count) => count === 0))
+    throw withoutProblems(options.input);
   const outputs: string[] = [];
   for (const [i, folder] of (folders ?? [undefined]).entries()) {
     const sink = await openSink(options, several ? folder : undefined, progress.counts[i]);
@@ -121,8 +123,11 @@ async function ravenFolders(input: string): Promise<string[] | undefined> {
   const folders = await configurationFolders(input);
   if (folders.length > 0) return folders;
   if ((await listRavenFolder(input)).length > 0) return [input];
-  throw new ArgumentError(`${input} holds no RAVEN problems (RAVEN_<number>_<part>.npz)`);
+  throw withoutProblems(input);
 }
+
+const withoutProblems = (input: string): Error =>
+  new ArgumentError(`${input} holds no RAVEN problems (RAVEN_<number>_<part>.npz)`);
 
 interface Counter {
   /** How many problems each folder holds, or the one file. */

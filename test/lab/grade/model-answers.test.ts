@@ -85,7 +85,8 @@ describe('replies of models', () => {
     }));
     const { models } = await graded([
       ...lines.slice(1),
-      { id: items[0].id, reply: 'no idea' },
+      // A call that failed is a reply without a letter.
+      { id: items[0].id, reply: null },
       ...items.slice(0, 30).map(({ id }) => ({ id, reply: 'B', blind: true })),
       { id: perception.id, reply: 'B' },
     ]);
