@@ -111,6 +111,9 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
     const graded = await crabInProcess('grade', responses, '--items', key, '--json', '--quiet');
     const result = JSON.parse(graded) as GradeResult;
     expect(result.respondents).toMatchObject([{ name: 'Ada, 7', right: 2, answered: 3 }]);
+    // CRAB has answered items of other configurations; the one that was chosen before is back.
+    await page.getByRole('link', { name: 'Play' }).click();
+    await eventually(() => page.locator('.choice:has(:checked)').innerText()).toContain('Center');
     expect(errors).toEqual([]);
   });
 

@@ -144,14 +144,27 @@ async function askModel(item: number, spec: SampledSpec): Promise<void> {
   isAsking.value = false;
 }
 
-// After the test CRAB answers the same items, one model after the other.
+/** The configuration that was chosen before CRAB answered; null while it is the one on the page. */
+let chosenLayout: string | null = null;
+
+const showLayout = (layout: string): void =>
+  change({ layout, model: '', concept: 0, point: -1, imposed: null, another: 0 });
+
+// After the test CRAB answers the same items, one model after the other; then the page is as it was.
 effect(() => {
   const next = nextForModel.value;
-  if (next < 0 || isAsking.value || tab.value !== 'test') return;
+  if (next < 0 || tab.value !== 'test') {
+    const before = chosenLayout;
+    chosenLayout = null;
+    if (before !== null) showLayout(before);
+    return;
+  }
+  if (isAsking.value) return;
   const { spec } = items.value[next];
   const { layout } = settings.value;
   if (layout !== spec.layout) {
-    change({ layout: spec.layout, model: '', concept: 0, point: -1, imposed: null, another: 0 });
+    chosenLayout ??= layout;
+    showLayout(spec.layout);
     return;
   }
   const state = model.value;
