@@ -32,36 +32,69 @@ function squaredDistance(a: Float32Array, i: number, b: Float32Array, j: number,
   return sum;
 }
 
-/** Rows that lie further than `radius` from those before them; null if there are more than `most`. */
-function leaders({ count, size, values }: Rows, radius: number, most: number): Float32Array | null {
+/**
+ * Rows that lie further than `radius` from those before them, and for each row one within it; null if there are
+ * more than `most`.
+ */
+function leaders({ count, size, values }: Rows, radius: number, most: number) {
   const found: number[] = [];
-  const nearest = new Float64Array(count).fill(Infinity);
+  const labels = new Int32Array(count).fill(-1);
   for (let row = 0; row < count; row++) {
-    if (nearest[row] <= radius * radius) continue;
+    if (labels[row] >= 0) continue;
     if (found.length >= most) return null;
-    found.push(row);
     for (let other = row; other < count; other++) {
-      if (nearest[other] <= radius * radius) continue;
-      const distance = squaredDistance(values, other, values, row, size);
-      if (distance < nearest[other]) nearest[other] = distance;
+      if (labels[other] >= 0) continue;
+      const distance = distanceUpTo(radius * radius, values, other, values, row, size);
+      if (distance <= radius * radius) labels[other] = found.length;
     }
+    found.push(row);
   }
   const centres = new Float32Array(found.length * size);
   found.forEach((row, k) => centres.set(values.subarray(row * size, (row + 1) * size), k * size));
-  return centres;
+  return { centres, labels };
 }
 
-function assign({ count, size, values }: Rows, centres: Float32Array): Int32Array {
+/** The same, but any larger number once it is above `limit`. */
+function distanceUpTo(
+  limit: number,
+  a: Float32Array,
+  i: number,
+  b: Float32Array,
+  j: number,
+  size: number,
+): number {
+  let sum = 0;
+  for (let k = 0, p = i * size, q = j * size; k < size && sum <= limit; k++, p++, q++) {
+    const difference = a[p] - b[q];
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+/**
+ * The nearest centre of each row, the first of several; a good guess saves nearly all the work, as clusters
+ * lie far apart.
+ */
+function assign(
+  { count, size, values }: Rows,
+  centres: Float32Array,
+  guess: Int32Array,
+): Int32Array {
   const clusters = centres.length / size;
-  return Int32Array.from({ length: count }, (_, row) => {
-    let best = 0;
-    let least = Infinity;
+  const labels = new Int32Array(count);
+  for (let row = 0; row < count; row++) {
+    let best = guess[row] < clusters ? guess[row] : 0;
+    let least = squaredDistance(values, row, centres, best, size);
     for (let k = 0; k < clusters; k++) {
-      const distance = squaredDistance(values, row, centres, k, size);
-      if (distance < least) [best, least] = [k, distance];
+      const distance = distanceUpTo(least, values, row, centres, k, size);
+      if (distance < least || (distance === least && k < best)) {
+        best = k;
+        least = distance;
+      }
     }
-    return best;
-  });
+    labels[row] = best;
+  }
+  return labels;
 }
 
 function meansOf({ count, size, values }: Rows, labels: Int32Array, clusters: number) {
@@ -92,10 +125,12 @@ const PASSES = 3;
 
 /** Clusters of rows; null if there are more than `most`. */
 export function clustersOf(rows: Rows, radius: number, most: number): Clusters | null {
-  let centres = leaders(rows, radius, most);
-  if (centres === null) return null;
+  const found = leaders(rows, radius, most);
+  if (found === null) return null;
+  let { centres, labels }: Pick<Clusters, 'centres' | 'labels'> = found;
   for (let pass = 0; pass < PASSES; pass++) {
-    const { counts, means } = meansOf(rows, assign(rows, centres), centres.length / rows.size);
+    labels = assign(rows, centres, labels);
+    const { counts, means } = meansOf(rows, labels, centres.length / rows.size);
     const met = means.filter((_, i) => counts[Math.floor(i / rows.size)] > 0);
     centres = merged(
       met,
@@ -104,6 +139,6 @@ export function clustersOf(rows: Rows, radius: number, most: number): Clusters |
       radius,
     );
   }
-  const labels = assign(rows, centres);
+  labels = assign(rows, centres, labels);
   return { centres, labels, counts: meansOf(rows, labels, centres.length / rows.size).counts };
 }

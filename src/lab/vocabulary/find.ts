@@ -78,7 +78,7 @@ async function encode(subject: ConceptSubject, options: VocabularyOptions): Prom
     for (let n = 0; n < drawn.length; n += MATRIX_PANELS) {
       concepts.push(seen.slice(n, n + MATRIX_PANELS));
     }
-    options.onProgress?.((0.4 * (from + SLICE)) / problems);
+    options.onProgress?.(0.4 * Math.min(1, (from + SLICE) / problems));
   }
   return { panels, concepts, rows: { count: panels.length, size, values } };
 }
@@ -107,7 +107,7 @@ function compressed(
   const rank = Math.max(1, values.filter((value) => value > LEAST_DIRECTION * variance).length);
   const basis = new Float32Array(size * rank);
   for (let i = 0; i < size; i++) {
-    for (let j = 0; j < rank; j++) basis[i * rank + j] = vectors[i * size + j];
+    for (let j = 0; j < rank; j++) basis[i * rank + j] = vectors[j * size + i];
   }
   const entries = new Float32Array(count * rank);
   for (let e = 0; e < count; e++) {

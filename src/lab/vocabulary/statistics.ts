@@ -58,7 +58,7 @@ function gatesOf(rules: Predictions['rules'], scale: Float32Array, gates: number
   return Float32Array.from(centres);
 }
 
-/** sum of weight x x' over residuals. */
+/** sum of weight x x' over residuals; only the lower triangle is filled. */
 function scatter(residuals: readonly Float64Array[], weight: (n: number) => number): Float64Array {
   const size = residuals[0].length;
   const sum = new Float64Array(size * size);
@@ -66,7 +66,8 @@ function scatter(residuals: readonly Float64Array[], weight: (n: number) => numb
     const w = weight(n);
     if (w < 1e-9) return;
     for (let i = 0; i < size; i++) {
-      for (let j = 0; j < size; j++) sum[i * size + j] += w * x[i] * x[j];
+      const own = w * x[i];
+      for (let j = 0, at = i * size; j <= i; j++, at++) sum[at] += own * x[j];
     }
   });
   return sum;
@@ -77,14 +78,14 @@ function raised(matrix: Float64Array, size: number): Float64Array {
   return matrix;
 }
 
-/** log N(x; 0, C) up to a constant, from the inverse Cholesky factor of C. */
-function logDensity(whitening: Float64Array, x: Float64Array): number {
+/** log N(x; 0, C) up to a constant, from the inverse Cholesky factor of C and the logarithms of its diagonal. */
+function logDensity(whitening: Float64Array, logs: Float64Array, x: Float64Array): number {
   const size = x.length;
   let value = 0;
   for (let i = 0; i < size; i++) {
     let white = 0;
-    for (let j = 0; j <= i; j++) white += whitening[i * size + j] * x[j];
-    value += Math.log(whitening[i * (size + 1)]) - (white * white) / 2;
+    for (let j = 0, at = i * size; j <= i; j++, at++) white += whitening[at] * x[j];
+    value += logs[i] - (white * white) / 2;
   }
   return value;
 }
@@ -126,14 +127,21 @@ function fit({ predicted, encoded, rules }: Predictions, shape: Shape): EntrySta
       each.forEach((value, c) => (weights[gateOf[n] * components + c] += value));
     });
     weights = weights.map((value, i) => value / rows[Math.floor(i / components)]);
+    const logWeights = weights.map((weight) => Math.log(weight + 1e-12));
+    const diagonals = whitening.map((factor) =>
+      Float64Array.from({ length: size }, (_, i) => Math.log(factor[i * (size + 1)])),
+    );
     share.forEach((each, n) => {
-      const logs = whitening.map(
-        (factor, c) =>
-          Math.log(weights[gateOf[n] * components + c] + 1e-12) + logDensity(factor, residuals[n]),
-      );
-      const most = Math.max(...logs);
-      const sum = logs.reduce((total, log) => total + Math.exp(log - most), 0);
-      logs.forEach((log, c) => (each[c] = Math.exp(log - most) / sum));
+      let most = -Infinity;
+      for (let c = 0; c < components; c++) {
+        each[c] =
+          logWeights[gateOf[n] * components + c] +
+          logDensity(whitening[c], diagonals[c], residuals[n]);
+        most = Math.max(most, each[c]);
+      }
+      let sum = 0;
+      for (let c = 0; c < components; c++) sum += each[c] = Math.exp(each[c] - most);
+      for (let c = 0; c < components; c++) each[c] /= sum;
     });
   }
   return {
@@ -156,13 +164,25 @@ export interface Judged {
   readonly right: readonly number[];
 }
 
-/** Mean of -log p(right entry) at a temperature. */
-function loss({ likelihoods, right }: Judged, temperature: number): number {
+function largestOf(values: Float64Array): number {
+  let largest = -Infinity;
+  for (let i = 0; i < values.length; i++) if (values[i] > largest) largest = values[i];
+  return largest;
+}
+
+/** e to the minus this, even a thousand times, adds nothing to 1 in double precision. */
+const NOTHING = 50;
+
+/** Mean of -log p(right entry) at a temperature; `tops` are the largest likelihoods. */
+function loss({ likelihoods, right }: Judged, tops: Float64Array, temperature: number): number {
   let sum = 0;
   likelihoods.forEach((each, n) => {
-    const most = each.reduce((largest, value) => Math.max(largest, value), -Infinity);
+    const most = tops[n];
+    const least = most - NOTHING * temperature;
     let total = 0;
-    for (const value of each) total += Math.exp((value - most) / temperature);
+    for (let e = 0; e < each.length; e++) {
+      if (each[e] > least) total += Math.exp((each[e] - most) / temperature);
+    }
     sum += Math.log(total) - (each[right[n]] - most) / temperature;
   });
   return sum / likelihoods.length;
@@ -185,12 +205,11 @@ export function entryStatistics(
     if (fitted.rules.length < 20 * shape.gates) continue;
     const statistics = fit(fitted, shape);
     const judged = judge(statistics);
-    const losses = TEMPERATURES.map((temperature) => loss(judged, temperature));
+    const tops = Float64Array.from(judged.likelihoods, largestOf);
+    const losses = TEMPERATURES.map((temperature) => loss(judged, tops, temperature));
     const least = Math.min(...losses);
     if (best !== null && least >= best.loss) continue;
-    const tops = judged.likelihoods
-      .map((each) => each.reduce((largest, value) => Math.max(largest, value), -Infinity))
-      .sort((a, b) => a - b);
+    tops.sort();
     const middle = tops[Math.floor(tops.length / 2)];
     best = {
       loss: least,

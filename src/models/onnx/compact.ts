@@ -149,7 +149,10 @@ function componentsOf(layer: Layer, samples: Samples, room: number): PrincipalCo
 export const layerBytes = (visit: (change: ChangeLayer) => unknown): number =>
   [...namedLayers(visit).values()].reduce((sum, layer) => sum + bytesAt(layer, 0), 0);
 
-/** Factors the large layers of networks; `map` gives the same networks with every layer changed. */
+/**
+ * Factors the large layers of networks that are larger than the aim; `map` gives the same networks with every
+ * layer changed.
+ */
 export async function factorLayers<Networks>(
   map: (change: ChangeLayer) => Networks,
   options: FactorOptions,
@@ -157,6 +160,7 @@ export async function factorLayers<Networks>(
   const { tolerances, aim, limit, smallest = DEFAULT_SMALLEST, signal } = options;
   const toleranceOf = (name: string): number =>
     tolerances.find(([layers]) => layers.test(name))?.[1] ?? 0;
+  if (layerBytes(map) <= aim) return map((_, layer) => layer);
   const layers = namedLayers(map);
   const large = new Set(
     [...layers]

@@ -3,6 +3,7 @@
  * samples turn a random basis towards the directions of most variance. Plain and offline; exact to
  * the few digits that a choice of ranks needs.
  */
+import { symmetricEigen } from '../../base/index.js';
 import { uniformStream } from '../mixture/random.js';
 
 /** Rows [count, size], row-major. */
@@ -87,55 +88,6 @@ function lengthOf(row: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < row.length; i++) sum += row[i] * row[i];
   return Math.sqrt(sum);
-}
-
-/** Eigenvalues and vectors (rows) of a small symmetric matrix, by Jacobi's rotations, falling. */
-export function symmetricEigen(
-  matrix: Float64Array,
-  size: number,
-): { readonly values: Float64Array; readonly vectors: Float64Array } {
-  const a = matrix.slice();
-  const v = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) v[i * (size + 1)] = 1;
-  for (let sweep = 0; sweep < 30; sweep++) {
-    let off = 0;
-    let diagonal = 0;
-    for (let i = 0; i < size; i++) {
-      diagonal += a[i * (size + 1)] ** 2;
-      for (let j = 0; j < i; j++) off += a[i * size + j] ** 2;
-    }
-    if (off <= 1e-22 * diagonal) break;
-    for (let p = 0; p < size; p++) for (let q = p + 1; q < size; q++) rotate(a, v, size, p, q);
-  }
-  const order = Array.from({ length: size }, (_, i) => i).sort(
-    (i, j) => a[j * (size + 1)] - a[i * (size + 1)],
-  );
-  const vectors = new Float64Array(size * size);
-  order.forEach((from, to) => vectors.set(v.subarray(from * size, (from + 1) * size), to * size));
-  return { values: Float64Array.from(order, (i) => a[i * (size + 1)]), vectors };
-}
-
-/** One rotation that takes a[p][q] away; `v` holds the vectors as rows. */
-function rotate(a: Float64Array, v: Float64Array, n: number, p: number, q: number): void {
-  const apq = a[p * n + q];
-  if (Math.abs(apq) < 1e-300) return;
-  const theta = (a[q * n + q] - a[p * n + p]) / (2 * apq);
-  const t = Math.sign(theta || 1) / (Math.abs(theta) + Math.hypot(theta, 1));
-  const c = 1 / Math.hypot(t, 1);
-  const s = t * c;
-  for (let k = 0; k < n; k++) {
-    const [kp, kq] = [a[k * n + p], a[k * n + q]];
-    a[k * n + p] = c * kp - s * kq;
-    a[k * n + q] = s * kp + c * kq;
-  }
-  for (let k = 0; k < n; k++) {
-    const [pk, qk] = [a[p * n + k], a[q * n + k]];
-    a[p * n + k] = c * pk - s * qk;
-    a[q * n + k] = s * pk + c * qk;
-    const [vp, vq] = [v[p * n + k], v[q * n + k]];
-    v[p * n + k] = c * vp - s * vq;
-    v[q * n + k] = s * vp + c * vq;
-  }
 }
 
 /** The `rank` leading components. */
