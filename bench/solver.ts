@@ -3,15 +3,16 @@
  * time from cold to the first answer, beside a model of the same sizes on libtorch in the same process.
  *
  *     npx tsx bench/solver.ts [--configs center,left-right,grid-3x3] [--problems 200] [--threads 2]
- *                             [--chromium] [--json FILE]
+ *                             [--chromium] [--json FILE] [--without-vocabulary]
  *
  * Bundles of the zoo are taken where there are any; without, a model of the `crab` preset with random
  * weights is exported, full and compact, whose times are the same but for the ranks of its layers.
+ * --without-vocabulary also times each bundle of the zoo without its vocabulary, which then paints means.
  * Bars, for compact bundles on 2 cores, medians: 25 ms a matrix, 70 problems a second, cold below 1 s in
  * Node; 250 ms a matrix in Chromium (wasm, one thread). The best of all rounds is shown too: where other
  * work shares the machine it is the better measure of the program.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -37,11 +38,13 @@ const { values: options } = parseArgs({
     threads: { type: 'string', default: '2' },
     chromium: { type: 'boolean', default: false },
     json: { type: 'string' },
+    'without-vocabulary': { type: 'boolean', default: false },
   },
 });
 const problems = Number(options.problems);
 const threads = Number(options.threads);
 const ROUNDS = 31;
+const VOCABULARY_FILE = 'vocabulary.safetensors';
 const BATCH = 32;
 const BARS = { latency: 25, rate: 70, cold: 1000, chromium: 250 };
 
@@ -126,12 +129,30 @@ async function torchRow(configuration: Configuration): Promise<Row> {
   return { model: 'libtorch', concepts, bytes: null, cold: null, ...measured, chromium: null };
 }
 
+/** A copy of a bundle without its vocabulary, in a new folder. */
+function withoutVocabulary(bundle: string, folder: string): string {
+  const copy = mkdtempSync(path.join(folder, 'means-'));
+  cpSync(bundle, copy, { recursive: true });
+  rmSync(path.join(copy, VOCABULARY_FILE));
+  const place = path.join(copy, MANIFEST_FILE);
+  const manifest = JSON.parse(readFileSync(place, 'utf8')) as { files: Record<string, unknown> };
+  const { [VOCABULARY_FILE]: _, ...files } = manifest.files;
+  writeFileSync(place, JSON.stringify({ ...manifest, files }));
+  return copy;
+}
+
 async function rowsOf(name: string, folder: string): Promise<Row[]> {
   const { configuration } = findLayout(name);
   const rows = isTorchAvailable() ? [await torchRow(configuration)] : [];
   const published = path.join(zooFolder(), name);
   if (existsSync(path.join(published, MANIFEST_FILE))) {
-    return [...rows, await solverRow(`${name}, zoo`, published)];
+    rows.push(await solverRow(`${name}, zoo`, published));
+    if (options['without-vocabulary']) {
+      rows.push(
+        await solverRow(`${name} without its vocabulary`, withoutVocabulary(published, folder)),
+      );
+    }
+    return rows;
   }
   for (const compact of [true, false]) {
     const place = await writeRandomBundle(configuration, compact, folder);

@@ -39,6 +39,7 @@ export {
   type TargetSets,
   type TargetsConfig,
 } from './parts/target-sets.js';
+export { ForetellingModel } from './parts/concept-model.js';
 export { storedPrior } from './crab/learner.js';
 export { gatesOf } from './crab/rule-parser.js';
 export type { Gaussian } from './crab/rule-parser.js';

@@ -99,6 +99,16 @@ export function autocast<T>(device: Device, dtype: AutocastDtype, fn: () => T, e
   }
 }
 
+/** The narrower type that autocast uses on that kind of device now; null: there is no autocast. */
+export function autocastDtype(device: Device): AutocastDtype | null {
+  const kind = device.startsWith('cuda') ? 'cuda' : device;
+  return guarded('autocast', (addon) => {
+    const { enabled, dtype } = addon.enterAutocast(kind, false, 'bf16');
+    addon.leaveAutocast(kind, enabled, dtype);
+    return enabled ? (dtype as AutocastDtype) : null;
+  });
+}
+
 // ---- CUDA --------------------------------------------------------------------------------------------
 
 export function cudaDeviceCount(): number {

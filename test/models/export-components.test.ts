@@ -2,36 +2,9 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../src/matrix/index.js';
 import { factored } from '../../src/models/onnx/compact.js';
-import { principalComponents, symmetricEigen } from '../../src/models/onnx/principal-components.js';
+import { principalComponents } from '../../src/models/onnx/principal-components.js';
 
 const uniform = (random: Random): number => random.next() / 2 ** 31 - 1;
-
-test('eigenvectors of a symmetric matrix rebuild it', () => {
-  const size = 12;
-  const random = new Random(1);
-  const matrix = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) {
-    for (let j = 0; j <= i; j++) {
-      const value = uniform(random);
-      matrix[i * size + j] = value;
-      matrix[j * size + i] = value;
-    }
-  }
-  const { values, vectors } = symmetricEigen(matrix, size);
-  for (let i = 0; i < size; i++) {
-    if (i > 0) expect(values[i]).toBeLessThanOrEqual(values[i - 1]);
-    for (let j = 0; j < size; j++) {
-      let rebuilt = 0;
-      let dot = 0;
-      for (let k = 0; k < size; k++) {
-        rebuilt += values[k] * vectors[k * size + i] * vectors[k * size + j];
-        dot += vectors[i * size + k] * vectors[j * size + k];
-      }
-      expect(rebuilt).toBeCloseTo(matrix[i * size + j], 9);
-      expect(dot).toBeCloseTo(i === j ? 1 : 0, 9);
-    }
-  }
-});
 
 /** Samples [count, size] that vary in `rank` directions only, around a mean. */
 function flatSamples(count: number, size: number, rank: number) {

@@ -272,7 +272,7 @@ describe('stored formats', () => {
 
   test('the size aimed at is a share of the weights, more of grid-3x3, and has an end', () => {
     expect(usualAim('center', 4_000_000)).toBe(2_480_000);
-    expect(usualAim('grid-3x3', 4_000_000)).toBeCloseTo(1.12 * 2_480_000, 3);
+    expect(usualAim('grid-3x3', 4_000_000)).toBe(7_000_000);
     expect(usualAim('left-right', 20_000_000)).toBe(5_900_000);
   });
 

@@ -129,9 +129,24 @@ describe('presets', () => {
     expect(small.targets).toEqual({ ...crab.targets, max: 1 });
   });
 
+  test('crab has other concepts than the paper for out-in-center and for grid-3x3 without noise', () => {
+    const { network, objective } = crabConfig('crab', 'out-in-center');
+    expect([network.concepts, network.encoder.at(-1), objective.sigmaZ]).toEqual([7, 512, 0.1]);
+    const { ruleWeight, targetWeight } = crabConfig('crab', 'left-right').objective;
+    expect([objective.ruleWeight, objective.targetWeight]).toEqual([ruleWeight, targetWeight]);
+    const sizesOf = (noisy: boolean): (number | readonly number[])[] => {
+      const { concepts, conceptSize, targetHidden } = crabConfig('crab', 'grid-3x3', {
+        noisy,
+      }).network;
+      return [concepts, conceptSize, targetHidden];
+    };
+    expect(sizesOf(false)).toEqual([5, 64, [128, 128, 128]]);
+    expect(sizesOf(true)).toEqual([10, 32, [96, 96, 96]]);
+  });
+
   test('a noisy configuration uses the row of its configuration, but grid-2x2 heavier regularisers in crab', () => {
-    const noisy = crabConfig('crab', 'grid-3x3', { noisy: true });
-    expect(noisy).toEqual({ ...crabConfig('crab', 'grid-3x3'), noisy: true });
+    const noisy = crabConfig('crab', 'out-in-grid', { noisy: true });
+    expect(noisy).toEqual({ ...crabConfig('crab', 'out-in-grid'), noisy: true });
     const released = crabConfig('released', 'grid-2x2', { noisy: true });
     expect(released).toEqual({ ...crabConfig('released', 'grid-2x2'), noisy: true });
     const { objective, targets, ...others } = crabConfig('crab', 'grid-2x2');

@@ -164,8 +164,8 @@ describe.skipIf(!isTorchAvailable())('selective systems', () => {
     });
   });
 
-  /** Scores and losses of CNN for two contexts with the same candidates. */
-  function judgedTwice(context: 'shown' | 'white') {
+  /** Scores and loss of CNN for a context by this seed, always with the same candidates. */
+  function judged(context: 'shown' | 'white', seed: number) {
     const system = systemNamed('cnn');
     const overrides = { network: { channels: 4, hidden: 16 }, data: { context } };
     const config = system.config('paper', 'center', { overrides });
@@ -188,20 +188,21 @@ describe.skipIf(!isTorchAvailable())('selective systems', () => {
       const choice = { candidates, answer: tensor([1, 6], { dtype: 'i64' }) };
       return learner.loss({ panels, choice, labels: null }, values).loss.item();
     };
-    const both = <T>(judge: (panels: Tensor, candidates: Tensor) => T): T[] =>
-      [4, 5].map((seed) => judge(pictures(side, seed), pictures(side, 3)));
-    const found = scope(() => ({ scores: both(score), losses: both(loss) }));
+    const found = scope(() => {
+      const [panels, candidates] = [pictures(side, seed), pictures(side, 3)];
+      return { scores: score(panels, candidates), loss: loss(panels, candidates) };
+    });
     for (const each of [model, random]) each.dispose();
     return found;
   }
 
   test('a blind one sees no context, neither as it learns nor as it chooses', () => {
-    const blind = judgedTwice('white');
-    expect(blind.scores[0]).toEqual(blind.scores[1]);
-    expect(blind.losses[0]).toBe(blind.losses[1]);
-    const sighted = judgedTwice('shown');
-    expect(sighted.scores[0]).not.toEqual(sighted.scores[1]);
-    expect(sighted.losses[0]).not.toBe(sighted.losses[1]);
+    const [blind, sighted] = (['white', 'shown'] as const).map((context) =>
+      [4, 5].map((seed) => judged(context, seed)),
+    );
+    expect(blind[0]).toEqual(blind[1]);
+    expect(sighted[0].scores).not.toEqual(sighted[1].scores);
+    expect(sighted[0].loss).not.toBe(sighted[1].loss);
   });
 
   test('SCL begins to learn', async () => {

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import {
+  autocast,
   conv2d,
   convTranspose2d,
   cudaIsAvailable,
@@ -11,6 +12,7 @@ import {
   grad,
   isTorchAvailable,
   nn,
+  noGrad,
   randn,
   type Tensor,
 } from '../../src/torch/index.js';
@@ -21,6 +23,8 @@ import {
   spreadMatrix,
   wholeAsProduct,
 } from '../../src/torch/nn/convolution-forms.js';
+import { blocksAsProduct } from '../../src/torch/nn/linear-forms.js';
+import { pictureStage } from '../../src/torch/nn/picture-stage.js';
 
 const hasTorch = isTorchAvailable();
 const random = hasTorch ? new Generator('cpu', 3) : (null as unknown as Generator);
@@ -93,12 +97,107 @@ describe.skipIf(!hasTorch)('convolutions as products', () => {
   });
 });
 
+describe.skipIf(!hasTorch)('M linear layers as one product', () => {
+  test.each([
+    [3, 9, 4, true],
+    [5, 8, 1, true],
+    [2, 3, 5, false],
+  ])('%i layers, %i to %i, bias %o', (m, inputs, outputs, hasBias) => {
+    const options = { generator: random, dtype: 'f64' as const, bias: hasBias };
+    const layer = new nn.BatchedLinear(m, inputs, outputs, options);
+    const { weight, bias } = layer;
+    const [shared, own] = [drawn(2, 3, inputs), drawn(2, 3, m * inputs)];
+    const rows = own.reshape([6, m, inputs]).transpose(0, 1);
+    const sideBySide = (y: Tensor): Tensor => y.transpose(0, 1).reshape([2, 3, m * outputs]);
+    const ofOwn = sideBySide(layer.forward(rows));
+    const ofSame = sideBySide(layer.forward(shared.reshape([1, 6, inputs]).expand([m, 6, inputs])));
+    const parameters = layer.parameters();
+    expectSame(layer.ofSame(shared), ofSame, [shared, ...parameters]);
+    // Each pair has a graph of its own.
+    expectSame(layer.sideBySide(own), sideBySide(layer.forward(rows)), [own, ...parameters]);
+    expectSame(blocksAsProduct(own, weight, bias), ofOwn, [own, ...parameters]);
+  });
+});
+
+describe.skipIf(!hasTorch)(
+  'pictures by convolution, batch normalisation and ReLU as one product',
+  () => {
+    const sides = { kernel: 3, stride: 2, padding: 1, h: 16, w: 16 };
+    test.each([
+      [sides, 'training'],
+      [sides, 'use'],
+      [{ ...sides, padding: 0 }, 'training'],
+      [{ ...sides, padding: 0, h: 13, w: 9 }, 'training'],
+      [{ ...sides, padding: 0, h: 13, w: 9 }, 'use'],
+      [{ ...sides, h: 13, w: 18 }, 'training'],
+      [{ ...sides, kernel: 7, padding: 3, h: 20, w: 11 }, 'training'],
+      [{ ...sides, kernel: 7, padding: 3, h: 20, w: 11 }, 'use'],
+      [{ ...sides, stride: 1 }, 'training'],
+      [{ ...sides, stride: 3, h: 11, w: 3 }, 'training'],
+    ] as const)('%o in %s', ({ kernel, stride, padding, h, w }, mode) => {
+      const channels = 5;
+      const options = { generator: random, dtype: 'f64' as const, stride, padding };
+      const conv = new nn.Conv2d(1, channels, kernel, options);
+      const norms = [0, 1].map(() => new nn.BatchNorm2d(channels, { dtype: 'f64' }));
+      for (const name of ['weight', 'bias', 'runningMean', 'runningVar'] as const) {
+        const values = drawn(channels).detach().abs();
+        for (const norm of norms) noGrad(() => norm[name]?.copy_(values));
+      }
+      const [first, second] = norms.map((norm) => norm.train(mode === 'training'));
+      // Pictures that are mostly white.
+      const pictures = randn([3, 1, h, w], { generator: random, dtype: 'f64' }).clamp(0.5, 1);
+      const expected = first.forward(conv.forward(pictures)).relu();
+      const { weight, bias, runningMean, runningVar, eps } = second;
+      if (!weight || !bias || !runningMean || !runningVar) throw new Error('a plain norm has all');
+      const momentum = mode === 'training' ? second.momentum : null;
+      const found = pictureStage(
+        pictures,
+        { weight: conv.weight, bias: conv.bias, stride, padding },
+        { weight, bias, runningMean, runningVar, eps, momentum },
+      );
+      expect(largestDifference(found, expected)).toBeLessThan(1e-9);
+      for (const name of ['runningMean', 'runningVar'] as const) {
+        expect(largestDifference(second[name] as Tensor, first[name] as Tensor)).toBeLessThan(1e-9);
+      }
+      const factors = randn(found.shape, { generator: random, dtype: 'f64' });
+      const [wanted, given] = [
+        { y: expected, norm: first },
+        { y: found, norm: second },
+      ].map(({ y, norm }) =>
+        grad([y.mul(factors).sum()], [...conv.parameters(), ...norm.parameters()]),
+      );
+      expect(wanted.length).toBe(4);
+      wanted.forEach((each, n) => expect(largestDifference(given[n], each)).toBeLessThan(1e-9));
+    });
+
+    test('in bf16 and f32, which copy pairs of pixels', () => {
+      const conv = new nn.Conv2d(1, 8, 3, { generator: random, stride: 2, padding: 1 });
+      const norm = new nn.BatchNorm2d(8);
+      const pictures = randn([4, 1, 32, 32], { generator: random }).clamp(0, 1);
+      const expected = norm.forward(conv.forward(pictures)).relu();
+      const { weight, bias, runningMean, runningVar, eps, momentum } = norm;
+      if (!weight || !bias || !runningMean || !runningVar) throw new Error('a plain norm has all');
+      const stage = (): Tensor =>
+        pictureStage(
+          pictures,
+          { weight: conv.weight, bias: conv.bias, stride: 2, padding: 1 },
+          { weight, bias, runningMean, runningVar, eps, momentum },
+        );
+      expect(largestDifference(stage(), expected)).toBeLessThan(1e-4);
+      const narrow = autocast('cpu', 'bf16', stage);
+      expect(narrow.dtype).toBe('bf16');
+      expect(largestDifference(narrow.to({ dtype: 'f32' }), expected)).toBeLessThan(0.1);
+    });
+  },
+);
+
 describe.skipIf(!cudaIsAvailable())('layers on a GPU, by products, and on a CPU', () => {
   const options = { generator: random };
   const halving = { ...options, stride: 2, padding: 1 };
   test.each<[string, nn.Layer, number[]]>([
     ['one channel to many', new nn.Conv2d(1, 8, 4, { ...halving, bias: false }), [3, 1, 16, 16]],
     ['many channels to one', new nn.ConvTranspose2d(8, 1, 4, halving), [3, 8, 8, 8]],
+    ['stages from pictures', new nn.ConvStages([1, 8, 8], 3, halving), [3, 1, 16, 16]],
     ['a whole map', new nn.Conv2d(8, 6, 4, options), [3, 8, 4, 4]],
     [
       'M small maps',

@@ -3,12 +3,12 @@
  * code. Panels are summed to rows and columns, so that their order does not matter. From each candidate it
  * takes away, twice, what all candidates have in common; a second branch guesses rules from the context and
  * tells them to this contrast. The batch normalisations of rows and columns have an epsilon of 64, as released.
+ * Maps have panels, lines or candidates first and problems second, so that sums over them copy nothing.
  */
 import { number, object, type Read } from '../../base/index.js';
 import { arange, bceWithLogits, cat, nn, softmax, type Tensor } from '../../torch/index.js';
 import { mlp } from '../parts/mlp.js';
-import { CONTEXT, COLUMNS, eachPanel, forEach, knownLineSums } from '../parts/panels.js';
-import { lineSums, ROWS } from '../parts/panels.js';
+import { CONTEXT, COLUMNS, knownLineSums, lineSums, panelsFirst, ROWS } from '../parts/panels.js';
 import { plainConv, ResidualBlock, Stem } from '../parts/resnet.js';
 import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
 import type { ChoiceLoss } from '../parts/selective.js';
@@ -30,14 +30,9 @@ type Sizes = Read<typeof network>;
 function lineLayers({ channels, lineEpsilon }: Sizes, options: CreateOptions): nn.Sequential {
   return new nn.Sequential(
     plainConv(channels, channels, 3, options),
-    new nn.BatchNorm2d(channels, { eps: lineEpsilon }),
-    new nn.ReLU(),
+    new nn.BatchNorm2d(channels, { eps: lineEpsilon, leakyRelu: 0 }),
   );
 }
-
-/** Runs layers on each of the maps of a problem: [N, lines, c, s, s] to [N, lines, c', s', s']. */
-const onEach = (layers: nn.Layer, maps: Tensor): Tensor =>
-  layers.forward(maps.flatten(0, 1)).unflatten(0, maps.shape.slice(0, 2));
 
 /** Guesses the rules of the context, softly: [N, 8, S, S] to [N, channels]. */
 class Inference extends nn.Module {
@@ -62,16 +57,17 @@ class Inference extends nn.Module {
 
   forward(context: Tensor): Tensor {
     const { attributes, rules } = this.sizes;
-    const panels = onEach(this.stem, context.unsqueeze(2)); // [N, 8, c, s, s]
-    const rows = onEach(this.row, knownLineSums(panels, ROWS)); // [N, 2, c, s, s]
-    const columns = onEach(this.column, knownLineSums(panels, COLUMNS));
-    const evidence = rows.add(columns).sum(1).mean([2, 3]); // [N, c]
+    const [n] = context.shape;
+    const panels = this.stem.forward(panelsFirst(context)).split(n); // eight [N, c, s, s]
+    const rows = this.row.forward(knownLineSums(panels, ROWS)); // [2 * N, c, s, s]
+    const columns = this.column.forward(knownLineSums(panels, COLUMNS));
+    const evidence = rows.add(columns).mean([2, 3]).unflatten(0, [2, n]).sum(0); // [N, c]
     const logits = this.rules.forward(evidence).unflatten(1, [attributes, rules]);
     return this.basis.forward(softmax(logits, 2)).sum(1); // [N, c]
   }
 }
 
-/** Takes away what all candidates have in common, given the rules: [N, 8, c, s, s] to the same shape. */
+/** Takes away what all candidates have in common, given the rules: [8, N, c, s, s] to the same shape. */
 class Contrast extends nn.Module {
   readonly rules: nn.Sequential;
   readonly common: nn.Sequential;
@@ -86,11 +82,11 @@ class Contrast extends nn.Module {
   }
 
   forward(maps: Tensor, rules: Tensor): Tensor {
-    const [n, , , side] = maps.shape;
+    const [, n, , side] = maps.shape;
     const told = this.rules.forward(rules).unsqueeze(2).unsqueeze(3); // [N, r, 1, 1]
     const everywhere = told.expand([n, told.shape[1], side, side]);
-    const common = this.common.forward(cat([maps.sum(1), everywhere], 1)); // [N, c, s, s]
-    return maps.sub(common.unsqueeze(1));
+    const common = this.common.forward(cat([maps.sum(0), everywhere], 1)); // [N, c, s, s]
+    return maps.sub(common);
   }
 }
 
@@ -118,22 +114,28 @@ class CoPINet extends SelectiveModel {
 
   forward(context: Tensor, candidates: Tensor): Tensor {
     const rules = this.inference.forward(context); // [N, c]
-    const panels = eachPanel(context, candidates, (pictures) => this.stem.forward(pictures));
-    const [known, offered] = panels.split(CONTEXT, 1); // [N, 8, c, s, s] each
-    let maps = matrixSums(onEach(this.row, lineSums(known, offered, ROWS))).add(
-      matrixSums(onEach(this.column, lineSums(known, offered, COLUMNS))),
-    ); // [N, 8, c, s, s]
-    this.blocks.forEach((block, n) => {
-      maps = onEach(block, this.contrasts[n].forward(maps, rules)); // [N, 8, 2 c, s / 2, s / 2]
+    const [n] = context.shape;
+    const sizes = [...Array<number>(CONTEXT).fill(n), candidates.shape[1] * n];
+    const panels = this.stem.forward(panelsFirst(context, candidates)).split(sizes);
+    const [known, offered] = [panels.slice(0, CONTEXT), panels[CONTEXT]]; // [N, c, s, s], [8 * N, c, s, s]
+    let maps = matrixSums(this.row.forward(lineSums(known, offered, ROWS)), n).add(
+      matrixSums(this.column.forward(lineSums(known, offered, COLUMNS)), n),
+    ); // [8, N, c, s, s]
+    this.blocks.forEach((block, stage) => {
+      const contrasted = this.contrasts[stage].forward(maps, rules).flatten(0, 1);
+      maps = block.forward(contrasted).unflatten(0, [-1, n]); // [8, N, 2 c, s / 2, s / 2]
     });
-    return this.judge.forward(maps.mean([3, 4])).squeeze(2); // [N, 8]
+    return this.judge
+      .forward(maps.mean([3, 4]))
+      .squeeze(2)
+      .transpose(0, 1); // [N, 8]
   }
 }
 
-/** For each candidate the sum of its line and the two known ones: [N, 2 + 8, ...] to [N, 8, ...]. */
-function matrixSums(lines: Tensor): Tensor {
-  const [known, completed] = lines.split([2, lines.shape[1] - 2], 1);
-  return completed.add(forEach(completed, known.sum(1)));
+/** For each candidate the sum of its line and the two known ones: [(2 + 8) * N, ...] to [8, N, ...]. */
+function matrixSums(lines: Tensor, n: number): Tensor {
+  const [first, second, completed] = lines.split([n, n, lines.shape[0] - 2 * n]);
+  return completed.unflatten(0, [-1, n]).add(first.add(second));
 }
 
 /** Each candidate by itself is right or wrong: the paper's contrast loss with its baseline at zero. */

@@ -15,7 +15,7 @@ import { deviation, generativeSystem, weightsReader } from '../parts/generative.
 import type { TargetBatch } from '../parts/generative.js';
 import { mlp } from '../parts/layers.js';
 import { coderReader, PanelCoder, width, widths } from '../parts/panel-coder.js';
-import { zeroedAtMissing } from '../parts/panel-coder.js';
+import { paintedTargets, zeroedAtMissing } from '../parts/panel-coder.js';
 import { constant } from '../schedule.js';
 import type { CreateOptions } from '../system.js';
 
@@ -153,10 +153,35 @@ export class Lgpp extends ForetellingModel {
 }
 
 /**
- * All nine panels are painted: those of the context from their own concepts, targets from what regression
- * foretells; a target's own concepts are never used.
+ * The likelihood of all nine panels, a mean over target sets: those of the context painted from their own
+ * concepts, targets from what regression foretells; a target's own concepts never count. With several sets a
+ * panel is painted from its own concepts once for all sets whose context it is in, and targets beside it.
  */
-function evaluate(model: Lgpp, batch: TargetBatch, { sigmaX }: Read<typeof objective>) {
+function paintedLikelihood(
+  { coder }: Lgpp,
+  batch: TargetBatch,
+  known: Tensor, // [N, 9, M]
+  foretold: Tensor, // [N, S, 9, M]
+  sigmaX: number,
+): Tensor {
+  const { panels, context } = batch;
+  const [n, s] = context.shape;
+  if (s === 1) {
+    const concepts = where(context.eq(0).unsqueeze(3), foretold, known.unsqueeze(1));
+    return fixedLogLikelihood(panels.unsqueeze(1), coder.decode(concepts), sigmaX, 2).mean();
+  }
+  const { chosen, images, counts } = paintedTargets(batch, foretold);
+  // All are painted at once, so that the decoder's normalisations see them together.
+  const painted = coder.decode(cat([known, chosen.flatten(1, 2)], 1)); // [N, 9 + S T', 64, 64]
+  const logs = fixedLogLikelihood(cat([panels, images.flatten(1, 2)], 1), painted, sigmaX, 2);
+  const weights = cat([context.sum(1), counts.flatten(1, 2)], 1); // [N, 9 + S T']
+  return logs
+    .mul(weights)
+    .sum()
+    .div(n * s * MATRIX_PANELS);
+}
+
+export function evaluate(model: Lgpp, batch: TargetBatch, { sigmaX }: Read<typeof objective>) {
   const { panels, context } = batch;
   const [n, s] = context.shape;
   const { concepts: m, coordinate } = model.sizes;
@@ -168,20 +193,15 @@ function evaluate(model: Lgpp, batch: TargetBatch, { sigmaX }: Read<typeof objec
   const foretold = model.regress(known, context, places); // [N, S, 9, M]
   const noise = batch.noise(s, MATRIX_PANELS, m);
   const isTarget = context.eq(0).unsqueeze(3); // [N, S, 9, 1]
-  const concepts = where(
-    isTarget,
-    sampled(foretold.mean, foretold.deviation, noise),
-    known.unsqueeze(1),
-  );
+  const targets = sampled(foretold.mean, foretold.deviation, noise);
   const divergences = where(
     isTarget,
     divergenceFromUnit(foretold),
     divergenceFromUnit(encoded).unsqueeze(1),
   );
-  const logs = fixedLogLikelihood(panels.unsqueeze(1), model.coder.decode(concepts), sigmaX, 2); // [N, S, 9]
   const sets = n * s;
   return {
-    reconstruction: logs.mean(),
+    reconstruction: paintedLikelihood(model, batch, known, targets, sigmaX),
     conceptRegularizer: divergences.sum().div(sets * MATRIX_PANELS),
     axisRegularizer: divergenceFromUnit(axes).sum().div(sets),
   };

@@ -17,14 +17,24 @@ export abstract class ForetellingModel extends SystemModel {
 
   override score(panels: Tensor, missing: Missing, candidates: Tensor): Tensor {
     return noGrad(() => {
-      const { expected } = this.#expect(panels, missing); // [N, 9, M, d]
+      const expected = this.expect(panels, missing); // [N, T, M, d]
       const [n, c, t, size] = candidates.shape;
-      const [, , m, d] = expected.shape;
       const offered = this.conceptsOf(candidates.reshape([n, c * t, size, size])); // [N, C * T, M, d]
-      const { index } = targetTensors(hostTargets([missing]), panels.device); // [1, N, T]
-      const places = index.reshape([n, t, 1, 1]).expand([n, t, m, d]);
-      const gaps = offered.reshape([n, c, t, m, d]).sub(expected.gather(1, places).unsqueeze(1));
+      const gaps = offered.reshape([n, c, ...expected.shape.slice(1)]).sub(expected.unsqueeze(1));
       return gaps.square().sum([2, 3, 4]).neg(); // [N, C]
+    });
+  }
+
+  /** The concepts expected at the missing positions, as many for each problem: [N, T, M, d]. */
+  expect(panels: Tensor, missing: Missing): Tensor {
+    return noGrad(() => {
+      const { expected } = this.#expect(panels, missing); // [N, 9, M, d]
+      const { index } = targetTensors(hostTargets([missing]), panels.device); // [1, N, T]
+      const places = index.squeeze(0).unsqueeze(2).unsqueeze(3); // [N, T, 1, 1]
+      return expected.gather(
+        1,
+        places.expand([...index.shape.slice(1), ...expected.shape.slice(2)]),
+      );
     });
   }
 

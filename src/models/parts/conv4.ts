@@ -6,18 +6,12 @@
 import { nn, type Tensor } from '../../torch/index.js';
 
 export class Conv4 extends nn.Module {
-  readonly layers: nn.Sequential;
+  readonly layers: nn.ConvStages;
 
   constructor(inputs: number, channels: number, options: nn.LayerOptions) {
     super();
-    const block = (from: number): nn.Layer[] => [
-      new nn.Conv2d(from, channels, 3, { ...options, stride: 2 }),
-      new nn.BatchNorm2d(channels, options),
-      new nn.ReLU(),
-    ];
-    this.layers = new nn.Sequential(
-      ...[inputs, channels, channels, channels].flatMap((from) => block(from)),
-    );
+    const widths = [inputs, channels, channels, channels, channels];
+    this.layers = new nn.ConvStages(widths, 3, { ...options, stride: 2 });
   }
 
   /** Pictures [N, inputs, S, S]; features [N, channels, s, s] with s = 4 if S = 80, 9 if S = 160. */

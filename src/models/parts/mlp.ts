@@ -24,12 +24,22 @@ export function mlp(widths: readonly number[], options: MlpOptions): nn.Sequenti
   );
 }
 
+/**
+ * Batch normalisation and ReLU in one pass, of maps [N, C, H, W] or rows [N, C]. The second layer stands for the
+ * ReLU: without it the layers behind would have other numbers, and so other names, in stored weights.
+ */
+export const normRelu = (channels: number): nn.Layer[] => [
+  new nn.BatchNorm2d(channels, { leakyRelu: 0 }),
+  new nn.Identity(),
+];
+
 function hidden(widths: readonly number[], options: MlpOptions): nn.Layer[] {
   const { batchNorm = false, dropout } = options;
-  const layers = widths.slice(1).flatMap((to, n): nn.Layer[] => [
-    new nn.Linear(widths[n], to, options),
-    ...(batchNorm ? [new nn.BatchNorm2d(to)] : []), // takes rows [N, C] too
-    new nn.ReLU(),
-  ]);
+  const layers = widths
+    .slice(1)
+    .flatMap((to, n): nn.Layer[] => [
+      new nn.Linear(widths[n], to, options),
+      ...(batchNorm ? normRelu(to) : [new nn.ReLU()]),
+    ]);
   return dropout === undefined ? layers : [...layers, new Dropout(dropout, options)];
 }

@@ -62,33 +62,40 @@ export class PanelCoder extends nn.Module {
   /**
    * Log-likelihood of the target panels, painted from the vectors at their positions: vectors [N, S, 9,
    * inputs] for the first S target sets of a batch; the sum over a set's targets, mean over problems, [S].
-   * The first `decoded` targets of a set stand for all: their places are in random order.
    */
-  targetLikelihood(
-    {
-      panels,
-      index,
-      weight,
-      decoded,
-    }: Pick<TargetBatch, 'panels' | 'index' | 'weight' | 'decoded'>,
-    vectors: Tensor,
-    sigmaX: number,
-  ): Tensor {
-    const [n, s, , inputs] = vectors.shape;
-    const places = Math.min(decoded, index.shape[2]);
-    const weights = weight.narrow(1, 0, s); // [N, S, T]
-    const painted = weights.narrow(2, 0, places); // [N, S, T']
-    const share = weights.sum(2, true).div(painted.sum(2, true)); // [N, S, 1]
-    const at = index.narrow(1, 0, s).narrow(2, 0, places); // [N, S, T']
-    const chosen = vectors.gather(2, at.unsqueeze(3).expand([n, s, places, inputs]));
-    const pixels = SMALL_SIZE * SMALL_SIZE;
-    const images = panels
+  targetLikelihood(batch: PaintedBatch, vectors: Tensor, sigmaX: number): Tensor {
+    const { chosen, images, counts } = paintedTargets(batch, vectors);
+    const logs = fixedLogLikelihood(images, this.decode(chosen), sigmaX, 2); // [N, S, T']
+    return logs.mul(counts).sum([0, 2]).div(vectors.shape[0]);
+  }
+}
+
+type PaintedBatch = Pick<TargetBatch, 'panels' | 'index' | 'weight' | 'decoded'>;
+
+/**
+ * The targets that are painted, for vectors [N, S, 9, inputs] of the first S target sets: the first `decoded` of
+ * a set stand for all, as their places are in random order. Vectors at their positions [N, S, T', inputs], their
+ * true pixels [N, S, T', 64, 64], and how many targets each stands for [N, S, T'].
+ */
+export function paintedTargets(
+  { panels, index, weight, decoded }: PaintedBatch,
+  vectors: Tensor,
+): { readonly chosen: Tensor; readonly images: Tensor; readonly counts: Tensor } {
+  const [n, s, , inputs] = vectors.shape;
+  const places = Math.min(decoded, index.shape[2]);
+  const weights = weight.narrow(1, 0, s); // [N, S, T]
+  const painted = weights.narrow(2, 0, places); // [N, S, T']
+  const share = weights.sum(2, true).div(painted.sum(2, true)); // [N, S, 1]
+  const at = index.narrow(1, 0, s).narrow(2, 0, places); // [N, S, T']
+  const pixels = SMALL_SIZE * SMALL_SIZE;
+  return {
+    chosen: vectors.gather(2, at.unsqueeze(3).expand([n, s, places, inputs])),
+    images: panels
       .reshape([n, MATRIX_PANELS, pixels])
       .gather(1, at.reshape([n, s * places, 1]).expand([n, s * places, pixels]))
-      .reshape([n, s, places, SMALL_SIZE, SMALL_SIZE]);
-    const logs = fixedLogLikelihood(images, this.decode(chosen), sigmaX, 2); // [N, S, T']
-    return logs.mul(painted).mul(share).sum([0, 2]).div(n);
-  }
+      .reshape([n, s, places, SMALL_SIZE, SMALL_SIZE]),
+    counts: painted.mul(share),
+  };
 }
 
 /** Squared differences at targets, [N, S, 9] of them for every set: summed over targets, a mean over sets and problems. */

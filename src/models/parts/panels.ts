@@ -69,18 +69,36 @@ export function linesOf(context: Tensor, candidates: Tensor, { complete, open }:
   return cat([known, third], 1);
 }
 
-/** The same lines, each as the sum of its panels: [N, 2 + C, ...]. */
-export function lineSums(context: Tensor, candidates: Tensor, lines: Lines): Tensor {
-  const third = at(context, lines.open).sum(1, true).add(candidates); // [N, C, ...]
-  return cat([knownLineSums(context, lines), third], 1);
+/**
+ * All panels as pictures, panels first: [N, P, S, S] each to [all P * N, 1, S, S]. What a network makes of
+ * one panel in all problems then lies together, and maps of panels can be summed without copies.
+ */
+export function panelsFirst(...panels: readonly Tensor[]): Tensor {
+  return cat(
+    panels.map((each) => each.transpose(0, 1)),
+    0,
+  )
+    .flatten(0, 1)
+    .unsqueeze(1);
 }
 
-/** The two complete lines, each as the sum of its panels: [N, 2, ...]. */
-export function knownLineSums(context: Tensor, { complete }: Lines): Tensor {
-  return stack(
-    complete.map((places) => at(context, places).sum(1)),
-    1,
+const sumAt = (panels: readonly Tensor[], places: readonly number[]): Tensor =>
+  places.map((place) => panels[place]).reduce((sum, panel) => sum.add(panel));
+
+/** Each complete line as the sum of its panels: eight maps [N, ...] to [2 * N, ...], lines first. */
+export function knownLineSums(context: readonly Tensor[], { complete }: Lines): Tensor {
+  return cat(
+    complete.map((places) => sumAt(context, places)),
+    0,
   );
+}
+
+/** The same and the third line with each of the candidates [C * N, ...]: [(2 + C) * N, ...]. */
+export function lineSums(context: readonly Tensor[], candidates: Tensor, lines: Lines): Tensor {
+  const open = sumAt(context, lines.open); // [N, ...]
+  const [n] = open.shape;
+  const third = candidates.unflatten(0, [candidates.shape[0] / n, n]).add(open); // [C, N, ...]
+  return cat([...lines.complete.map((places) => sumAt(context, places)), third.flatten(0, 1)], 0);
 }
 
 /** Tells features where they come from: nine bits, one for each place; candidates share the ninth. */

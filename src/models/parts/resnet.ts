@@ -3,6 +3,7 @@
  * classifier and without weights learned elsewhere, and the parts they are made of.
  */
 import { init, maxPool2d, nn, type Tensor } from '../../torch/index.js';
+import { normRelu } from './mlp.js';
 
 /** A convolution without bias, padded to keep the side (halved by stride 2); He's first weights by fan-out. */
 export function plainConv(
@@ -35,11 +36,11 @@ export class Stem extends nn.Module {
       first === 'he'
         ? plainConv(inputs, channels, 7, options, 2)
         : new nn.Conv2d(inputs, channels, 7, { ...options, stride: 2, padding: 3, bias: false });
-    this.norm = new nn.BatchNorm2d(channels);
+    this.norm = new nn.BatchNorm2d(channels, { leakyRelu: 0 });
   }
 
   forward(x: Tensor): Tensor {
-    const maps = this.norm.forward(this.conv.forward(x)).relu();
+    const maps = nn.convNormRelu(x, this);
     return maxPool2d(maps, 3, { stride: 2, padding: 1 });
   }
 }
@@ -74,7 +75,7 @@ export class ResidualBlock extends Residual {
     super(from, to, stride, options);
     this.layers = new nn.Sequential(
       plainConv(from, to, 3, options, stride),
-      ...[new nn.BatchNorm2d(to), new nn.ReLU()],
+      ...normRelu(to),
       plainConv(to, to, 3, options),
       new nn.BatchNorm2d(to),
     );
@@ -90,9 +91,9 @@ class Bottleneck extends Residual {
     const inner = to / 4;
     this.layers = new nn.Sequential(
       plainConv(from, inner, 1, options),
-      ...[new nn.BatchNorm2d(inner), new nn.ReLU()],
+      ...normRelu(inner),
       plainConv(inner, inner, 3, options, stride),
-      ...[new nn.BatchNorm2d(inner), new nn.ReLU()],
+      ...normRelu(inner),
       plainConv(inner, to, 1, options),
       new nn.BatchNorm2d(to),
     );

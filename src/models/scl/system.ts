@@ -31,7 +31,7 @@ const SIDE = 160;
 const PANELS_OF_MATRIX = 9;
 
 class Scl extends SelectiveModel {
-  readonly convolutions: nn.Sequential;
+  readonly convolutions: nn.ConvStages;
   readonly scatter: nn.Linear;
   readonly part: nn.Sequential;
   readonly attributes: ResidualFeedforward;
@@ -44,13 +44,11 @@ class Scl extends SelectiveModel {
   ) {
     super();
     const { channels, parts, attributes, partHidden, judgeHidden, relations } = sizes;
-    this.convolutions = new nn.Sequential(
-      ...channels.flatMap((to, n) => [
-        new nn.Conv2d(channels[n - 1] ?? 1, to, 3, { ...options, stride: 2, padding: 1 }),
-        new nn.BatchNorm2d(to),
-        new nn.ReLU(),
-      ]),
-    );
+    this.convolutions = new nn.ConvStages([1, ...channels], 3, {
+      ...options,
+      stride: 2,
+      padding: 1,
+    });
     const side = SIDE / 2 ** channels.length;
     const values = parts * attributes;
     this.scatter = new nn.Linear(side * side, values, options);
@@ -90,11 +88,7 @@ class Relations extends nn.Module {
   /** All that R(1) can learn, since normalising a single number leaves a constant. */
   readonly offset: nn.Parameter;
 
-  constructor(
-    private readonly count: number,
-    hidden: readonly number[],
-    options: CreateOptions,
-  ) {
+  constructor(count: number, hidden: readonly number[], options: CreateOptions) {
     super();
     const widths = [PANELS_OF_MATRIX, ...hidden, 1];
     this.layers = widths
@@ -106,13 +100,10 @@ class Relations extends nn.Module {
 
   /** Values [N, 8, A, 9]; how likely each relation is, [N, 8, A, R]. */
   forward(values: Tensor): Tensor {
-    const rows = values.flatten(0, 2); // [N * 8 * A, 9]
-    let x = rows.unsqueeze(0).expand([this.count, ...rows.shape]);
-    this.layers.forEach((layer, n) => {
-      x = layer.forward(n === 0 ? x : x.relu()); // [R, N * 8 * A, width]
-    });
-    const logits = x.squeeze(2).transpose(0, 1).add(this.offset); // [N * 8 * A, R]
-    return softmax(logits, 1).reshape([...values.shape.slice(0, 3), this.count]);
+    const [first, ...others] = this.layers;
+    let x = first.ofSame(values); // [N, 8, A, R * width]
+    for (const layer of others) x = layer.sideBySide(x.relu());
+    return softmax(x.add(this.offset), 3);
   }
 }
 

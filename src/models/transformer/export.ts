@@ -14,7 +14,7 @@ import {
   type CoderNetworks,
   type CoderSizes,
 } from '../onnx/coder.js';
-import { factorLayers, layerBytes, type ChangeLayer, type Tolerances } from '../onnx/compact.js';
+import { factorLayers, type ChangeLayer, type Tolerances } from '../onnx/compact.js';
 import type { Value, WeightFormat } from '../onnx/graph.js';
 import { scaledLayer, StateReader, type Layer, type WeightState } from '../onnx/layers.js';
 import { NetworkGraph, type GraphOptions } from '../onnx/network-graph.js';
@@ -228,7 +228,6 @@ export function compactTransformer(
     yield* (await probeEncoder(networks, coderSizes(networks.sizes), names, options)).layers;
   }
   const { aim = AIM } = options;
-  if (layerBytes(map) <= aim) return Promise.resolve(networks);
   return factorLayers(map, { ...options, aim, limit: aim, tolerances: TOLERANCES, probe });
 }
 

@@ -1,9 +1,11 @@
 /**
  * Convolutions as products of matrices: the same results as the convolutions themselves, in a fraction of
- * the time in the cases below (bench/convolution-forms.ts). `Conv2d`, `ConvTranspose2d` and `BatchedConv2d`
- * choose them; nobody else needs to know.
+ * the time in the cases below (bench/convolution-forms.ts). `Conv2d`, `ConvTranspose2d`, `BatchedConv2d`
+ * and `convNormRelu` choose them; nobody else needs to know.
  *
  * - One channel on one side: a GPU's convolution kernels waste nearly all of their work.
+ * - Pictures behind which batch normalisation comes: its statistics follow from those of the pixels, so that
+ *   it needs no pass over the maps (picture-stage.ts; not chosen by itself yet).
  * - A kernel as large as its map: that is one product; convolution kernels are several times slower at it.
  * - A map as small as a 3x3 kernel: too small for a GPU's convolution kernels.
  */

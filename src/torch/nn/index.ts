@@ -3,6 +3,7 @@
  */
 export * from './activations.js';
 export * from './attention.js';
+export * from './conv-stages.js';
 export * from './convolution.js';
 export type { LayerOptions } from './drawing.js';
 export * from './linear.js';

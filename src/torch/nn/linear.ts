@@ -9,6 +9,7 @@ import { drawn, requireGenerator } from './drawing.js';
 import type { LayerOptions } from './drawing.js';
 import { batchedLinear, embedding, gatedLinear, linear } from '../functional.js';
 import { bmm } from '../linalg.js';
+import { blocksAsProduct, sameAsProduct } from './linear-forms.js';
 import type { Tensor } from '../tensor.js';
 
 export interface LinearOptions extends LayerOptions {
@@ -79,6 +80,19 @@ export class BatchedLinear extends Module {
   forward(x: Tensor): Tensor {
     const { weight, bias } = this;
     return bias === null ? bmm(x, weight) : batchedLinear(x, weight, bias);
+  }
+
+  /** Of the same inputs for all M: [..., in] to the results side by side, [..., M * out]. */
+  ofSame(x: Tensor): Tensor {
+    return sameAsProduct(x, this.weight, this.bias);
+  }
+
+  /** Of inputs side by side, [..., M * in], to the results side by side, [..., M * out]. */
+  sideBySide(x: Tensor): Tensor {
+    if (x.device !== 'cpu') return blocksAsProduct(x, this.weight, this.bias);
+    const rows = x.reshape([-1, this.groups, this.inFeatures]).transpose(0, 1); // [M, rows, in]
+    const results = this.forward(rows).transpose(0, 1); // [rows, M, out]
+    return results.reshape([...x.shape.slice(0, -1), this.groups * this.outFeatures]);
   }
 
   /**
