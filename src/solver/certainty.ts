@@ -4,7 +4,7 @@
  * many there are and where, because a rule may leave one of the two open.
  */
 import type { RuleAttribute } from '../matrix/index.js';
-import { alikeInWords } from './imagining.js';
+import { alikeInWords } from './alternatives.js';
 import type { ImaginedPanel } from './questions.js';
 import type { Foretold, NamedAttribute, Vocabulary } from './vocabulary.js';
 

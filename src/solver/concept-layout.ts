@@ -17,19 +17,22 @@ export class ConceptLayout {
 
   /** The concepts of one panel as a row. */
   row(means: ConceptMeans): Float32Array {
-    const { concepts, conceptSize } = this;
-    if (means.length !== concepts || means.some((values) => values.length !== conceptSize)) {
-      throw new ArgumentError(`concepts: expected ${concepts} of ${conceptSize} values each`);
-    }
-    const flat = new Float32Array(this.width);
-    means.forEach((values, m) => flat.set(values, m * conceptSize));
-    return flat;
+    return this.rows([means]);
   }
 
   rows(all: readonly ConceptMeans[]): Float32Array {
     const rows = new Float32Array(all.length * this.width);
-    all.forEach((means, i) => rows.set(this.row(means), i * this.width));
+    all.forEach((means, i) => this.writeRow(means, rows, i * this.width));
     return rows;
+  }
+
+  /** Writes the concepts of one panel into rows, from a place on. */
+  writeRow(means: ConceptMeans, rows: Float32Array, at: number): void {
+    const { concepts, conceptSize } = this;
+    if (means.length !== concepts || means.some((values) => values.length !== conceptSize)) {
+      throw new ArgumentError(`concepts: expected ${concepts} of ${conceptSize} values each`);
+    }
+    for (let m = 0; m < concepts; m++) rows.set(means[m], at + m * conceptSize);
   }
 
   /** Concepts of row `i`; copies, so that keeping one does not keep a whole batch. */

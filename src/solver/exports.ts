@@ -42,6 +42,7 @@ export {
 export { parseHistory, type HistoryCurve } from './history.js';
 export { greyToPanel, imageToPanel, toPanel } from './panels.js';
 export type { Panel, PanelInput, PixelImage } from './panels.js';
+export { ravenProblem } from './problem-input.js';
 export type { FileLike, ProblemInput, ProblemOrigin } from './problem-input.js';
 export { readMatrixPicture, type MatrixPicture } from './matrix-picture.js';
 export type {
@@ -62,7 +63,7 @@ export type {
   SolveOptions,
   SymbolReading,
 } from './questions.js';
-export { likeliest, type Combination } from './imagining.js';
+export { likeliest, type Combination } from './alternatives.js';
 export { sha256 } from './sha256.js';
 export { answerProbability, panelCertainty, type AttributeCertainty } from './certainty.js';
 export { nameRules, type NamedRule } from './rule-names.js';
@@ -87,15 +88,18 @@ export {
   blockWhitener,
   COVARIANCE_FORMS,
   formatSelection,
+  lowerProducts,
   Metric,
   Metrics,
   packTriangle,
   parseSelection,
   type CovarianceForm,
+  type LowerProducts,
   type ResidualStatistics,
   type SelectionStatistics,
   type StatisticsKey,
 } from './selection.js';
 export type { NamedPanel, Networks, Reasoning, ReasonerInput } from './networks.js';
-export { PANEL_PIXELS, PANEL_SIZE, SolverCore, type SolverParts } from './solver.js';
+export { PANEL_PIXELS, PANEL_SIZE, SolverCore } from './solver.js';
+export type { SolverParts } from './solver-parts.js';
 export type { LoadOptions } from './web.js';

@@ -27,6 +27,8 @@ export interface ReasonerInput {
   readonly rules: Float32Array;
   /** 1 where that rule is to be used, [N, M]. */
   readonly useRules: Float32Array;
+  /** Nobody looks at the rules that are parsed: networks that can spare the work leave them zero. */
+  readonly withoutRules?: boolean;
 }
 
 export interface Reasoning {

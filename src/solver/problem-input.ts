@@ -20,6 +20,8 @@ export interface ProblemInput {
   readonly answer: number | null;
   /** The configurations it can be of by its structure; null where pictures are all there is. */
   readonly configurations: readonly Configuration[] | null;
+  /** Whether it has a mesh by its structure. */
+  readonly mesh?: boolean;
 }
 
 /** A `File`, or a `Blob` without a name. */
@@ -58,6 +60,7 @@ export async function ravenProblem(bytes: Uint8Array, file: string): Promise<Pro
     candidates: Array.from({ length: CONTEXT }, (_, i) => panel(CONTEXT + i)),
     answer: target,
     configurations: [...new Set(layouts.map(({ configuration }) => configuration))],
+    mesh: layouts.some(({ mesh }) => mesh),
   };
 }
 

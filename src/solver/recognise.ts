@@ -8,7 +8,10 @@ import {
   FigureFinder,
   findConfiguration,
   inkOf,
+  layoutOf,
+  MESH_LAYOUTS,
   renderPanel64,
+  showsMesh,
   SMALL_SIZE,
   type ConfigurationLayout,
   type ReadFigures,
@@ -42,14 +45,31 @@ function readPanels(layout: ConfigurationLayout, panels: readonly Panel[]): read
   return (raster.gain >= ideal.gain ? raster : ideal).read;
 }
 
+const asPanel = (bytes: Uint8Array): Panel => Float32Array.from(bytes, (byte) => byte / 255);
+
 /** A panel as its figures are drawn in the data sets, or as it is. */
 function anew(layout: ConfigurationLayout, panel: Panel, read: ReadFigures): Panel {
   if (read.explained < READABLE) return panel;
-  const drawn = Float32Array.from(renderPanel64(layout, read.panel), (byte) => byte / 255);
+  const drawn = asPanel(renderPanel64(layout, read.panel));
   return redrawingError(panel, drawn) < SAME_STYLE ? panel : drawn;
 }
 
-/** What the panels of a picture are; null if they are of no configuration. */
+/** Whether panels have a mesh, which no model knows: most of them show a line of one. */
+function haveMesh(
+  layout: ConfigurationLayout,
+  panels: readonly Panel[],
+  read: readonly ReadFigures[],
+): boolean {
+  const shown = panels.filter((panel, i) =>
+    showsMesh(panel, asPanel(renderPanel64(layout, read[i].panel)), SMALL_SIZE),
+  );
+  return shown.length > panels.length / 2;
+}
+
+/**
+ * What the panels of a picture are; null if they are of no configuration. Panels with a mesh are left as
+ * they are: drawn anew they would lose its lines.
+ */
 export function recognise({
   panels,
   candidates,
@@ -59,6 +79,10 @@ export function recognise({
   if (layout === undefined) return null;
   const all = [...given, ...candidates];
   const read = readPanels(layout, all);
+  if (haveMesh(layout, given, read)) {
+    const { configuration, noisy } = layout;
+    return { layout: layoutOf(configuration, noisy, true), panels, candidates, redrawn: 0 };
+  }
   const drawn = all.map((panel, i) => anew(layout, panel, read[i]));
   let next = 0;
   return {
@@ -87,8 +111,12 @@ export function recogniseProblem(problem: ProblemInput): RecognisedProblem {
     const { layout, panels, candidates, redrawn } = found;
     return { layout, problem: { ...problem, panels, candidates }, redrawn };
   }
-  const told = ALL_LAYOUTS.filter(({ configuration }) => configurations.includes(configuration));
+  const layouts = problem.mesh ? MESH_LAYOUTS : ALL_LAYOUTS;
+  const told = layouts.filter(({ configuration }) => configurations.includes(configuration));
   const given = problem.panels.filter((panel) => panel !== null);
-  const layout = findConfiguration(given, told)?.layout ?? told.at(0) ?? null;
+  // The lines of a mesh are no figures to compare.
+  const among = told.length > 0 ? told : undefined;
+  const found = problem.mesh ? undefined : findConfiguration(given, among)?.layout;
+  const layout = found ?? told.at(0) ?? null;
   return { layout, problem, redrawn: 0 };
 }

@@ -7,6 +7,7 @@ import {
   choleskyInverse,
   integer,
   list,
+  logSumExp,
   nullable,
   number,
   objectWith,
@@ -163,9 +164,7 @@ export class RuleClassifier {
       }
       return this.#offsets[k] - 0.5 * squares;
     });
-    const largest = Math.max(...logs);
-    const sum = logs.reduce((total, log) => total + Math.exp(log - largest), 0);
-    const logDensity = largest + Math.log(sum);
+    const logDensity = logSumExp(logs);
     const probabilities = new Array<number>(this.categories).fill(0);
     logs.forEach((log, k) => (probabilities[this.#categoryOf[k]] += Math.exp(log - logDensity)));
     return { probabilities, logDensity };

@@ -92,12 +92,14 @@ function blockProduct(blocks: readonly Float64Array[], band: number, d: Float64A
 /** Rows that are multiplied at a time: with a sum for each, the processor need not wait for the one before. */
 const ROWS_AT_ONCE = 4;
 
-/** Lower triangular blocks along a diagonal times vectors. */
-function lowerProducts(
+/** Lower triangular blocks [band, band] along a diagonal times vectors. */
+export type LowerProducts = (
   blocks: readonly Float64Array[],
   band: number,
   rows: readonly Float64Array[],
-): Float64Array[] {
+) => Float64Array[];
+
+export const lowerProducts: LowerProducts = (blocks, band, rows) => {
   const out = rows.map(({ length }) => new Float64Array(length));
   for (let first = 0; first < rows.length; first += ROWS_AT_ONCE) {
     // A row that is not there is the last one once more.
@@ -124,15 +126,16 @@ function lowerProducts(
     }
   }
   return out;
-}
+};
 
 /** Whitens rows: y = L^-1 x for covariance blocks L L' along the diagonal. */
 export function blockWhitener(
   blocks: readonly Float64Array[],
   band: number,
+  multiply: LowerProducts = lowerProducts,
 ): (rows: readonly Float64Array[]) => Float64Array[] {
   const factors = blocks.map((block) => choleskyInverse(block, band));
-  return (rows) => lowerProducts(factors, band, rows);
+  return (rows) => multiply(factors, band, rows);
 }
 
 /** Distances by one set of statistics. */
@@ -147,6 +150,7 @@ export class Metric {
     readonly statistics: ResidualStatistics,
     readonly concepts: number,
     readonly conceptSize: number,
+    readonly multiply: LowerProducts = lowerProducts,
   ) {
     const size = concepts * conceptSize;
     this.#band = bandOf(statistics.form, size, conceptSize);
@@ -167,7 +171,7 @@ export class Metric {
 
   /** Encoded concepts [D] of panels in coordinates in which the distance is plain Euclidean. */
   encoded(rows: readonly Float64Array[]): Float64Array[] {
-    this.#whiten ??= blockWhitener(this.#blocks, this.#band);
+    this.#whiten ??= blockWhitener(this.#blocks, this.#band, this.multiply);
     return this.#whiten(rows);
   }
 
@@ -216,6 +220,8 @@ export class Metrics {
     readonly statistics: SelectionStatistics,
     readonly concepts: number,
     readonly conceptSize: number,
+    /** A program with a faster way than loops may bring it. */
+    readonly multiply: LowerProducts = lowerProducts,
   ) {}
 
   /**
@@ -228,7 +234,7 @@ export class Metrics {
     if (key === undefined || found === undefined) return null;
     let metric = this.#made.get(key);
     if (metric === undefined) {
-      metric = new Metric(found, this.concepts, this.conceptSize);
+      metric = new Metric(found, this.concepts, this.conceptSize, this.multiply);
       this.#made.set(key, metric);
     }
     return metric;

@@ -5,6 +5,7 @@
  */
 import { ArgumentError } from '../base/index.js';
 import { MATRIX_PANELS, SMALL_PIXELS, SMALL_SIZE } from '../matrix/index.js';
+import { alternativesTo, type Difference } from './alternatives.js';
 import { AnswerReader } from './answer-reader.js';
 import type { Backend } from './backend.js';
 import { hasRules, systemOf, type Bundle, type BundleManifest } from './bundle.js';
@@ -12,10 +13,9 @@ import { checkQuestion, presentPanels, reasonerInput } from './checked-question.
 import type { CheckedQuestion } from './checked-question.js';
 import { candidatePanels, chooseCandidate, identicalCandidates, residualsOf } from './choose.js';
 import { ConceptLayout } from './concept-layout.js';
-import { BundleError, SolverError } from './errors.js';
-import { alikeInWords, likeliest, variedSymbols } from './imagining.js';
-import { parseHistory, type HistoryCurve } from './history.js';
-import { loadNetworks, type Networks, type Reasoning } from './networks.js';
+import { SolverError } from './errors.js';
+import type { HistoryCurve } from './history.js';
+import type { Networks, Reasoning } from './networks.js';
 import type { Panel, PanelInput } from './panels.js';
 import { conceptIndex } from './questions.js';
 import type {
@@ -25,41 +25,33 @@ import type {
   Choice,
   ChooseOptions,
   ConceptMeans,
-  ImaginedPanel,
   MatrixInput,
   Question,
   SampleOptions,
   SolveOptions,
 } from './questions.js';
-import { parseRuleMap, type RuleMap } from './rule-map.js';
+import type { RuleMap } from './rule-map.js';
 import { nameRules, type NamedRule } from './rule-names.js';
 import { checkSampleCount, normals, repeated, withDrawnRules } from './sampling.js';
 import { withSecondThoughts, type Trial, type TrialResult } from './second-thoughts.js';
-import { Metrics, parseSelection } from './selection.js';
-import { Vocabulary, type PanelSymbols } from './vocabulary.js';
-import { parseVocabulary } from './vocabulary-file.js';
-
-/** What a solver is put together from. */
-export interface SolverParts {
-  readonly manifest: BundleManifest;
-  readonly backend: string;
-  readonly networks: Networks;
-  readonly ruleMap: RuleMap | null;
-  readonly history: readonly HistoryCurve[];
-  readonly metrics: Metrics | null;
-  readonly vocabulary: Vocabulary | null;
-}
-
-/** More than anyone looks at. */
-const MOST_ALTERNATIVES = 1000;
+import type { Metrics } from './selection.js';
+import { partsOf, type SolverParts } from './solver-parts.js';
+import { variationsOf } from './variations.js';
+import type { Vocabulary } from './vocabulary.js';
 
 interface Cancellable {
   readonly signal?: AbortSignal;
 }
 
+interface ConceptsOptions extends Cancellable {
+  readonly paint?: SolveOptions['paint'];
+  /** Only the concepts of the answers are wanted: neither rules nor symbols are read out, which is faster. */
+  readonly conceptsAlone?: boolean;
+}
+
 interface AlternativesOptions extends Cancellable {
   /** What makes two answers different: any entry (unless told), or a value that people have a word for. */
-  readonly differ?: 'entry' | 'value';
+  readonly differ?: Difference;
 }
 
 export class SolverCore {
@@ -95,32 +87,8 @@ export class SolverCore {
   }
 
   /** What the constructor takes, from a verified bundle. */
-  protected static async parts(
-    { manifest, files, source }: Bundle,
-    backend: Backend,
-  ): Promise<SolverParts> {
-    const { concepts, conceptSize, ruleSize } = manifest.sizes;
-    const rules = files.get('rules.json');
-    const curves = files.get('history.json');
-    const selection = files.get('selection.safetensors');
-    const words = files.get('vocabulary.safetensors');
-    try {
-      const ruleMap = rules === undefined ? null : parseRuleMap(rules, concepts, ruleSize);
-      const history = curves === undefined ? [] : parseHistory(curves);
-      const metrics =
-        selection === undefined
-          ? null
-          : new Metrics(parseSelection(selection, concepts, conceptSize), concepts, conceptSize);
-      const vocabulary =
-        words === undefined
-          ? null
-          : new Vocabulary(parseVocabulary(words, manifest.sizes), manifest.sizes, manifest.sigmaZ);
-      const networks = await loadNetworks(files, manifest.sizes, backend);
-      return { manifest, backend: backend.name, networks, ruleMap, history, metrics, vocabulary };
-    } catch (error) {
-      if (!(error instanceof BundleError)) throw error;
-      throw new BundleError(`${source}: ${error.message}`, { cause: error });
-    }
+  protected static parts(bundle: Bundle, backend: Backend): Promise<SolverParts> {
+    return partsOf(bundle, backend);
   }
 
   #require(signal?: AbortSignal): Networks {
@@ -183,7 +151,7 @@ export class SolverCore {
     questions: readonly (Omit<Question, 'panels'> & {
       readonly concepts: readonly ConceptMeans[];
     })[],
-    options: Pick<SolveOptions, 'paint' | 'signal'> = {},
+    options: ConceptsOptions = {},
   ): Promise<Answer[]> {
     this.#require(options.signal);
     const checked = questions.map((question) => checkQuestion(question, this.manifest));
@@ -191,8 +159,28 @@ export class SolverCore {
       questions.map(({ concepts }) => concepts),
       checked,
     );
+    if (options.conceptsAlone) {
+      const input = reasonerInput(checked, encoded, this.manifest.sizes);
+      const reasoned = this.#networks.reason({ ...input, withoutRules: true }, options.signal);
+      const { predicted } = await reasoned;
+      return questions.map(({ concepts }, n) => this.#filled(concepts, checked[n], predicted, n));
+    }
     const reasoning = await this.#reason(checked, encoded, options.signal);
     return this.#considered(this.#reader.read(checked, encoded, reasoning), options);
+  }
+
+  /** Concepts given and, at missing panels, predicted: an answer without anything else. */
+  #filled(
+    given: readonly ConceptMeans[],
+    { missing }: CheckedQuestion,
+    predicted: Float32Array,
+    n: number,
+  ): Answer {
+    const concepts = [...given];
+    for (const position of missing) {
+      concepts[position - 1] = this.#layout.means(predicted, n * MATRIX_PANELS + position - 1);
+    }
+    return { missing, images: [], concepts, rules: [], symbols: null, imagined: null };
   }
 
   /** Answers after second thoughts, if these are asked for. */
@@ -272,24 +260,15 @@ export class SolverCore {
     options: AlternativesOptions = {},
   ): Promise<Alternative[]> {
     this.#require(options.signal);
-    if (!Number.isSafeInteger(count) || count < 1 || count > MOST_ALTERNATIVES) {
-      throw new ArgumentError(`alternatives ${count}: expected 1 to ${MOST_ALTERNATIVES}`);
-    }
-    const found = likeliest(
-      this.#imagined(answer).map(({ foretold }) => foretold),
-      count,
-      options.differ === 'value' ? this.vocabulary?.groups.map(alikeInWords) : [],
+    const found = alternativesTo(answer, count, this.vocabulary, this.#layout, options.differ);
+    const images = await this.decode(
+      found.flatMap(({ concepts }) => concepts),
+      options,
     );
-    const concepts = found.map(({ symbols }) =>
-      symbols.map((each, i) => this.#written(answer, answer.missing[i], each)),
-    );
-    const images = await this.decode(concepts.flat(), options);
     const { length } = answer.missing;
-    return found.map(({ probability, symbols }, n) => ({
-      probability,
+    return found.map((each, n) => ({
+      ...each,
       images: images.slice(n * length, (n + 1) * length),
-      concepts: concepts[n],
-      symbols: symbols.map((each) => each.map((entry) => (entry === null ? null : entry + 1))),
     }));
   }
 
@@ -305,23 +284,8 @@ export class SolverCore {
     options: Cancellable = {},
   ): Promise<Panel[]> {
     this.#require(options.signal);
-    const symbols = variedSymbols(this.#imagined(answer), answer.missing, position, group, entries);
-    return this.decode(
-      symbols.map((each) => this.#written(answer, position, each)),
-      options,
-    );
-  }
-
-  /** The missing panels in terms of the vocabulary. */
-  #imagined({ imagined }: Answer): readonly ImaginedPanel[] {
-    if (imagined !== null) return imagined;
-    throw new SolverError('this bundle has no vocabulary, so it has one answer only: the mean');
-  }
-
-  /** Concepts of a missing panel with these symbols. */
-  #written({ concepts }: Answer, position: number, symbols: PanelSymbols): ConceptMeans {
-    const predicted = this.#layout.row(concepts[position - 1]);
-    return this.#layout.means(this.vocabulary?.write(symbols, predicted) ?? predicted, 0);
+    const asked = { position, group, entries };
+    return this.decode(variationsOf(answer, asked, this.vocabulary, this.#layout), options);
   }
 
   /** The rules of an answer in people's words, read from its symbols; null without a vocabulary. */
@@ -411,7 +375,7 @@ export class SolverCore {
       }
       concepts.forEach((means, i) => {
         if (checked[n].missing.includes(i + 1)) return;
-        encoded.set(this.#layout.row(means), (n * MATRIX_PANELS + i) * width);
+        this.#layout.writeRow(means, encoded, (n * MATRIX_PANELS + i) * width);
       });
     });
     return encoded;

@@ -195,22 +195,32 @@ class GroupReader {
       this.group.concepts.flatMap((m) => [...rules[m]]),
     );
     const components = white.length;
-    const terms = Array.from({ length: components }, (_, c) => {
+    const terms = white.map((entries, c) => {
       const point = this.#whitened(statistics, c, at);
       let logScale = Math.log(statistics.weights[gate * components + c] + 1e-12);
       for (let i = 0; i < rank; i++) {
         logScale += Math.log(statistics.whitening[(c * rank + i) * rank + i]);
       }
-      return Float64Array.from({ length: count }, (_, e) => {
+      const logs = new Float64Array(count);
+      for (let e = 0, at = 0; e < count; e++) {
         let distance = 0;
-        for (let j = 0; j < rank; j++) distance += (point[j] - white[c][e * rank + j]) ** 2;
-        return logScale - distance / 2;
-      });
+        for (let j = 0; j < rank; j++, at++) {
+          const gap = point[j] - entries[at];
+          distance += gap * gap;
+        }
+        logs[e] = logScale - distance / 2;
+      }
+      return logs;
     });
-    return Float64Array.from({ length: count }, (_, e) => {
-      const most = terms.reduce((largest, term) => Math.max(largest, term[e]), -Infinity);
-      return most + Math.log(terms.reduce((sum, term) => sum + Math.exp(term[e] - most), 0));
-    });
+    const likelihoods = new Float64Array(count);
+    for (let e = 0; e < count; e++) {
+      let most = -Infinity;
+      for (const term of terms) most = Math.max(most, term[e]);
+      let sum = 0;
+      for (const term of terms) sum += Math.exp(term[e] - most);
+      likelihoods[e] = most + Math.log(sum);
+    }
+    return likelihoods;
   }
 
   foretell(

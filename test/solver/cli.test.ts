@@ -273,6 +273,23 @@ describe.skipIf(!hasCenter)('crab solve with a published model', () => {
     );
   });
 
+  test('refuses a mesh alike as a file and as a picture; a named model may try both', async () => {
+    const mesh = sampleProblem({ configuration: 'center', mesh: true, seed: 8, index: 0 });
+    writeFileSync(file('mesh.npz'), encodeRavenNpz(mesh, renderProblem(mesh).images));
+    writeFileSync(file('mesh.png'), encodePng(contactSheet(mesh, { markAnswer: false })));
+    await expect(crab('solve', file('mesh.npz'))).rejects.toThrow(
+      /these are panels of center-mesh, and no model of that name is in the zoo/,
+    );
+    await expect(crab('solve', file('mesh.png'))).rejects.toThrow(
+      /these are panels of center-mesh, and no model of that name is in the zoo|no model knows such/,
+    );
+    for (const name of ['mesh.npz', 'mesh.png']) {
+      expect(await crab('solve', file(name), '--model', 'center')).toMatch(
+        /what follows is a guess/,
+      );
+    }
+  });
+
   test('does not know a RAVEN file of strange panels', async () => {
     const { images } = renderProblem(of);
     const strange = Uint8Array.from(images, (_, i) => (i * 37) % 256);

@@ -122,6 +122,18 @@ describe('recognise', () => {
     }
   });
 
+  test('takes no picture with a mesh for one without, and leaves its lines', () => {
+    for (let index = 0; index < 4; index++) {
+      for (const configuration of ['center', 'left-right', 'out-in-center'] as const) {
+        const problem = sampleProblem({ configuration, mesh: true, seed: 8, index });
+        const found = recognise(readMatrixPicture(sheetOf(problem)));
+        const name = found && layoutName(found.layout);
+        expect([`${configuration}-mesh`, null]).toContain(name);
+        expect(found?.redrawn ?? 0).toBe(0);
+      }
+    }
+  });
+
   test('refuses a matrix of letters', async () => {
     const panels = [...(await otherPanels('letters', 21)), null];
     expect(recognise({ panels, candidates: [] })).toBeNull();

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError, FormatError } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
-import { decodePicture, PICTURE_FILE } from '../../matrix/index.js';
+import { decodePicture, isPicture, PICTURE_FILE } from '../../matrix/index.js';
 import { decodeSvg, isSvg } from '../../matrix/node.js';
 import { drawnPanel } from '../familiarity.js';
 import { greyToPanel, type Panel } from '../panels.js';
@@ -48,19 +48,24 @@ async function readFolder(folder: string): Promise<ProblemInput> {
   };
 }
 
+const SVG_FILE = /\.svg$/i;
+
 const fromPicture = (bytes: Uint8Array, file: string): Promise<ProblemInput> =>
-  naming(file, async () =>
-    pictureProblem(isSvg(bytes) ? await decodeSvg(bytes) : decodePicture(bytes)),
-  );
+  naming(file, async () => {
+    if (isSvg(bytes)) return pictureProblem(await decodeSvg(bytes));
+    if (SVG_FILE.test(file) && !isPicture(bytes)) throw new FormatError('not an SVG drawing');
+    return pictureProblem(decodePicture(bytes));
+  });
 
 async function readFile(file: string): Promise<ProblemInput> {
   const isProblem = /\.npz$/i.test(file);
-  if (!isProblem && !PICTURE_FILE.test(file) && !/\.svg$/i.test(file)) {
+  if (!isProblem && !PICTURE_FILE.test(file) && !SVG_FILE.test(file)) {
     throw new ArgumentError(
       `${file}: expected a RAVEN problem (.npz), a picture of a matrix (.png, .jpg, .svg) or a folder of images`,
     );
   }
   const bytes = await readSmallFile(file, LARGEST_FILE);
+  if (bytes.length === 0) throw new FormatError(`${file} is empty`);
   return isProblem ? ravenProblem(bytes, file) : fromPicture(bytes, file);
 }
 
