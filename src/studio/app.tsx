@@ -10,7 +10,8 @@ import { TabBar } from './parts/tab-bar.js';
 import { Footer } from './parts/footer.js';
 import { matrix, settings, tab } from './state/store.js';
 import type { Tab } from './state/settings.js';
-import { Story } from './story/story.js';
+import { session } from './state/test-session.js';
+import { ExampleNote, Story } from './story/story.js';
 import { Tour } from './tour/tour.js';
 import { CompareView } from './views/compare/compare-view.js';
 import { EraseView } from './views/erase/erase-view.js';
@@ -55,6 +56,9 @@ function View({ name }: { readonly name: Tab }) {
 
 export function App() {
   const name = tab.value;
+  const { phase } = session.value;
+  // Who takes a test needs no other way to go.
+  const isTesting = name === 'test' && (phase === 'practice' || phase === 'items');
   const isAboutMatrix = name !== 'train' && name !== 'test';
   useEffect(() => {
     document.title = `${TITLES[name]} · CRAB Studio`;
@@ -65,7 +69,7 @@ export function App() {
         Skip to the matrix
       </a>
       <Masthead />
-      {settings.value.tour === 0 ? <Story /> : <div />}
+      {settings.value.tour === 0 && !isTesting ? <Story /> : <div />}
       <TabBar />
       <main
         id="view"
@@ -75,6 +79,7 @@ export function App() {
       >
         <Tour />
         {isAboutMatrix && settings.value.tour === 0 && <ConfigurationBar />}
+        {settings.value.tour === 0 && <ExampleNote />}
         {isAboutMatrix && <ModelNotice />}
         {isAboutMatrix && <MisfitNotice />}
         <View name={name} />

@@ -97,7 +97,7 @@ describe.skipIf(CHROMIUM === undefined)('comparing', () => {
       expect(isClose(choice)).toBe(false);
       await eventually(() => contender(page, kind).getByRole('status').innerText()).toMatch(
         new RegExp(
-          `^Chooses candidate ${choice.index + 1}\\. Its choice: (certain|sure|fairly sure|unsure|guessing) \\(`,
+          `Candidate ${choice.index + 1} is (by far |clearly )?the closest(, but not by much)? to what it painted\\.$`,
         ),
       );
       const tag = kind === 'crab' ? 'CRAB' : 'Transformer';
@@ -105,13 +105,15 @@ describe.skipIf(CHROMIUM === undefined)('comparing', () => {
       await eventually(() => chosen.innerText()).toContain(tag);
     }
     expect(await page.locator('.candidate.right').count()).toBe(0);
-    await page.getByRole('button', { name: 'Show the answer' }).press('Enter');
+    await page.getByRole('button', { name: 'Mark the right candidate' }).press('Enter');
     const marked = page.locator('.candidate.right');
     await eventually(() => marked.getAttribute('data-candidate')).toBe(String(right + 1));
     for (const kind of KINDS) {
       const { index } = await choiceOf(kind, SEED, [5, 9]);
-      const words = index === right ? ': right.' : ': wrong.';
-      await eventually(() => contender(page, kind).innerText()).toContain(words);
+      const words = index === right ? 'Right.' : 'Wrong.';
+      await eventually(() => contender(page, kind).getByRole('status').innerText()).toContain(
+        words,
+      );
     }
     // The switch tells as well, without a press.
     await moveTo(page, `${LINK}&truth=1`);
@@ -171,7 +173,7 @@ describe.skipIf(CHROMIUM === undefined)('comparing', () => {
     await failures.first().press('Enter');
     await eventually(() => page.url()).toContain(`seed=${listed[0].seed}&`);
     await painted(page, '9');
-    await eventually(() => page.locator('.compare').innerText()).toContain(': wrong.');
+    await eventually(() => page.locator('.compare').innerText()).toContain('Wrong.');
     // What was counted is of this kind of matrix alone.
     await page.getByRole('combobox', { name: 'Candidates' }).selectOption('raven');
     await eventually(() => tallyOf(page, 'crab')).toContain('not tried yet');
@@ -201,8 +203,13 @@ describe.skipIf(CHROMIUM === undefined)('comparing', () => {
     );
     await modelReady(page);
     await contender(page, 'crab').locator('canvas').waitFor();
-    expect(await page.getByRole('button', { name: 'Try 100 matrices' }).isDisabled()).toBe(true);
     await eventually(workers).toBe(alone);
+    // CRAB is tried alone, and that is said.
+    await page.getByText('missing; CRAB alone.').waitFor();
+    await page.getByRole('button', { name: 'Try 100 matrices' }).click();
+    await eventually(() => tallyOf(page, 'crab')).toMatch(/of [1-9]/);
+    expect(await tallyOf(page, 'rival')).toContain('none to try here');
+    await eventually(() => contender(page, 'rival').innerText()).toContain('A general network');
     await absent.getByRole('link', { name: 'Center' }).click();
     await painted(page, '9');
     expect(errors).toEqual([]);

@@ -54,7 +54,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     labels.slice(0, 8).forEach((label, i) => {
       const [{ entities }] = panels[i].components;
       const shape = describeLevel(component, 'Type', entities[0].type);
-      expect(label).toContain(`Shape of panel ${i + 1}: ${shape}, read from concept`);
+      expect(label).toContain(`Shape of panel ${i + 1}: ${shape}, read from concept Shape`);
     });
     const named = solver.nameRules(answer)?.find(({ group }) => group === 'Type');
     const truth = problem.rules[0].find(({ attribute }) => attribute === 'Type');
@@ -70,7 +70,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     const concept = (solver.vocabulary?.groups[(named.conceptGroup ?? 0) - 1].concepts[0] ?? 0) + 1;
     const vector = answer.rules[concept - 1].vector.map((each) => each.toFixed(2));
     await eventually(async () => (await said.innerText()).replaceAll('−', '-')).toContain(
-      `Concept ${concept}: r = (${vector.join(', ')})`,
+      `Shape: r = (${vector.join(', ')})`,
     );
     await row.locator('.symbol').first().focus();
     await page.keyboard.press('ArrowDown');

@@ -15,7 +15,6 @@ import {
   renderPanel64,
   renderProblem,
   sampleProblem,
-  worksheetPdf,
 } from '../../src/matrix/index.js';
 import { CHROMIUM } from '../chromium.js';
 import { faultsInBothLooks } from './axe.js';
@@ -30,6 +29,7 @@ import {
   modelReady,
   moveTo,
   openPage,
+  steadyBox,
 } from './browser.js';
 import { sharedPage, visitedSite } from './visited-site.js';
 import { fileOf, handedProblem, panelFiles, pictureFile } from './picture-files.js';
@@ -106,6 +106,10 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
   test('arithmetic shows the levels it counts in', async () => {
     const { page } = shared;
     await moveTo(page, 'tab=make&config=center&seed=5');
+    await page.getByText('What the rules do').press('Enter');
+    await eventually(() => page.locator('.glossary dt').allInnerTexts()).toEqual(
+      expect.arrayContaining(['constant', 'progression −2', 'arithmetic +', 'distribute three']),
+    );
     await page.locator('[data-rule="0 Size"]').selectOption({ label: 'arithmetic +' });
     await eventually(() =>
       page.locator('[data-start="0 size"] option:not(:disabled)').allInnerTexts(),
@@ -144,8 +148,14 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     }
     await eventually(shows).toMatch(/^[34] × black circle/);
     await eventually(() => page.locator('[data-testid=broken]').innerText()).toMatch(
-      /Your changes break .*(Shape|Colour|Number)/,
+      /The changed panels break .*(Shape|Colour|Number).* No candidate is right any more\./,
     );
+    // Nothing is called right where nothing is.
+    await eventually(() => page.locator('[data-testid=reading]').innerText()).toContain(
+      'but this item has no one right answer',
+    );
+    await eventually(() => page.locator('.rule-table').innerText()).toContain('broken by');
+    expect(await page.getByRole('button', { name: 'RAVEN npz' }).isDisabled()).toBe(true);
     await eventually(() => page.url()).toMatch(/edit=5\.0\.\d+\.5\.\d\.9/);
     const other = await openPage(shared.context);
     await other.page.goto(page.url());
@@ -160,40 +170,92 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await page.locator('[data-rule="0 Size"]').waitFor();
   });
 
-  test('a worksheet has a page for each item, and a key', async () => {
+  test('an item without a right answer has none on the other tabs either', async () => {
     const { page } = shared;
-    await moveTo(page, 'tab=make&config=center&seed=5');
-    await page.getByLabel('Items of the worksheet').fill('3');
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'PDF with key' }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe('worksheet-center-5.pdf');
-    const expected = [0, 1, 2].map((index) => ({
-      title: `Item ${index + 1}`,
-      problem: sampleProblem({ configuration: 'center', variant: 'i-raven', seed: 5, index }),
-    }));
-    const made = pdfTexts(await bytesOf(download));
-    expect(made).toEqual(pdfTexts(worksheetPdf(expected)));
-    expect(made).toHaveLength(4);
-    expected.forEach(({ title, problem: { target } }) =>
-      expect(made[3]).toContain(`${title}: answer ${target + 1}`),
-    );
+    const item = 'config=center&seed=5&shown=1';
+    const right = page.locator('.candidate.right');
+    await moveTo(page, `tab=play&${item}`);
+    await eventually(() => right.count()).toBe(1);
+    await moveTo(page, `tab=play&${item}&edit=5.0.1.5.2.9`);
+    await page.locator('[data-testid=verdict] canvas').waitFor();
+    await eventually(() => right.count()).toBe(0);
+    expect(await page.getByText('The answer', { exact: true }).count()).toBe(0);
+    await moveTo(page, `tab=why&${item}&edit=5.0.1.5.2.9`);
+    await page.locator('.heat').first().waitFor();
+    expect(await page.locator('.tag.you').count()).toBe(0);
   });
 
-  test('the printer gets the item and nothing of the page', async () => {
+  test('a worksheet has four items a page, and a key that knows of changed panels', async () => {
     const { page } = shared;
+    const worksheet = async (): Promise<string[][]> => {
+      await page.getByLabel('Items of the worksheet').fill('5');
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'PDF with key' }).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe('worksheet-center-5.pdf');
+      return pdfTexts(await bytesOf(download));
+    };
     await moveTo(page, 'tab=make&config=center&seed=5');
-    await page.locator('.print-item').waitFor({ state: 'attached' });
+    const [first, second, key, ...rest] = await worksheet();
+    expect(rest).toEqual([]);
+    expect(first).toContain('Center, number 5, page 1 of 2');
+    expect(second).toContain('5');
+    const targets = [0, 1, 2, 3, 4].map(
+      (index) =>
+        sampleProblem({ configuration: 'center', variant: 'i-raven', seed: 5, index }).target,
+    );
+    targets.forEach((target, i) => expect(key).toContain(`${i + 1}: answer ${target + 1}`));
+    // The words of the page, not those of the data sets.
+    expect(key.join()).toContain('Colour: ');
+    expect(key.join()).not.toMatch(/Color|Type/);
+    await moveTo(page, 'tab=make&config=center&seed=5&edit=5.0.1.5.2.9');
+    const [changed, , changedKey] = await worksheet();
+    expect(changed).toContain('This item has no right answer.');
+    expect(changedKey).toContain('1: no one right answer');
+    expect(changedKey).toContain(`2: answer ${targets[1] + 1}`);
+  });
+
+  const PARTS = ['.tabs', '.masthead', '.configuration', '.story', '.stage', '.side', '.footer'];
+
+  test('the printer gets the item and nothing of the page, and is told of a broken one', async () => {
+    const { page } = shared;
+    const sheets = async (): Promise<number> => {
+      const pdf = (await page.pdf({ format: 'A4' })).toString('latin1');
+      return pdf.match(/\/Type \/Page\b(?!s)/g)?.length ?? 0;
+    };
+    const item = page.locator('.print-item');
+    const source = async (): Promise<string> =>
+      decodeURIComponent((await item.getAttribute('src')) ?? '');
+    for (const tab of ['make', 'play', 'why', 'rules']) {
+      await moveTo(page, `tab=${tab}&config=center&seed=5`);
+      await item.waitFor({ state: 'attached' });
+      await page.emulateMedia({ media: 'print' });
+      await item.waitFor();
+      for (const part of PARTS) {
+        expect([part, await page.locator(part).first().isVisible()]).toEqual([part, false]);
+      }
+      expect(await sheets()).toBe(1);
+      await page.emulateMedia({ media: 'screen' });
+    }
+    expect(await source()).not.toContain('no right answer');
+    await moveTo(page, 'tab=make&config=center&seed=5&edit=5.0.1.5.2.9');
+    await eventually(source).toContain('This item has no right answer.');
+  });
+
+  test('pictures of one’s own are printed without the page too', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=make&config=center');
+    await page.locator('input[type=file]').setInputFiles(panelFiles('center'));
+    await eventually(() => page.url()).toContain('pictures=');
+    await eventually(() => page.locator('.print-item img').count()).toBe(8);
     await page.emulateMedia({ media: 'print' });
     await page.locator('.print-item').waitFor();
-    for (const part of ['.tabs', '.masthead', '.configuration', '.stage', '.side', '.footer']) {
-      expect([part, await page.locator(part).isVisible()]).toEqual([part, false]);
+    for (const part of PARTS) {
+      expect([part, await page.locator(part).first().isVisible()]).toEqual([part, false]);
     }
-    const sheets = (await page.pdf({ format: 'A4' })).toString('latin1');
-    expect(sheets.match(/\/Type \/Page\b(?!s)/g)).toHaveLength(1);
     await page.emulateMedia({ media: 'screen' });
-    await page.locator('.stage').waitFor();
+    await page.getByText('Remove my pictures').click();
   });
 
   test('nine pictures, in the order of their names', async () => {
@@ -315,8 +377,11 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     const canvas = page.locator('[data-position="6"].cell canvas');
     await canvas.waitFor();
     await shared.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const before = await steadyBox(page.getByLabel('Number of the matrix (its seed)'));
     await page.getByRole('button', { name: 'Share' }).click();
-    await page.getByText('Copied').waitFor();
+    await page.getByText('Link copied').waitFor();
+    // Nothing makes room for the message.
+    expect(await steadyBox(page.getByLabel('Number of the matrix (its seed)'))).toEqual(before);
     const link = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(link).toContain('config=grid-2x2');
     const other = await openPage(await site.browser.newContext({ viewport: LAPTOP }));

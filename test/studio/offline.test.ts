@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CHROMIUM } from '../chromium.js';
 import { eventually, goTo, modelReady, openPage } from './browser.js';
+import { writeTransformer } from './bundles.js';
 import { servePage } from './served-page.js';
 import { visitedSite } from './visited-site.js';
 
@@ -16,8 +17,8 @@ describe.skipIf(CHROMIUM === undefined)('without a network', () => {
     writeFileSync(path.join(site.zoo, 'index.json'), JSON.stringify({ bundles }));
   };
 
-  test('one button keeps every model, with progress', async () => {
-    writeIndex();
+  test('one button keeps every model, the Transformer too, with progress', async () => {
+    await writeTransformer(site.zoo, NAMES);
     const own = await servePage({ zoo: site.zoo });
     const { page, errors } = await openPage(await site.fresh());
     await goTo(page, own.url, 'tab=play&config=center&seed=3');
@@ -32,15 +33,18 @@ describe.skipIf(CHROMIUM === undefined)('without a network', () => {
     })`);
     await page.getByRole('button', { name: 'Keep everything for offline' }).press('Enter');
     await eventually(() => status.innerText()).toBe(
-      'All 2 models are on this device: the page now works without a network.',
+      'All 3 models are on this device: the page now works without a network.',
     );
-    expect(await bars).toEqual(['0 of 3', '1 of 3', '2 of 3']);
+    expect(await bars).toEqual(['0 of 4', '1 of 4', '2 of 4', '3 of 4']);
     await own.close();
     // A model that was never looked at, on a page that is opened anew.
     await page.goto('about:blank');
     await page.goto(`${own.url}#tab=erase&config=grid-2x2&seed=9&missing=258`);
     await modelReady(page);
     await page.locator('[data-position="8"].cell canvas').waitFor();
+    await page.goto('about:blank');
+    await page.goto(`${own.url}#tab=compare&config=center&seed=9`);
+    await page.locator('[data-contender=rival][data-missing="9"]').waitFor();
     expect(errors).toEqual([]);
   });
 

@@ -1,8 +1,9 @@
 /** Playing as people do: going on too early, in two windows, with wrong numbers, on a small phone. */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { brokenRules, ruleMeaning, sampleProblem } from '../../src/matrix/index.js';
 import { CHROMIUM } from '../chromium.js';
-import { eventually, fontsOf, goTo, LAPTOP, modelReady, openPage } from './browser.js';
+import { eventually, fontsOf, goTo, LAPTOP, modelReady, moveTo, openPage } from './browser.js';
 import { UNASSISTED, visitedSite } from './visited-site.js';
 
 /** The smallest phone there is. */
@@ -117,6 +118,95 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     await modelReady(page);
   });
 
+  test('a matrix counts once, however one comes back to it', async () => {
+    const { page, errors } = await openPage(await site.fresh());
+    await goTo(page, site.url, 'tab=play&config=center&seed=3');
+    const uncounted = page.getByText('The answer to this matrix was shown before');
+    const tabTo = (tab: string) => page.locator(`.tabs a[href*="tab=${tab}"]`).click();
+    const answer = async (): Promise<void> => {
+      await page.locator('main[aria-busy=false] .candidate:enabled').first().click();
+      await page.locator('[data-testid=verdict]').waitFor();
+    };
+    await tabTo('erase');
+    await tabTo('play');
+    await answer();
+    await eventually(() => score(page)).toMatch(/You[^]*of 1[^]*CRAB[^]*of 1/);
+    expect(await uncounted.count()).toBe(0);
+    // The first step of the history has no answer yet.
+    await page.goBack();
+    await page.goBack();
+    await answer();
+    await uncounted.waitFor();
+    expect(await score(page)).toMatch(/You[^]*of 1[^]*CRAB[^]*of 1/);
+    // Nor does one count whose answer CRAB has shown.
+    await goTo(page, site.url, 'tab=play&config=center&seed=4');
+    await page.getByRole('button', { name: 'Let CRAB imagine it' }).click();
+    await page.locator('[data-testid=verdict] canvas').waitFor();
+    await goTo(page, site.url, 'tab=play&config=center&seed=4');
+    await answer();
+    await uncounted.waitFor();
+    await goTo(page, site.url, 'tab=play&config=center&seed=5');
+    await answer();
+    await eventually(() => score(page)).toMatch(/You[^]*of 2[^]*CRAB[^]*of 2/);
+    // The score starts anew; what was seen stays seen.
+    await page.getByRole('button', { name: 'Reset' }).click();
+    await goTo(page, site.url, 'tab=play&config=center&seed=3');
+    await answer();
+    await uncounted.waitFor();
+    expect(await score(page)).toMatch(/You[^]*no answers yet/);
+    expect(errors).toEqual([]);
+  });
+
+  test('a wrong answer is told by the rules it breaks, and they are open', async () => {
+    const { page, errors } = await openPage(await site.fresh());
+    const problem = sampleProblem({
+      configuration: 'grid-3x3',
+      variant: 'i-raven',
+      seed: 3,
+      index: 0,
+    });
+    const wrong = (problem.target + 1) % 8;
+    const broken = brokenRules({ ...problem, target: wrong }).map(({ rule }) => ruleMeaning(rule));
+    expect(broken.length).toBeGreaterThan(0);
+    await goTo(page, site.url, 'tab=play&config=grid-3x3&seed=3');
+    await eventually(() => page.locator('.verdict.waiting').innerText()).toContain(
+      'number or place, shape, size and colour each follow a rule',
+    );
+    await page.keyboard.press(String(wrong + 1));
+    const mistake = page.locator('[data-testid=mistake]');
+    await eventually(() => mistake.innerText()).toContain(`Candidate ${wrong + 1} breaks the rule`);
+    for (const meaning of broken) expect(await mistake.innerText()).toContain(`(${meaning})`);
+    await page.locator('[data-testid=rule-table]').waitFor();
+    await moveTo(page, 'tab=play&config=grid-3x3&seed=3&difficulty=gentle');
+    await eventually(() => page.locator('.verdict.waiting').innerText()).toContain(
+      'one thing changes',
+    );
+    // A right answer has no mistake.
+    await goTo(page, site.url, 'tab=play&config=center&seed=3');
+    await eventually(() => page.locator('.verdict.waiting').innerText()).not.toContain('number');
+    const { target } = sampleProblem({
+      configuration: 'center',
+      variant: 'i-raven',
+      seed: 3,
+      index: 0,
+    });
+    await page.keyboard.press(String(target + 1));
+    await page.locator('[data-testid=verdict] canvas').waitFor();
+    expect(await mistake.count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  test('on a phone the rule table says in plain words what a rule does', async () => {
+    const { page } = await openPage(await site.fresh(SMALL));
+    await goTo(page, site.url, 'tab=play&config=center&seed=3&shown=1');
+    const table = page.locator('[data-testid=rule-table]');
+    if (!(await table.isVisible())) await page.getByText('The rules of this matrix').click();
+    const meanings = table.locator('.meaning');
+    await eventually(() => meanings.count()).toBe(3);
+    for (let i = 0; i < 3; i++) expect(await meanings.nth(i).isVisible()).toBe(true);
+    await eventually(() => page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+  });
+
   test('two windows add to one score', async () => {
     const context = await site.fresh();
     const first = (await openPage(context)).page;
@@ -228,7 +318,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     const context = await site.fresh();
     const { page } = await openPage(context);
     await goTo(page, site.url, 'tab=erase&config=center&seed=4');
-    await page.getByLabel('Show the truth').check();
+    await page.getByLabel('Show the true panels').check();
     await eventually(() => page.url()).toContain('truth=1');
     const other = (await openPage(context)).page;
     await other.goto(page.url());
@@ -285,7 +375,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
       const heads = await page.evaluate<{ left: number; right: number }[]>(
         "[...document.querySelectorAll('.heat-map thead th span')].map((each) => each.getBoundingClientRect().toJSON())",
       );
-      expect(heads.length).toBeGreaterThanOrEqual(10);
+      expect(heads.length).toBeGreaterThanOrEqual(5);
       for (let at = 1; at < heads.length; at++) {
         expect(heads[at].left).toBeGreaterThanOrEqual(heads[at - 1].right);
       }

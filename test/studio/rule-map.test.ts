@@ -26,12 +26,25 @@ describe('names of clusters', () => {
     ]);
   });
 
+  test('stand in every place that has many points of the rule', () => {
+    const { points, classOf } = rows(4, 5);
+    // The first and the last row have the same rule, and one point of it is astray.
+    const kinds = classOf.map((kind, n) => (n === 15 ? 0 : kind % 3));
+    const labels = clusterLabels(points, kinds, 3);
+    expect(labels.map(({ kind, y }) => [kind, y])).toEqual([
+      [0, 0],
+      [0, 15],
+      [1, 5],
+      [2, 10],
+    ]);
+  });
+
   test('are not given to what lies mixed, nor to what is rare', () => {
     const { points } = rows(3, 5);
     const mixed = Array.from({ length: 30 }, (_, n) => n % 3);
     expect(clusterLabels(points, mixed, 3)).toEqual([]);
     const rare = Array.from({ length: 30 }, (_, n) => Number(n < 2));
-    expect(clusterLabels(points, rare, 2).map(({ kind }) => kind)).toEqual([0]);
+    expect(clusterLabels(points, rare, 2).map(({ kind }) => kind)).not.toContain(1);
   });
 
   test('keep apart, stay on the map and off the points', () => {
@@ -53,7 +66,7 @@ describe('names of clusters', () => {
 });
 
 describe.skipIf(CHROMIUM === undefined)('the rule map', () => {
-  const site = visitedSite({ bundles: ['center'] });
+  const site = visitedSite({ bundles: ['center', 'left-right'] });
   const LAPTOP = { width: 1280, height: 800 };
 
   test('opens on a concept that tells rules apart, with its clusters named in the chart', async () => {
@@ -72,13 +85,57 @@ describe.skipIf(CHROMIUM === undefined)('the rule map', () => {
     expect(errors).toEqual([]);
   });
 
-  test('legend and training are in sight without scrolling', async () => {
+  test.each(['center', 'left-right'])(
+    '%s: legend and training are in sight without scrolling',
+    async (configuration) => {
+      const { page } = await openPage(await site.fresh({ viewport: LAPTOP }));
+      await goTo(page, site.url, `tab=rules&config=${configuration}&seed=3`);
+      for (const part of ['.plane', '.map-notes .legend', '.moments input', '.play-moments']) {
+        const { y, height } = await steadyBox(page.locator(part));
+        expect([part, y + height <= LAPTOP.height]).toEqual([part, true]);
+      }
+    },
+  );
+
+  test('the frame of the focused map is whole', async () => {
     const { page } = await openPage(await site.fresh({ viewport: LAPTOP }));
     await goTo(page, site.url, 'tab=rules&config=center&seed=3');
-    for (const part of ['.plane', '.map-notes .legend', '.moments input', '.play-moments']) {
-      const { y, height } = await steadyBox(page.locator(part));
-      expect([part, y + height <= LAPTOP.height]).toEqual([part, true]);
-    }
+    await page.locator('.plane-base svg').waitFor();
+    await page.locator('.concept-tabs input:checked').focus();
+    await page.keyboard.press('Tab');
+    await eventually(() => page.evaluate('document.activeElement.dataset.testid')).toBe('plane');
+    // It belongs to the box itself: what is inside of it is clipped.
+    const styleOf = (selector: string): Promise<string> =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).outlineStyle`);
+    expect([await styleOf('.plane'), await styleOf('.plane-overlay')]).toEqual(['solid', 'none']);
+  });
+
+  test('a rule explains itself to the mouse, the keyboard and a finger', async () => {
+    const { page } = await openPage(await site.fresh({ viewport: LAPTOP, hasTouch: true }));
+    await goTo(page, site.url, 'tab=rules&config=center&seed=3');
+    const term = page.locator('.legend .term', { hasText: 'distribute three' });
+    const told = page.locator('.explanation:not([hidden])');
+    const explains = () =>
+      eventually(() => told.allInnerTexts()).toEqual([
+        'Every row has the same three values, each time in another order.',
+      ]);
+    const isSilent = () => eventually(() => told.count()).toBe(0);
+    await term.hover();
+    await explains();
+    await page.mouse.move(5, 5);
+    await isSilent();
+    await term.focus();
+    await explains();
+    await page.keyboard.press('Escape');
+    await isSilent();
+    await page.locator('.legend .term').first().blur();
+    await term.tap();
+    await explains();
+    await page.locator('.side h2').first().tap();
+    await isSilent();
+    // Who cannot see it is told by the button.
+    const id = await term.getAttribute('aria-describedby');
+    expect(await page.locator(`[id="${id ?? ''}"]`).getAttribute('role')).toBe('tooltip');
   });
 
   test('its training plays from the keyboard, and pauses', async () => {

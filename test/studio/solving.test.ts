@@ -73,9 +73,9 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     // Without a vocabulary there is one answer only, and no word for how sure it is.
     await eventually(() => page.locator('.side').innerText()).toContain('has no vocabulary');
     const truth = page.locator('.cell.truth');
-    await page.getByLabel('Show the truth').check();
+    await page.getByLabel('Show the true panels').check();
     await eventually(() => truth.count()).toBe(3);
-    await page.getByLabel('Show the truth').uncheck();
+    await page.getByLabel('Show the true panels').uncheck();
     await eventually(() => truth.count()).toBe(0);
   });
 

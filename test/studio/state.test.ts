@@ -1,5 +1,7 @@
 /** The parts of the page that need no browser: links, words for rules, ranges of concepts, difficulty. */
 import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   CONFIGURATIONS,
@@ -17,7 +19,16 @@ import { planOf } from '../../src/studio/engine/difficulty.js';
 import { isEmptyPanel, mostError, redrawingError } from '../../src/solver/index.js';
 import { newestOnly } from '../../src/studio/engine/newest-only.js';
 import { readConceptRules, skill } from '../../src/studio/engine/rule-words.js';
-import { ruleWords, subjectsOf, wordsForConcepts } from '../../src/studio/engine/words.js';
+import { makeMatrix } from '../../src/studio/engine/matrices.js';
+import { writeEdits } from '../../src/studio/engine/panel-edits.js';
+import type { AnswerView, CandidateView, SampledSpec } from '../../src/studio/engine/protocol.js';
+import {
+  changingWords,
+  ruleWords,
+  subjectsOf,
+  wordsForConcepts,
+} from '../../src/studio/engine/words.js';
+import { failureWords, mistakeWords } from '../../src/studio/parts/mistakes.js';
 import { lookOf } from '../../src/studio/parts/rule-looks.js';
 import {
   BACKENDS,
@@ -29,6 +40,7 @@ import {
   type Settings,
 } from '../../src/studio/state/settings.js';
 import { pixelsOf } from '../matrix/pixels.js';
+import { sampledSpec } from './sampled-spec.js';
 
 const coordinate = fc.integer({ min: -9_999_000, max: 9_999_000 }).map((value) => value / 1000);
 const anySettings: fc.Arbitrary<Settings> = fc.record({
@@ -118,7 +130,12 @@ describe('difficulty', () => {
             index: 0,
             constraints: planOf(layout, difficulty, seed, 0),
           }).rules.flat();
-        expect(rules('gentle').filter(({ name }) => name !== 'Constant')).toHaveLength(1);
+        const gentle = rules('gentle').filter(({ name }) => name !== 'Constant');
+        expect(gentle).toHaveLength(1);
+        expect(gentle[0].name).toBe('Progression');
+        // Neighbouring sizes and greys look alike.
+        const isFine = gentle[0].attribute === 'Size' || gentle[0].attribute === 'Color';
+        if (isFine) expect(Math.abs(gentle[0].value)).toBe(2);
         const fixed = rules('hard').filter(({ name }) => name === 'Constant');
         const cannot = layout.components.flatMap(({ slots, color }) => [
           ...(slots.length === 1 ? ['Number/Position'] : []),
@@ -260,10 +277,37 @@ describe('the vocabulary', () => {
       'Concept 6',
       'Mixed 7',
     ]);
-    expect(words[1].about).toBe('follows outer shape most');
+    expect(words[1].about).toBe('follows outer shape most, as Outer shape a does');
     expect(words[1].subject).toEqual({ component: 0, group: 'Type' });
     expect(words[3].about).toMatch(/several attributes/);
     expect(words[4].about).toMatch(/does without it/);
+  });
+
+  test('a concept of several attributes, or of one without rules, has the words of the page too', () => {
+    const words = wordsForConcepts(layoutOf('out-in-grid'), [
+      'Type In + Size In',
+      'Rotation Out',
+      'Type Out + Color In',
+    ]);
+    expect(words.map(({ title, about }) => [title, about])).toEqual([
+      ['Inner shape + size', 'follows inner shape and size most'],
+      ['Outer rotation', 'follows outer rotation most'],
+      ['Outer shape + inner colour', 'follows outer shape and inner colour most'],
+    ]);
+  });
+
+  test('no concept of a published model has the words of the data sets', () => {
+    const zoo = path.resolve(import.meta.dirname, '..', '..', 'zoo');
+    const titles = CONFIGURATIONS.flatMap((name) => {
+      const text = readFileSync(path.join(zoo, name, 'bundle.json'), 'utf8');
+      const { conceptNames } = JSON.parse(text) as { conceptNames: ({ name: string } | null)[] };
+      const names = conceptNames.map((concept) => concept?.name ?? null);
+      return wordsForConcepts(layoutOf(name), names).map(({ title }) => title);
+    });
+    expect(titles.length).toBeGreaterThan(CONFIGURATIONS.length);
+    expect(
+      titles.filter((title) => /Type|Color|Num\/Pos|\b(Out|In|Up|Down)\b/.test(title)),
+    ).toEqual([]);
   });
 
   test('names shared by several, or unknown, still tell concepts apart', () => {
@@ -329,4 +373,91 @@ test('of calls asked for while one runs, only the newest follows', async () => {
   releases[1]();
   expect(await last).toBe(3);
   expect(ran).toEqual([1, 3]);
+});
+
+describe('mistakes in words', () => {
+  const size = {
+    key: '0 Size',
+    subject: 'Size',
+    attribute: 'Size' as const,
+    rule: 'progression +1',
+    meaning: 'larger in each column',
+  };
+  const colour = {
+    key: '0 Color',
+    subject: 'Left colour',
+    attribute: 'Color' as const,
+    rule: 'constant',
+    meaning: 'the same in each row',
+  };
+  const candidate = (...breaks: (typeof size | typeof colour)[]): CandidateView => ({
+    src: '',
+    alt: '',
+    difference: null,
+    breaks,
+  });
+  const answerWith = (rules: readonly string[] | null): AnswerView => {
+    const named = rules?.map((rule) => ({ key: '0 Size', rules: rule === '' ? [] : [rule] }));
+    return { named: named ?? null } as unknown as AnswerView;
+  };
+
+  test('which rules a candidate breaks', () => {
+    expect(mistakeWords(2, candidate(size))).toBe(
+      'Candidate 3 breaks the rule of size (larger in each column).',
+    );
+    expect(mistakeWords(0, candidate(size, colour))).toBe(
+      'Candidate 1 breaks the rules of size (larger in each column) and left colour (the same in each row).',
+    );
+    expect(mistakeWords(0, candidate())).toBe('');
+  });
+
+  test('why CRAB took a wrong one: no rule, another rule, or the right one badly painted', () => {
+    expect(failureWords(candidate(size), answerWith(['']))).toMatch(/found no rule for size/);
+    expect(failureWords(candidate(size), answerWith(['constant']))).toMatch(
+      /took the rule of size for another one: constant\./,
+    );
+    expect(failureWords(candidate(size), answerWith(['progression +1']))).toMatch(/read .* right/);
+    // A model that names no rules, and a candidate of which nothing is known.
+    expect(failureWords(candidate(size), answerWith(null))).toBe('');
+    expect(failureWords(candidate(), answerWith(['']))).toBe('');
+  });
+});
+
+test('what to look for is what can change in a layout', () => {
+  expect(changingWords(layoutOf('center'))).toBe(
+    'shape, size and colour each follow a rule of their own',
+  );
+  expect(changingWords(layoutOf('grid-3x3'))).toMatch(/^number or place, shape, size and colour/);
+  expect(changingWords(layoutOf('left-right'))).toMatch(/in each of the two parts$/);
+});
+
+describe('what candidates break', () => {
+  const spec = (edits: string): SampledSpec => sampledSpec({ edits });
+
+  test('the answer breaks nothing, every other candidate what it differs in', async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const { view, problem } = await makeMatrix({ ...spec(''), seed });
+      view.candidates.forEach(({ breaks }, i) => {
+        const changed = problem?.candidates[i].changes.map(({ attribute }) => attribute);
+        expect(breaks.map(({ attribute }) => attribute).sort()).toEqual(changed?.sort());
+      });
+    }
+  });
+
+  test('a rule that panels changed by hand break is no fault of a candidate', async () => {
+    const before = (await makeMatrix(spec(''))).view;
+    const first = before.described?.[0].components[0].entities[0];
+    if (first === undefined) throw new Error('the first panel is empty');
+    // Another grey in the first panel: colour is constant in no way any more.
+    const { type, size, color } = first;
+    const edits = writeEdits([
+      { panel: 1, component: 0, slots: [0], type, size, color: color === 9 ? 0 : color + 1 },
+    ]);
+    const { candidates } = (await makeMatrix(spec(edits))).view;
+    const subjects = (of: typeof candidates) =>
+      of.flatMap((each) => each.breaks.map((rule) => rule.subject));
+    expect(subjects(before.candidates)).toContain('Colour');
+    expect(subjects(candidates)).not.toContain('Colour');
+    expect(subjects(candidates)).toContain('Size');
+  });
 });

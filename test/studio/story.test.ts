@@ -11,21 +11,14 @@ import {
   rulesOnValues,
   sampleProblem,
 } from '../../src/matrix/index.js';
-import { Solver, type Answer } from '../../src/solver/node.js';
-import { EXAMPLES, linkOf } from '../../src/studio/story/examples.js';
+import { panelCertainty, Solver, type Answer } from '../../src/solver/node.js';
+import { planOf } from '../../src/studio/engine/difficulty.js';
+import { EXAMPLES, exampleAt, linkOf } from '../../src/studio/story/examples.js';
 import { tourState } from '../../src/studio/tour/steps.js';
-import { readSettings, type Settings } from '../../src/studio/state/settings.js';
+import { readSettings, writeSettings, type Settings } from '../../src/studio/state/settings.js';
 import { CHROMIUM } from '../chromium.js';
 import { faultsInBothLooks } from './axe.js';
-import {
-  canvasPixels,
-  eventually,
-  goTo,
-  LAPTOP,
-  largestDifference,
-  modelReady,
-  openPage,
-} from './browser.js';
+import { canvasPixels, eventually, goTo, LAPTOP, modelReady, openPage } from './browser.js';
 import { ROOT } from './served-page.js';
 import { visitedSite } from './visited-site.js';
 
@@ -36,9 +29,10 @@ const hasModels = ['center', 'grid-2x2', 'grid-3x3'].every((name) =>
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 /** The matrix of a state of the page, and its answer. */
-async function solved({ layout, seed, index, variant, missing }: Settings) {
+async function solved({ layout, seed, index, variant, difficulty, missing }: Settings) {
   const { configuration, noisy } = findLayout(layout);
-  const problem = sampleProblem({ configuration, noisy, variant, seed, index });
+  const constraints = planOf(findLayout(layout), difficulty, seed, index);
+  const problem = sampleProblem({ configuration, noisy, variant, seed, index, constraints });
   const draw = (panel: (typeof problem.context)[number]) =>
     renderPanel64(layoutOf(configuration, noisy), panel);
   const solver = await Solver.load(path.join(ZOO, layout));
@@ -60,6 +54,11 @@ function obeys({ vocabulary, manifest }: Solver, symbols: Symbols): boolean {
   );
 }
 
+function there<T>(value: T | null): T {
+  if (value === null) throw new Error('the model has no vocabulary');
+  return value;
+}
+
 const entriesOf = (answer: Answer): Symbols =>
   (answer.symbols ?? []).map((panel) => panel.map(({ entry }) => entry));
 
@@ -74,7 +73,7 @@ describe.skipIf(!hasModels)('examples are what they say', () => {
   });
 
   test('four right answers, and each of them obeys the rules', async () => {
-    const { solver, answer } = await solved(several);
+    const { solver, answer, problem } = await solved(several);
     const found = await solver.alternatives(answer, 8, { differ: 'value' });
     const likely = found.filter(({ probability }) => probability >= 0.05 * found[0].probability);
     expect(likely).toHaveLength(4);
@@ -82,14 +81,43 @@ describe.skipIf(!hasModels)('examples are what they say', () => {
     for (const { symbols } of likely) {
       expect(obeys(solver, [...given.slice(0, 8), ...symbols])).toBe(true);
     }
+    // “Each row has one, three and four figures, so three are missing in the last panel.”
+    const counts = matrixPanels(problem).map(({ components }) => components[0].entities.length);
+    for (const row of [0, 3, 6]) expect(counts.slice(row, row + 3).sort()).toEqual([1, 3, 4]);
+    expect(counts[8]).toBe(3);
+    expect(problem.rules[0][0].attribute).toBe('Number');
     await solver.dispose();
   });
 
-  test('watch it fail: certain, and wrong', async () => {
+  test('watch it fail: no rule for position, a guess, and the candidate closest to it', async () => {
     const { solver, answer, candidates, problem } = await solved(fails);
     const { index, confidence } = await solver.choose(answer, candidates);
     expect(index).not.toBe(problem.target);
-    expect(confidence).toBeGreaterThan(0.99);
+    expect(confidence).toBeGreaterThan(0.8);
+    const [position] = solver.nameRules(answer) ?? [];
+    expect(position).toMatchObject({ group: 'Number/Position', rules: [] });
+    expect(problem.rules[0][0].attribute).toBe('Position');
+    const sureness = panelCertainty(there(solver.vocabulary), there(answer.imagined)[0]);
+    const where = sureness.find(({ attribute }) => attribute === 'Position');
+    expect(where?.probability).toBeLessThan(0.3);
+    await solver.dispose();
+  });
+
+  test('a note tells what there is to see, and goes with another matrix', () => {
+    for (const [i, state] of [eight, several, fails].entries()) {
+      expect(exampleAt(state)).toBe(EXAMPLES[i]);
+      expect(exampleAt({ ...state, another: 2, picked: 3, truth: true })).toBe(EXAMPLES[i]);
+      expect(exampleAt({ ...state, seed: state.seed + 1 })).toBeUndefined();
+      expect(exampleAt({ ...state, missing: [2, 9] })).toBeUndefined();
+    }
+  });
+
+  test('the tour starts with a matrix in which one thing changes, in clear steps', async () => {
+    const { solver, problem } = await solved(tourState(1));
+    const changing = problem.rules.flat().filter(({ name }) => name !== 'Constant');
+    expect(changing).toHaveLength(1);
+    expect(changing[0].name).toBe('Progression');
+    expect(Math.abs(changing[0].value)).toBe(2);
     await solver.dispose();
   });
 
@@ -109,6 +137,17 @@ describe.skipIf(!hasModels)('examples are what they say', () => {
 
 describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
   const site = visitedSite({ zoo: ZOO, isolated: true });
+
+  test('a rule is called unclear if several lie in one place of the map', async () => {
+    const { page } = await openPage(await site.fresh());
+    const words = page.locator('[data-testid=rule-words]');
+    await goTo(page, site.url, 'tab=rules&config=grid-3x3&seed=12&concept=3');
+    await eventually(() => words.innerText()).toMatch(
+      /^Number\/position: unclear, perhaps .*Several rules lie in this place/s,
+    );
+    await goTo(page, site.url, 'tab=rules&config=center&seed=12&concept=1');
+    await eventually(() => words.innerText()).toMatch(/^Colour: progression −1.*Named after/s);
+  });
 
   test('reads what this is, and every link and the citation are true', async () => {
     const context = await site.fresh();
@@ -138,6 +177,10 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(copied).toContain('author = {Shi, Fan and Li, Bin and Xue, Xiangyang}');
     expect(copied).toMatch(/^@article\{shi2023crab,\n[^]*year = \{2023\}/);
+    // What was copied is seen, until the button is pressed again.
+    await eventually(() => footer.locator('.to-copy').textContent()).toBe(copied);
+    await footer.getByRole('button', { expanded: true }).click();
+    await eventually(() => footer.locator('.to-copy').count()).toBe(0);
     // Accuracies are those of the README: of what docs/measured holds.
     const measured = JSON.parse(
       readFileSync(path.join(ROOT, 'docs', 'measured', 'left-right.json'), 'utf8'),
@@ -149,10 +192,20 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
       await eventually(() => new URL(page.url()).hash).toBe(linkOf(example));
       await modelReady(page);
       await page.locator('.cell.imagined canvas').first().waitFor();
+      await eventually(() => page.locator('[data-testid=example-note]').innerText()).toBe(
+        `${example.title}. ${example.about}`,
+      );
     }
-    await eventually(() => page.locator('[data-testid=verdict]').innerText()).toContain(
-      'CRAB is wrong here.',
+    const verdict = page.locator('[data-testid=verdict]');
+    await eventually(() => verdict.innerText()).toContain('CRAB is wrong here.');
+    // What is painted is a guess; the choice is only close to it, and never called certain.
+    await eventually(() => verdict.locator('[data-testid=failure]').innerText()).toBe(
+      'CRAB found no rule for position, so it guessed. Candidate 2 breaks the rule of position (third = first without second).',
     );
+    const said = await verdict.locator('.hint').allInnerTexts();
+    expect(said.join(' ')).toMatch(/Its panel: guessing the position\..*closest/);
+    expect(said.join(' ')).not.toMatch(/certain|100%/);
+    expect(await verdict.locator('details').getAttribute('open')).not.toBeNull();
     expect(errors).toEqual([]);
   });
 
@@ -183,18 +236,33 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
     await stepIs(page, 4);
     const painted = page.locator('.side .cell.imagined canvas');
     await page.locator('.plane-base svg').waitFor();
+    const button = page.getByRole('button', { name: 'Move it', exact: true });
+    await eventually(() => button.isEnabled()).toBe(true);
     const before = await canvasPixels(painted);
     await next('Move it');
     await eventually(() => page.url()).toContain('rule=');
-    await eventually(async () =>
-      largestDifference(await canvasPixels(painted), before),
-    ).toBeGreaterThan(0.3);
+    // A person sees it: a tenth of all the ink there can be comes or goes.
+    const changed = async (): Promise<number> => {
+      const after = await canvasPixels(painted);
+      return after.reduce((sum, value, i) => sum + Math.abs(value - before[i]), 0) / after.length;
+    };
+    await eventually(changed).toBeGreaterThan(0.1);
+    // The rule it was moved to is the one that the card names.
+    const [, named] = /to where (.+?) lies/.exec(await page.locator('.tour p').innerText()) ?? [];
+    await eventually(() =>
+      page.locator('[data-testid=rule-words] strong').first().innerText(),
+    ).toBe(named);
     await next('Done');
     await eventually(() => page.locator('[data-testid=tour]').count()).toBe(0);
     await page.goBack();
     await stepIs(page, 3);
     await page.keyboard.press('Escape');
     await eventually(() => page.locator('[data-testid=tour]').count()).toBe(0);
+    // What was answered on the tour is no part of the score.
+    await page.getByRole('link', { name: 'Play' }).click();
+    await eventually(() => page.locator('[data-testid=score]').innerText()).toMatch(
+      /You[^]*no answers yet[^]*CRAB/,
+    );
     expect(errors).toEqual([]);
   });
 
@@ -202,7 +270,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
     const { page, errors } = await openPage(
       await site.fresh({ ...PHONE, reducedMotion: 'reduce' }),
     );
-    await goTo(page, site.url, 'tab=play&config=center&seed=1&tour=1');
+    await goTo(page, site.url, writeSettings(tourState(1)).slice(1));
     const ways = ['Show me', 'Erase half of it', 'Bend its rule', 'Move it'];
     for (const [i, way] of ways.entries()) {
       await stepIs(page, i + 1);

@@ -33,6 +33,15 @@ async function saved(page: Page, button: string, folder: string): Promise<string
   return file;
 }
 
+/** Collects what the page says of CRAB's share before CRAB has answered everything, into `early`. */
+const watchShares = (page: Page): Promise<void> =>
+  page.evaluate(`globalThis.early = new Set();
+    new MutationObserver(() => {
+      const table = document.querySelector('[data-testid=scores][aria-busy=true]');
+      const figure = table?.querySelector('[data-who=CRAB] .figure');
+      if (figure) early.add(figure.textContent);
+    }).observe(document.body, { subtree: true, childList: true, attributes: true })`);
+
 describe.skipIf(CHROMIUM === undefined)('test mode', () => {
   const site = visitedSite({ bundles: ['center'] });
   const folder = scratchFolder();
@@ -47,6 +56,8 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
     // The practice item is none of the test, and tells.
     const practice = page.getByRole('region', { name: 'Practice item' });
     await practice.locator('.candidate').first().waitFor();
+    // Nothing leads away from a test that goes on.
+    expect(await page.getByRole('button', { name: 'Take the tour' }).count()).toBe(0);
     await page.keyboard.press(String(targetOf('center', COUNT)));
     await page.getByRole('button', { name: 'Check' }).click();
     await eventually(() => practice.getByRole('status').innerText()).toMatch(/^Right: /);
@@ -59,6 +70,7 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
       await item.getByRole('timer').waitFor();
       const target = targetOf(configuration, index);
       if (i === 3) {
+        await watchShares(page);
         await page.getByRole('button', { name: 'I do not know' }).click();
         continue;
       }
@@ -76,6 +88,7 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
       await page.keyboard.press('Enter');
     }
 
+    // As long as CRAB has not answered everything there is no share of it.
     const scores = page.locator('[data-testid=scores]');
     const line = (who: string) => scores.locator(`[data-who=${who}]`).innerText();
     await eventually(() => line('You')).toMatch(/50\.0%[^]*2 of 4/);
@@ -83,6 +96,7 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
     expect(await line('People')).toContain(`${people.toFixed(1)}%`);
     // There is a model for one of the two configurations.
     await eventually(() => line('CRAB')).toMatch(/\d of 2; no model here for 2/);
+    expect(await page.evaluate('[...early]')).toEqual(['–']);
     await eventually(() => page.locator('[data-testid=answers] tbody tr').count()).toBe(4);
 
     expect(await faultsInBothLooks(page)).toEqual([]);
@@ -114,6 +128,78 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
     // CRAB has answered items of other configurations; the one that was chosen before is back.
     await page.getByRole('link', { name: 'Play' }).click();
     await eventually(() => page.locator('.choice:has(:checked)').innerText()).toContain('Center');
+    expect(errors).toEqual([]);
+  });
+
+  test('a wrong practice answer looks as in Play and is told by the rules it breaks', async () => {
+    const { page } = await openPage(await site.fresh());
+    await page.goto(`${site.url}#${LINK}`);
+    await page.getByRole('button', { name: 'Begin' }).click();
+    const practice = page.getByRole('region', { name: 'Practice item' });
+    await practice.locator('.candidate').first().waitFor();
+    const target = targetOf('center', COUNT);
+    const wrong = (target % 8) + 1;
+    await page.keyboard.press(String(wrong));
+    await page.getByRole('button', { name: 'Check' }).click();
+    await eventually(() => practice.getByRole('status').innerText()).toMatch(
+      new RegExp(`^Candidate ${target} completes[^]*Candidate ${wrong} breaks the rule`),
+    );
+    const classOf = (candidate: number) =>
+      practice.locator(`[data-candidate="${candidate}"]`).getAttribute('class');
+    expect(await classOf(target)).toBe('candidate right');
+    expect(await classOf(wrong)).toBe('candidate wrong');
+    const frameOf = (candidate: number): Promise<string> =>
+      page.evaluate(
+        `getComputedStyle(document.querySelector('[data-candidate="${candidate}"] .panel')).boxShadow`,
+      );
+    expect(await frameOf(wrong)).toBe('none');
+    // Who leaves the practice item leaves nothing behind.
+    await page.getByRole('button', { name: 'End the test' }).click();
+    await page.getByRole('button', { name: 'Begin' }).waitFor();
+  });
+
+  test('the clock goes on while one is elsewhere, and a test can be ended', async () => {
+    const { page, errors } = await openPage(await site.fresh());
+    await page.goto(`${site.url}#${LINK}`);
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.locator('.candidate').first().waitFor();
+    await page.keyboard.press('1');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Start the test' }).click();
+    const item = (number: number) => page.getByRole('region', { name: `Item ${number} of 4` });
+    await item(1).locator('.candidate').first().waitFor();
+    const time = async (): Promise<number> => {
+      const [minutes, seconds] = (await page.getByRole('timer').innerText()).split(':').map(Number);
+      return 60 * minutes + seconds;
+    };
+    await eventually(time).toBeGreaterThanOrEqual(2);
+    await page.locator('.tabs a[href*="tab=play"]').click();
+    await page.locator('.view-play').waitFor();
+    await page.locator('.tabs a[href*="tab=test"]').click();
+    expect(await time()).toBeGreaterThanOrEqual(2);
+    await page.reload();
+    expect(await time()).toBeGreaterThanOrEqual(2);
+    await item(1).locator('.candidate').first().waitFor();
+    await page.keyboard.press(String(targetOf('center', 0)));
+    await page.keyboard.press('Enter');
+    await item(2).locator('.candidate').first().waitFor();
+    // It asks first; the answer that was given is kept.
+    await page.getByRole('button', { name: 'End the test' }).click();
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'End the test' }).click();
+    expect(await faultsInBothLooks(page)).toEqual([]);
+    await page.getByRole('button', { name: 'End it', exact: true }).click();
+    const scores = page.locator('[data-testid=scores]');
+    await eventually(() => scores.locator('[data-who=You]').innerText()).toContain(
+      '1 of 1; ended with 3 left',
+    );
+    await eventually(() => scores.locator('[data-who=CRAB]').innerText()).toMatch(/[01] of 1/);
+    const [header, ...rows] = readFileSync(await saved(page, 'Responses', folder), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    expect(header).toContain('seconds');
+    expect(rows).toHaveLength(1);
+    expect(Number(rows[0].split(',').at(-1))).toBeGreaterThanOrEqual(2);
     expect(errors).toEqual([]);
   });
 

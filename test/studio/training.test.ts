@@ -81,7 +81,7 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     await page.goto(`${site.url}#tab=train`);
     // What can be expected is said before, and the recording stays below.
     await eventually(() => page.locator('[data-testid=expect]').innerText()).toMatch(
-      /Two minutes .* chance is 12\.5%/,
+      /Two minutes .* guessing is right in 12\.5%/,
     );
     await page.locator('[data-testid=recording] .live-plane').first().waitFor();
     await page.getByRole('button', { name: 'Start training' }).click();
@@ -128,8 +128,8 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     await eventually(() => page.locator('.controls').innerText()).toMatch(
       /321 matrices a second · 75 s left/,
     );
-    await eventually(() => page.getByLabel('Loss: 3.25').count()).toBe(1);
-    await eventually(() => page.getByLabel('Accuracy: raven 50.0%, i-raven 40.0%').count()).toBe(1);
+    await eventually(() => page.getByLabel('How far from its goal: 3.25').count()).toBe(1);
+    await eventually(() => page.getByLabel('Accuracy: RAVEN 50.0%, I-RAVEN 40.0%').count()).toBe(1);
     await eventually(() => page.locator('.train-grid .curve svg path').count()).toBeGreaterThan(1);
     const imagined = page.locator('.live-matrices .imagined canvas');
     const grey = new Array<number>(4096).fill(0.2);
@@ -178,12 +178,15 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
       'Concept 4',
     ]);
     await eventually(() => planes.first().locator('[aria-label=dot] path').count()).toBe(60);
-    const curve = recording.getByLabel('How wrong it foretells missing panels: from 90 to 5.5');
+    const curve = recording.getByLabel('How wrong its idea of a missing panel is: from 90 to 5.5');
     await eventually(() => curve.locator('svg path').count()).toBeGreaterThan(0);
     // Only the curves that have a meaning for people.
     await eventually(() => recording.locator('.chart').count()).toBe(2);
-    const accuracy = recording.getByLabel('Accuracy: raven 50.0%, i-raven 75.0%');
+    const accuracy = recording.getByLabel('Accuracy: RAVEN 50.0%, I-RAVEN 75.0%');
     await eventually(() => accuracy.locator('svg path').count()).toBeGreaterThan(0);
+
+    await recording.locator('.legend .term', { hasText: 'progression −2' }).focus();
+    await page.getByText('Two steps down from each panel of a row to the next.').waitFor();
 
     const picture = (): Promise<string> => planes.first().locator('[aria-label=dot]').innerHTML();
     await recording.getByText('After 2,000 steps of training').waitFor();

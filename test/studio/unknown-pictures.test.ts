@@ -7,6 +7,7 @@ import {
   encodeRavenNpz,
   problemToSvg,
   renderProblem,
+  sampleProblem,
   type Configuration,
 } from '../../src/matrix/index.js';
 import { CHROMIUM } from '../chromium.js';
@@ -67,6 +68,17 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('pictures', () => {
     const candidate = page.locator(`[data-candidate="${target}"]`);
     await candidate.click();
     await eventually(() => candidate.locator('.tag').allInnerTexts()).toEqual(['you', 'CRAB']);
+    expect(errors).toEqual([]);
+  });
+
+  test('with a mesh are said to be unknown, and the page stays at work', async () => {
+    const { page, errors, input, found } = await opened('tab=make&config=center');
+    const mesh = sampleProblem({ configuration: 'center', mesh: true, seed: 5, index: 0 });
+    const bytes = encodeRavenNpz(mesh, renderProblem(mesh).images);
+    await input.setInputFiles(fileOf('mesh.npz', bytes, 'application/octet-stream'));
+    await eventually(() => found.innerText()).toBe('No model here knows such pictures.');
+    await page.getByText('Remove my pictures').click();
+    await eventually(() => found.count()).toBe(0);
     expect(errors).toEqual([]);
   });
 

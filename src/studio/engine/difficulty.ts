@@ -16,30 +16,40 @@ type RuleWords = Record<string, string[]>;
 /** Number and Position share one rule; a matrix changes one of them. */
 type PlaceKey = 'number' | 'position';
 
-/** For each group with its key: names of the rules, other than Constant, that are possible in it. */
-function changing(
-  layout: ConfigurationLayout,
-  component: number,
-  place: PlaceKey,
-): { key: string; names: string[] }[] {
+interface Changing {
+  readonly key: string;
+  /** Names of the rules, other than Constant, that are possible. */
+  readonly names: string[];
+  /** Those that are seen best: progressions, of sizes and greys by two levels, as neighbours look alike. */
+  readonly plain: string[];
+}
+
+function changing(layout: ConfigurationLayout, component: number, place: PlaceKey): Changing[] {
   const attributes = [place === 'number' ? 'Number' : 'Position', 'Type', 'Size', 'Color'];
   const { tables } = freePlan(layout).components[component];
   return RULE_GROUPS.map((group, i) => {
-    const names = tables[group].rules
-      .filter(({ rule }) => rule.name !== 'Constant' && rule.attribute === attributes[i])
-      .map(({ rule }) => rule.name);
-    return { key: attributes[i].toLowerCase(), names: [...new Set(names)] };
+    const rules = tables[group].rules
+      .map(({ rule }) => rule)
+      .filter(({ name, attribute }) => name !== 'Constant' && attribute === attributes[i]);
+    const isFine = group === 'Size' || group === 'Color';
+    const seen = rules.filter(
+      ({ name, value }) => name === 'Progression' && (!isFine || Math.abs(value) > 1),
+    );
+    return {
+      key: attributes[i].toLowerCase(),
+      names: [...new Set(rules.map(({ name }) => name))],
+      plain: seen.map(({ name, value }) => `${name} ${value > 0 ? '+' : ''}${value}`),
+    };
   });
 }
 
-/** One attribute of one component follows a rule, a progression where it can; all else is constant. */
+/** One attribute of one component follows a progression in clear steps; all else is constant. */
 function gentleRules(layout: ConfigurationLayout, random: Random, place: PlaceKey): RuleWords[] {
   const groups = layout.components.map((_, component) => changing(layout, component, place));
-  const chosen = random.pick(groups.flat().filter(({ names }) => names.length > 0));
-  const easiest = chosen.names.includes('Progression') ? ['Progression'] : chosen.names;
+  const chosen = random.pick(groups.flat().filter(({ plain }) => plain.length > 0));
   return groups.map((ofComponent) =>
     Object.fromEntries(
-      ofComponent.map((group) => [group.key, group === chosen ? easiest : ['Constant']]),
+      ofComponent.map((group) => [group.key, group === chosen ? group.plain : ['Constant']]),
     ),
   );
 }

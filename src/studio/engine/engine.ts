@@ -7,6 +7,7 @@ import {
   answerProbability,
   completedPicture,
   keepBundle,
+  type Alternative,
   type Answer,
   type ConceptMeans,
   type SymbolReading,
@@ -19,6 +20,7 @@ import { packPictures, readFiles } from './pictures.js';
 import type {
   AnswersView,
   AnswerView,
+  BendView,
   ChoiceView,
   EngineApi,
   ExportedFile,
@@ -40,6 +42,8 @@ const KEPT_MATRICES = 12;
 const LAST_PANEL = 9;
 /** More different answers than these nobody looks at. */
 const MOST_ANSWERS = 8;
+/** Answers for one panel that are laid over one another. */
+const OVERLAID = 16;
 /** An answer is told if it is at least this share as likely as the painted one. */
 const LEAST_LIKELY = 0.05;
 
@@ -184,9 +188,14 @@ export class Engine implements EngineApi {
     const others = found.filter(
       ({ probability }, i) => !isPainted[i] && probability >= LEAST_LIKELY * own,
     );
-    const mean = await solver.decode(missing.map((at) => answer.concepts[at - 1]));
     const answers = [{ probability: own, images: answer.images }, ...others].slice(0, MOST_ANSWERS);
-    return { missing, answers, isAll: answers.length < MOST_ANSWERS, mean };
+    const overlaid: Float32Array[] = [];
+    for (const [i, position] of missing.entries()) {
+      const imagined = answer.imagined?.slice(i, i + 1) ?? null;
+      const one = { ...answer, missing: [position], imagined };
+      overlaid.push(overlay(await solver.alternatives(one, OVERLAID, { differ: 'value' })));
+    }
+    return { missing, answers, isAll: answers.length < MOST_ANSWERS, overlaid };
   }
 
   async #lastConcepts(spec: MatrixSpec): Promise<ConceptMeans> {
@@ -211,6 +220,37 @@ export class Engine implements EngineApi {
 
   plane(concept: number): Promise<PlaneView> {
     return Promise.resolve(this.#require().plane(concept));
+  }
+
+  async bend(spec: MatrixSpec): Promise<BendView | null> {
+    const model = this.#require();
+    if (model.info.moments.length === 0 || model.info.ruleSize !== 2) return null;
+    const own = await this.#solve(spec);
+    const { panels } = await this.#matrix(spec);
+    // Bent alone, one of several concepts that share an attribute would paint what no rule asks for.
+    const isAlone = (concept: number): boolean =>
+      model.info.groups.some(({ concepts }) => concepts.join() === String(concept));
+    const tries = model
+      .ruleViews(own)
+      .filter(({ concept, words }) => words !== null && isAlone(concept))
+      .flatMap(({ concept, words }) => {
+        const { labels, classes } = model.plane(concept);
+        return labels[labels.length - 1]
+          .map(({ kind, x, y }) => ({ concept, x, y, from: words?.rule, to: classes[kind] }))
+          .filter(({ from, to }) => to.rule !== from);
+      });
+    let best: BendView | null = null;
+    let most = 0;
+    for (const { concept, x, y, from = '', to } of tries) {
+      const rules = { [concept]: [x, y] };
+      const bent = await model.solver.solve(panels, { missing: own.missing, rules });
+      const changed = distance(bent.images[0], own.images[0]);
+      const isNamed = model.ruleViews(bent)[concept - 1].words?.rule === to.rule;
+      if (!isNamed || changed <= most) continue;
+      most = changed;
+      best = { concept, rule: [x, y], from, to };
+    }
+    return best;
   }
 
   async point(index: number): Promise<PointView> {
@@ -265,6 +305,20 @@ function viewOf(model: Model, answer: Answer, milliseconds: number): AnswerView 
   const rules = model.ruleViews(answer);
   const [named, sureness] = [model.namedRules(answer), model.sureness(answer)];
   return { missing, images, sureness, rules, named, milliseconds };
+}
+
+/** How much two panels differ: the sum over all pixels. */
+const distance = (a: Float32Array, b: Float32Array): number =>
+  a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0);
+
+/** Panels laid over one another, each as strong as it is likely. */
+function overlay(found: readonly Alternative[]): Float32Array {
+  const sum = found.reduce((total, { probability }) => total + probability, 0);
+  const laid = new Float32Array(found[0].images[0].length);
+  for (const { probability, images } of found) {
+    images[0].forEach((value, pixel) => (laid[pixel] += (probability / sum) * value));
+  }
+  return laid;
 }
 
 const entryOf = ({ entry }: SymbolReading): number | null => entry;

@@ -33,7 +33,17 @@ import type { Panel } from '../../solver/index.js';
 import { planOf } from './difficulty.js';
 import { readEdits } from './panel-edits.js';
 import { unpackPictures } from './pictures.js';
-import { differenceWords, ruleWords, subjectKey, subjectsOf, subjectWords } from './words.js';
+import { nameOf, soundnessOf } from './soundness.js';
+import {
+  differenceWords,
+  inPageWords,
+  named,
+  ruleWords,
+  subjectKey,
+  subjectsOf,
+  subjectWords,
+  titleOfLayout,
+} from './words.js';
 import type {
   CandidateView,
   ExportedFile,
@@ -92,20 +102,43 @@ export function pixelsUrl(panel: Panel): string {
 
 const described = (layout: ConfigurationLayout, panel: PanelDescription): PanelView => ({
   src: svgUrl(renderSvg(layout, panel)),
-  alt: describePanel(layout, panel),
+  alt: describePanel(inPageWords(layout), panel),
 });
+
+/** A rule of a component, with what it is called. */
+function trueRule(layout: ConfigurationLayout, component: number, rule: Rule): TrueRule {
+  const subject = { component, group: groupOf(rule.attribute) };
+  return {
+    key: subjectKey(subject),
+    subject: subjectWords(layout, subject),
+    attribute: rule.attribute,
+    rule: ruleWords(rule),
+    meaning: ruleMeaning(rule),
+  };
+}
 
 /** Rules of everything that can change in a layout. */
 function trueRules({ rules }: Problem, layout: ConfigurationLayout): TrueRule[] {
-  return subjectsOf(layout).flatMap((subject) =>
-    rules[subject.component]
-      .filter(({ attribute }) => groupOf(attribute) === subject.group)
-      .map((rule) => ({
-        key: subjectKey(subject),
-        subject: subjectWords(layout, subject),
-        attribute: rule.attribute,
-        rule: ruleWords(rule),
-        meaning: ruleMeaning(rule),
+  return subjectsOf(layout).flatMap(({ component, group }) =>
+    rules[component]
+      .filter(({ attribute }) => groupOf(attribute) === group)
+      .map((rule) => trueRule(layout, component, rule)),
+  );
+}
+
+/** The rules that each candidate breaks in the last place; those that all break are no fault of any. */
+function rulesBrokenBy(problem: Problem, layout: ConfigurationLayout): TrueRule[][] {
+  const broken = problem.candidates.map((_, target) => brokenRules({ ...problem, target }));
+  // Panels changed by hand may break a rule whatever comes last.
+  const isOwn = (rule: Rule): boolean =>
+    broken.some((ofOne) => ofOne.every((each) => each.rule !== rule));
+  return broken.map((ofOne) =>
+    ofOne
+      .filter(({ rule }) => isOwn(rule))
+      // Number and Position share one rule: it is said which of them it is about.
+      .map(({ component, rule }) => ({
+        ...trueRule(layout, component, rule),
+        subject: named(layout, component, rule.attribute),
       })),
   );
 }
@@ -115,9 +148,15 @@ function ofProblem(problem: Problem): Matrix {
   const pixels = (panel: PanelDescription): Panel =>
     Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255);
   const nine = matrixPanels(problem);
-  const candidates = problem.candidates.map(({ panel, changes }): CandidateView => ({
+  const soundness = soundnessOf(problem);
+  const { answer, fault } = soundness;
+  // What is wrong with a candidate is told from the ninth panel, which hand changes may have made a wrong answer.
+  const isTold = answer === problem.target;
+  const breaks = rulesBrokenBy(problem, layout);
+  const candidates = problem.candidates.map(({ panel, changes }, i): CandidateView => ({
     ...described(layout, panel),
-    difference: differenceWords(layout, changes),
+    difference: isTold ? differenceWords(layout, changes) : null,
+    breaks: isTold || answer === null ? breaks[i] : [],
   }));
   return {
     panels: nine.map(pixels),
@@ -126,23 +165,23 @@ function ofProblem(problem: Problem): Matrix {
     view: {
       panels: nine.map((panel) => described(layout, panel)),
       candidates,
-      target: problem.target,
+      target: answer,
       rules: trueRules(problem, layout),
       blank: [],
       described: nine,
-      broken: brokenRules(problem).map(
-        ({ component, rule }) => `${nameOf(layout, component, rule)}: ${ruleWords(rule)}`,
-      ),
-      levels: arithmeticRows(problem).map(
-        ({ component, rule, rows }) => `${nameOf(layout, component, rule)}: ${rows.join(', ')}`,
-      ),
+      broken: soundness.broken,
+      fault,
+      levels: arithmeticRows(problem)
+        .filter(
+          ({ component, rule: { attribute } }) =>
+            !soundness.broken.includes(subjectKey({ component, group: groupOf(attribute) })),
+        )
+        .map(
+          ({ component, rule, rows }) => `${nameOf(layout, component, rule)}: ${rows.join(', ')}`,
+        ),
     },
   };
 }
-
-/** What a rule is about: "Left size". */
-const nameOf = (layout: ConfigurationLayout, component: number, { attribute }: Rule): string =>
-  subjectWords(layout, { component, group: groupOf(attribute) });
 
 async function ofPictures(packed: string): Promise<Matrix> {
   const { panels, candidates, target } = await unpackPictures(packed);
@@ -158,12 +197,14 @@ async function ofPictures(packed: string): Promise<Matrix> {
         src: pixelsUrl(panel),
         alt: `your candidate ${i + 1}`,
         difference: null,
+        breaks: [],
       })),
       target,
       rules: [],
       blank: panels.flatMap((panel, i) => (panel === null ? [i + 1] : [])),
       described: null,
       broken: [],
+      fault: null,
       levels: [],
     },
   };
@@ -183,31 +224,45 @@ export function exportMatrix(
     throw new ArgumentError('only a matrix made here has the description that a file needs');
   }
   const name = `raven-${spec.layout}-${spec.seed}.${format}`;
+  const { answer, warning } = soundnessOf(problem);
+  const rules = warning === null ? [] : [warning];
   switch (format) {
     case 'png': {
-      const sheet = contactSheet(problem, { markAnswer: false, scale: 2 });
+      const sheet = contactSheet(problem, { markAnswer: false, scale: 2, rules });
       return { name, type: 'image/png', bytes: encodePng(sheet) };
     }
     case 'svg': {
-      const bytes = new TextEncoder().encode(problemToSvg(problem, { markAnswer: false }));
+      const bytes = new TextEncoder().encode(problemToSvg(problem, { markAnswer: false, rules }));
       return { name, type: 'image/svg+xml', bytes };
     }
     case 'npz': {
+      if (answer === null)
+        throw new ArgumentError('a RAVEN file names the right answer; this item has none');
       const bytes = encodeRavenNpz(problem, renderProblem(problem).images);
       return { name, type: 'application/octet-stream', bytes };
     }
   }
 }
 
-/** Matrices to print, from one on: a page for each, and their key. */
+/** Rules of an item in the page's words: "Shape: progression +1, 1 shape on in each column". */
+const rulesInWords = (problem: Problem, broken: readonly string[]): string[] =>
+  trueRules(problem, layoutOfProblem(problem)).map(
+    ({ key, subject, rule, meaning }) =>
+      `${subject}: ${rule}, ${broken.includes(key) ? 'broken' : meaning}`,
+  );
+
+/** Matrices to print, from one on: four a page, and their key. */
 export function makeWorksheet(spec: SampledSpec, count: number): ExportedFile {
   const items = Array.from({ length: count }, (_, i) => {
     // What was changed by hand belongs to the first alone.
     const problem = sample({ ...spec, index: spec.index + i, edits: i === 0 ? spec.edits : '' });
-    return { title: `Item ${i + 1}`, problem };
+    const { answer, broken, fault, warning } = soundnessOf(problem);
+    const rules = rulesInWords(problem, broken);
+    return { problem, warning, answer, notes: fault === null ? [] : [fault], rules };
   });
+  const about = `${titleOfLayout(spec.layout)}, number ${spec.seed}`;
   const name = `worksheet-${spec.layout}-${spec.seed}.pdf`;
-  return { name, type: 'application/pdf', bytes: worksheetPdf(items) };
+  return { name, type: 'application/pdf', bytes: worksheetPdf(items, about) };
 }
 
 /** Answers, rules and what wrong candidates change, a line for each matrix. */

@@ -4,19 +4,18 @@
  */
 import { ArgumentError, FormatError } from '../../base/index.js';
 import {
-  decodeRavenNpz,
-  findConfiguration,
-  IMAGE_PIXELS,
   layoutName,
   MATRIX_PANELS,
   SMALL_PIXELS,
+  type ConfigurationLayout,
 } from '../../matrix/index.js';
 import {
   browserPicture,
   drawnPanel,
-  imageToPanel,
+  ravenProblem,
   readMatrixPicture,
   recognise,
+  recogniseProblem,
   toPanel,
   type Panel,
 } from '../../solver/index.js';
@@ -42,23 +41,18 @@ const MOST_CHARACTERS = 24_000;
 const VERSION = 1;
 const HEADER = 5;
 
-/** A RAVEN file tells its layouts itself; its panels tell of noise. */
+/** The name of a layout that models can be of: none knows a mesh. */
+const knownName = (layout: ConfigurationLayout | null): string | null =>
+  layout === null || layout.mesh ? null : layoutName(layout);
+
 async function readNpzFile({ name, blob }: GivenFile): Promise<FoundPictures> {
-  const { images, target, layouts } = await decodeRavenNpz(
-    new Uint8Array(await blob.arrayBuffer()),
-    name,
-  );
-  const panel = (i: number): Panel =>
-    imageToPanel(images.subarray(i * IMAGE_PIXELS, (i + 1) * IMAGE_PIXELS));
-  const candidates = Array.from({ length: 8 }, (_, i) => panel(8 + i));
-  const context = Array.from({ length: 8 }, (_, i) => panel(i));
-  const layout = findConfiguration(context, layouts.length > 0 ? layouts : undefined)?.layout;
-  const named = layout ?? layouts.at(0);
+  const problem = await ravenProblem(new Uint8Array(await blob.arrayBuffer()), name);
+  const { panels, candidates, answer } = problem;
   return {
-    panels: [...context, candidates[target]],
+    panels: panels.map((panel) => panel ?? candidates[answer ?? 0]),
     candidates,
-    target,
-    layout: named === undefined ? null : layoutName(named),
+    target: answer,
+    layout: knownName(recogniseProblem(problem).layout),
   };
 }
 
@@ -96,7 +90,7 @@ function recognised(pictures: Pictures): FoundPictures {
   const found = recognise(pictures);
   if (found === null) return { ...pictures, layout: null };
   const { panels, candidates, layout } = found;
-  return { panels, candidates, target: pictures.target, layout: layoutName(layout) };
+  return { panels, candidates, target: pictures.target, layout: knownName(layout) };
 }
 
 /** Reads what a person dropped: one .npz, one picture of a matrix, or eight or nine of panels. */

@@ -50,6 +50,8 @@ export interface PanelView {
 export interface CandidateView extends PanelView {
   /** How it differs from the answer, a sentence; null where that is not known. */
   readonly difference: string | null;
+  /** True rules that it breaks in the last place; empty for the answer, and where they are not known. */
+  readonly breaks: readonly TrueRule[];
 }
 
 export interface MatrixView {
@@ -57,7 +59,7 @@ export interface MatrixView {
   readonly panels: readonly (PanelView | null)[];
   /** Eight, or as many as a picture had. */
   readonly candidates: readonly CandidateView[];
-  /** Index of the answer among the candidates; null where unknown. */
+  /** Index of the one right candidate; null if it is not known, or if panels changed by hand leave none. */
   readonly target: number | null;
   /** True rules of all that can change; empty where unknown. */
   readonly rules: readonly TrueRule[];
@@ -65,8 +67,10 @@ export interface MatrixView {
   readonly blank: readonly number[];
   /** Panels as data, for changing them; null for pictures. */
   readonly described: readonly PanelDescription[] | null;
-  /** True rules that panels changed by hand no longer follow: `Size: progression +1`. */
+  /** Keys of the true rules that panels changed by hand break. */
   readonly broken: readonly string[];
+  /** Why the item has no one right answer, or another than before panels were changed; null if all is well. */
+  readonly fault: string | null;
   /** Rows of arithmetic on levels: `Size: 2 + 3 = 5, …`. */
   readonly levels: readonly string[];
 }
@@ -205,8 +209,8 @@ export interface AnswersView {
   }[];
   /** Whether there are no more that are nearly as likely. */
   readonly isAll: boolean;
-  /** The mean of all possible panels, for each missing position: blurred if there are many. */
-  readonly mean: readonly Float32Array[];
+  /** For each missing position its likeliest panels laid over one another: faint where they differ. */
+  readonly overlaid: readonly Float32Array[];
 }
 
 /** How a person's pictures look to the model. */
@@ -273,6 +277,17 @@ export interface PlaneView extends PlaneFrame {
   readonly labels: readonly (readonly PlaneLabel[])[];
 }
 
+/** A rule of another kind to put in the place of the one that CRAB read. */
+export interface BendView {
+  /** 1..M */
+  readonly concept: number;
+  /** Its place on the plane of rules. */
+  readonly rule: readonly [x: number, y: number];
+  /** The rule it takes the place of: `progression +2`. */
+  readonly from: string;
+  readonly to: RuleClass;
+}
+
 export interface PointView {
   readonly spec: SampledSpec;
   readonly matrix: MatrixView;
@@ -326,6 +341,8 @@ export interface EngineApi {
   /** Values of a group of concepts, counted from 0 as in `ModelInfo`. */
   film(spec: MatrixSpec, group: number): Promise<FilmView>;
   plane(concept: number): Promise<PlaneView>;
+  /** Of all rules that are known by name the one that changes the painted panel most; null if none is. */
+  bend(spec: MatrixSpec): Promise<BendView | null>;
   point(index: number): Promise<PointView>;
   readPictures(files: readonly GivenFile[]): Promise<ReadPictures>;
   export(spec: MatrixSpec, format: ExportFormat): Promise<ExportedFile>;

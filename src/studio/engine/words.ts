@@ -4,10 +4,12 @@
  * Position); rules are constant, progression +1, arithmetic −, distribute three.
  */
 import {
+  findLayout,
   RULE_GROUPS,
   ruleKind,
   ruleTables,
   type AttributeChange,
+  type Configuration,
   type ConfigurationLayout,
   type Rule,
   type RuleAttribute,
@@ -42,9 +44,42 @@ export const COMPONENTS: Readonly<Record<string, string>> = {
   In: 'Inner',
 };
 
+/** What people call the configurations. */
+export const CONFIGURATION_NAMES: Readonly<Record<Configuration, string>> = {
+  center: 'Center',
+  'left-right': 'Left-right',
+  'up-down': 'Up-down',
+  'out-in-center': 'Out-in',
+  'out-in-grid': 'Out-in grid',
+  'grid-2x2': '2×2 grid',
+  'grid-3x3': '3×3 grid',
+};
+
+/** What a layout is called: "2×2 grid". */
+export function titleOfLayout(layout: string): string {
+  const { configuration, noisy } = findLayout(layout);
+  return `${CONFIGURATION_NAMES[configuration]}${noisy ? ' with noise' : ''}`;
+}
+
+/** Words in a row: "a, b and c". */
+export const inList = (words: readonly string[]): string =>
+  [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' and ');
+
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const attributeWords = (attribute: RuleAttribute): string => capital(ATTRIBUTES[attribute]);
+
+const componentWords = ({ components }: ConfigurationLayout, component: number): string =>
+  COMPONENTS[components[component].name] ?? components[component].name;
+
+/** A layout whose parts have the page's names, for descriptions: "Outer: white square". */
+export const inPageWords = (layout: ConfigurationLayout): ConfigurationLayout => ({
+  ...layout,
+  components: layout.components.map((each, component) => ({
+    ...each,
+    name: componentWords(layout, component),
+  })),
+});
 
 /** "Size", or "Left size" where there is more than one component. */
 export function named(
@@ -54,8 +89,7 @@ export function named(
 ): string {
   const { components } = layout;
   if (components.length === 1) return attributeWords(attribute);
-  const { name } = components[component];
-  return `${COMPONENTS[name] ?? name} ${ATTRIBUTES[attribute]}`;
+  return `${componentWords(layout, component)} ${ATTRIBUTES[attribute]}`;
 }
 
 export const subjectWords = (layout: ConfigurationLayout, { component, group }: Subject): string =>
@@ -71,10 +105,48 @@ export function subjectsOf(layout: ConfigurationLayout): Subject[] {
   );
 }
 
+const CHANGES: Readonly<Record<RuleGroup, string>> = {
+  'Number/Position': 'number or place',
+  Type: 'shape',
+  Size: 'size',
+  Color: 'colour',
+};
+
+/** What can change along a row: "shape, size and colour each follow a rule of their own". */
+export function changingWords(layout: ConfigurationLayout): string {
+  const groups = RULE_GROUPS.filter((each) =>
+    subjectsOf(layout).some(({ group }) => group === each),
+  );
+  const listed = inList(groups.map((group) => CHANGES[group]));
+  const parts = layout.components.length > 1 ? ' in each of the two parts' : '';
+  return `${listed} each follow a rule of their own${parts}`;
+}
+
 /** "progression +1"; of the two attributes that share a rule also which one: "number progression +1". */
 export function ruleWords(rule: Rule): string {
   const isShared = rule.attribute === 'Number' || rule.attribute === 'Position';
   return isShared ? `${ATTRIBUTES[rule.attribute]} ${ruleKind(rule)}` : ruleKind(rule);
+}
+
+/** What each kind of rule does, whatever it is about. */
+export const RULE_KINDS: Readonly<Record<string, string>> = {
+  constant: 'The same in all three panels of a row.',
+  'progression +1': 'One step up from each panel of a row to the next.',
+  'progression +2': 'Two steps up from each panel of a row to the next.',
+  'progression −1': 'One step down from each panel of a row to the next.',
+  'progression −2': 'Two steps down from each panel of a row to the next.',
+  'arithmetic +': 'The third panel of a row is the first plus the second.',
+  'arithmetic −': 'The third panel of a row is the first minus the second.',
+  'distribute three': 'Every row has the same three values, each time in another order.',
+};
+
+/** What a rule does, in a sentence or two; `meaning`: what it does to its attribute. */
+export function explainRule(rule: string, meaning?: string): string {
+  const kind = Object.keys(RULE_KINDS).find((each) => rule.endsWith(each)) ?? '';
+  const sentence = RULE_KINDS[kind] ?? '';
+  // Only steps, and places that are added up, mean something else for each attribute.
+  const isSpecial = kind.startsWith('progression') || rule.startsWith('position arithmetic');
+  return isSpecial && meaning !== undefined ? `${sentence} Here: ${meaning}.` : sentence;
 }
 
 /** How a candidate differs from the answer, in words. */
@@ -87,6 +159,9 @@ export function differenceWords(
   return `In truth it differs in ${words.map((each) => each.toLowerCase()).join(' and ')}.`;
 }
 
+/** A title for narrow places: "Inner num/pos a". */
+export const shortTitle = (title: string): string => title.replace('umber/position', 'um/pos');
+
 /** What a concept is called, and what that means. */
 export interface ConceptWords {
   /** Short, and different from all others: "Colour", "Left size", "Mixed 4". */
@@ -97,14 +172,42 @@ export interface ConceptWords {
   readonly subject: Subject | null;
 }
 
-const GROUP_NAMES: Readonly<Record<string, RuleGroup>> = {
+/** Attributes as the names in bundles have them. */
+const BUNDLE_ATTRIBUTES: Readonly<Record<string, RuleGroup | 'Rotation'>> = {
   'Num/Pos': 'Number/Position',
   Type: 'Type',
   Size: 'Size',
   Color: 'Color',
+  Rotation: 'Rotation',
 };
 
-/** Reads names as bundles have them: `Size`, `Type Out`, `Num/Pos In b`, `mixed`, `unused`. */
+/** One attribute of a name in a bundle, such as `Type Out`. */
+interface NamedPart {
+  readonly attribute: RuleGroup | 'Rotation';
+  readonly component: number;
+}
+
+function namedPart(layout: ConfigurationLayout, text: string): NamedPart | null {
+  const [name, place] = text.split(' ');
+  const attribute = BUNDLE_ATTRIBUTES[name];
+  const component = layout.components.findIndex(
+    (each) => place === undefined || each.name === place,
+  );
+  return attribute === undefined || component < 0 ? null : { attribute, component };
+}
+
+/** "Outer shape + size". */
+function partWords(layout: ConfigurationLayout, parts: readonly NamedPart[]): string {
+  const isElsewhere = parts.some(({ component }) => component !== parts[0].component);
+  const words = parts.map(({ attribute, component }, i) => {
+    const plain = attribute === 'Rotation' ? 'rotation' : ATTRIBUTES[attribute];
+    const isTold = layout.components.length > 1 && (i === 0 || isElsewhere);
+    return isTold ? `${componentWords(layout, component)} ${plain}` : plain;
+  });
+  return capital(words.join(' + ').toLowerCase());
+}
+
+/** Reads names as bundles have them: `Size`, `Type Out`, `Num/Pos In b`, `Type In + Size In`, `mixed`, `unused`. */
 function conceptWords(
   layout: ConfigurationLayout,
   name: string | null,
@@ -118,19 +221,17 @@ function conceptWords(
     const about = 'hardly varies: the model does without it';
     return { title: `Unused ${concept}`, about, subject: null };
   }
-  const [, attribute, place, letter] =
-    /^(\S+)(?: ([A-Z][a-z]+))?(?: ([a-z]))?$/.exec(name ?? '') ?? [];
-  const group = attribute === undefined ? undefined : GROUP_NAMES[attribute];
-  const at = layout.components.findIndex((each) => place === undefined || each.name === place);
-  if (group === undefined || at < 0) {
-    return { title: name ?? `Concept ${concept}`, about: 'nobody has named it', subject: null };
+  const [, told, letter] = /^(.*?)(?: ([a-z]))?$/.exec(name ?? '') ?? [];
+  const parts = told.split(' + ').flatMap((part) => namedPart(layout, part) ?? []);
+  if (parts.length === 0) {
+    return { title: name ?? `Concept ${concept}`, about: 'has no name', subject: null };
   }
-  const subject = { component: at, group };
-  const words = subjectWords(layout, subject);
+  const words = partWords(layout, parts);
+  const [{ attribute, component }] = parts;
   return {
     title: letter === undefined ? words : `${words} ${letter}`,
-    about: `follows ${words.toLowerCase()} most`,
-    subject,
+    about: `follows ${words.toLowerCase().replace(' + ', ' and ')} most`,
+    subject: parts.length > 1 || attribute === 'Rotation' ? null : { component, group: attribute },
   };
 }
 
@@ -140,8 +241,18 @@ export function wordsForConcepts(
   names: readonly (string | null)[],
 ): ConceptWords[] {
   const all = names.map((name, m) => conceptWords(layout, name, m + 1));
-  return all.map((words, m) => {
+  const titled = all.map((words, m) => {
     const isShared = all.filter(({ title }) => title === words.title).length > 1;
     return isShared ? { ...words, title: `${words.title} ${m + 1}` } : words;
+  });
+  // Who meets "Shape a" is told of "Shape b".
+  return titled.map((words) => {
+    const key = words.subject && subjectKey(words.subject);
+    const twins = titled.filter(
+      (each) => each !== words && each.subject && subjectKey(each.subject) === key,
+    );
+    if (twins.length === 0) return words;
+    const others = twins.length === 1 ? `${twins[0].title} does` : `${twins.length} others do`;
+    return { ...words, about: `${words.about}, as ${others}` };
   });
 }

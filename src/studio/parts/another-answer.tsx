@@ -21,9 +21,8 @@ export function AnotherAnswer() {
         Another answer
       </button>
       <p class="hint" role="status">
-        Answer {index + 1} of {count}
-        {isAll ? '' : ' or more'}
-        {misfit() === null && `: ${percent(probability)}`}
+        Answer {index + 1} of {isAll ? count : 'many'} that fit
+        {misfit() === null && `, ${percent(probability)} likely`}
       </p>
     </div>
   );

@@ -1,6 +1,8 @@
 /**
  * The one vocabulary of certainty: what a probability is called wherever the page says how sure CRAB is.
- * Of pictures that a model does not know it is a guess, whatever the model says.
+ * Of pictures that a model does not know it is a guess, whatever the model says. Certainty is said of what
+ * is painted and of rules; a choice among candidates is only more or less close to what was painted, and
+ * may be close to a guess.
  */
 import type { SurenessView } from '../engine/protocol.js';
 import { misfit } from './misfit-notice.js';
@@ -30,12 +32,26 @@ export function percent(probability: number): string {
 export const certaintyWithNumber = (probability: number): string =>
   misfit() === null ? `${certainty(probability)} (${percent(probability)})` : 'a guess';
 
+const CLOSENESS: readonly (readonly [least: number, words: string])[] = [
+  [0.99, 'by far the closest'],
+  [0.9, 'clearly the closest'],
+  [0.6, 'the closest'],
+  [0, 'the closest, but not by much'],
+];
+
+/** "Candidate 6 is by far the closest to what it painted.", for the probability of a choice. */
+export function closenessWords(index: number, probability: number): string {
+  const words = CLOSENESS.find(([least]) => probability >= least)?.[1] ?? 'the closest';
+  return `Candidate ${index + 1} is ${words} to what it painted.`;
+}
+
 /** How sure a painted panel is: the word for its least sure attribute, and which ones that is said of. */
 export function panelCertainty(sureness: readonly SurenessView[]): string {
   if (sureness.length === 0) return certainty(0);
   const word = certainty(Math.min(...sureness.map(({ probability }) => probability)));
   const about = sureness.filter(({ probability }) => certainty(probability) === word);
   const subjects = about.map(({ subject }) => subject.toLowerCase());
-  if (subjects.length === sureness.length) return word;
+  // Of a panel that is sure in everything, what is a little less so is not worth a word.
+  if (word === 'sure' || subjects.length === sureness.length) return word;
   return `${word} ${word === 'guessing' ? 'the' : 'of'} ${subjects.join(' and ')}`;
 }

@@ -4,28 +4,12 @@ import { useEffect, useRef } from 'preact/hooks';
 import { findLayout, hasGrid, layoutName, paperName } from '../../matrix/index.js';
 import { CONFIGURATIONS, type Configuration } from '../../matrix/index.js';
 import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
+import { CONFIGURATION_NAMES } from '../engine/words.js';
 import { MOST_SEED } from '../state/settings.js';
 import { change, changeMatrix, settings } from '../state/store.js';
 import { modelsFor } from '../state/zoo.js';
 import { LayoutIcon, ShuffleIcon } from './icons.js';
 import { ShareButton } from './share-button.js';
-
-/** What people call the configurations. */
-export const NAMES: Readonly<Record<Configuration, string>> = {
-  center: 'Center',
-  'left-right': 'Left-right',
-  'up-down': 'Up-down',
-  'out-in-center': 'Out-in',
-  'out-in-grid': 'Out-in grid',
-  'grid-2x2': '2×2 grid',
-  'grid-3x3': '3×3 grid',
-};
-
-/** What a layout is called here: "2×2 grid". */
-export function titleOfLayout(layout: string): string {
-  const { configuration, noisy } = findLayout(layout);
-  return `${NAMES[configuration]}${noisy ? ' with noise' : ''}`;
-}
 
 const OWN_RULES = 'own';
 
@@ -71,7 +55,7 @@ function ConfigurationChoice({ configuration }: { readonly configuration: Config
         onChange={() => changeLayout(name)}
       />
       <LayoutIcon layout={name} />
-      <span>{NAMES[configuration]}</span>
+      <span>{CONFIGURATION_NAMES[configuration]}</span>
     </label>
   );
 }

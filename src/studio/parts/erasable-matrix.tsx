@@ -93,7 +93,7 @@ export function TruthSwitch() {
   return (
     <label class="toggle">
       <input type="checkbox" checked={truth} onChange={() => change({ truth: !truth })} />
-      <span>Show the truth</span>
+      <span>Show the true panels</span>
     </label>
   );
 }

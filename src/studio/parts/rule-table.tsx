@@ -7,6 +7,7 @@ import type { AnswerView, MatrixView, ModelInfo, RuleView, TrueRule } from '../e
 import { model } from '../state/store.js';
 import { certaintyWithNumber } from './certainty.js';
 import { AgreementIcon } from './icons.js';
+import { RuleTerm } from './term.js';
 
 /** What was read of one attribute. */
 interface Reading extends Pick<TrueRule, 'key' | 'subject'> {
@@ -42,33 +43,40 @@ function readingsOf(answer: AnswerView, info: ModelInfo | null): ReadonlyMap<str
   return new Map(found.map((reading) => [reading.key, reading]));
 }
 
-/** A rule whose sign stays in the line of its word. */
-export function RuleName({ rule }: { readonly rule: string }) {
-  const [, before, signed] = /^(.*?)(\S+ [+−]\d?)$/.exec(rule) ?? [];
-  if (signed === undefined) return <>{rule}</>;
-  return (
-    <>
-      {before}
-      <span class="unbroken">{signed}</span>
-    </>
-  );
-}
+/** The true rule on a subject; undefined if it is not known, or if panels changed by hand break it. */
+export const holdingRule = (
+  { rules, broken }: MatrixView,
+  subject: string | undefined,
+): TrueRule | undefined => rules.find(({ key }) => key === subject && !broken.includes(key));
 
 type Line = Pick<TrueRule, 'key' | 'subject'> & {
   readonly truth: TrueRule | null;
   readonly reading: Reading | null;
+  /** Whether panels changed by hand break the true rule. */
+  readonly isBroken: boolean;
 };
 
-function linesOf(truth: readonly TrueRule[], readings: ReadonlyMap<string, Reading>): Line[] {
-  if (truth.length > 0) {
-    return truth.map((rule) => ({ ...rule, truth: rule, reading: readings.get(rule.key) ?? null }));
+function linesOf({ rules, broken }: MatrixView, readings: ReadonlyMap<string, Reading>): Line[] {
+  if (rules.length > 0) {
+    return rules.map((truth) => ({
+      key: truth.key,
+      subject: truth.subject,
+      truth,
+      reading: readings.get(truth.key) ?? null,
+      isBroken: broken.includes(truth.key),
+    }));
   }
-  return [...readings.values()].map((reading) => ({ ...reading, truth: null, reading }));
+  return [...readings.values()].map((reading) => ({
+    ...reading,
+    truth: null,
+    reading,
+    isBroken: false,
+  }));
 }
 
 /** Whether what was read has the true rule in it; null if there is nothing to compare. */
-const agrees = ({ truth, reading }: Line): boolean | null =>
-  truth === null || reading === null ? null : reading.rules.includes(truth.rule);
+const agrees = ({ truth, reading, isBroken }: Line): boolean | null =>
+  truth === null || isBroken || reading === null ? null : reading.rules.includes(truth.rule);
 
 function Verdict({ line }: { readonly line: Line }) {
   const isSame = agrees(line);
@@ -84,21 +92,24 @@ function Verdict({ line }: { readonly line: Line }) {
 function Read({
   reading,
   info,
+  none,
 }: {
   readonly reading: Reading | null;
   readonly info: ModelInfo | null;
+  /** Said if nothing was read. */
+  readonly none: string;
 }) {
   if (info === null) {
     const isComing = model.value.phase !== 'failed';
     return <span class="aside">{isComing ? 'waiting for the model' : 'there is no model'}</span>;
   }
-  if (reading === null) return <span class="aside">no concept tells of it here</span>;
+  if (reading === null) return <span class="aside">{none}</span>;
   return (
     <>
       {reading.rules.map((rule, i) => (
         <>
           {i > 0 && ' or '}
-          <RuleName rule={rule} />
+          <RuleTerm rule={rule} />
         </>
       ))}
       <span class="aside">{reading.note}</span>
@@ -116,7 +127,7 @@ export function RuleTable({
   /** What the model made of it; null before. */
   readonly answer: AnswerView | null;
 }) {
-  const lines = linesOf(matrix.rules, answer === null ? new Map() : readingsOf(answer, info));
+  const lines = linesOf(matrix, answer === null ? new Map() : readingsOf(answer, info));
   const hasTruth = matrix.rules.length > 0;
   if (lines.length === 0) return null;
   const differs = lines.some((line) => agrees(line) === false);
@@ -138,14 +149,22 @@ export function RuleTable({
               <th scope="row">{line.subject.replace('/', '/\u200b')}</th>
               {line.truth !== null && (
                 <td>
-                  <RuleName rule={line.truth.rule} />
-                  <span class="aside meaning">{line.truth.meaning}</span>
+                  <RuleTerm rule={line.truth.rule} meaning={line.truth.meaning} />
+                  {line.isBroken ? (
+                    <span class="aside">broken by the changed panels</span>
+                  ) : (
+                    <span class="aside meaning">{line.truth.meaning}</span>
+                  )}
                 </td>
               )}
               <td>
                 <Verdict line={line} />
                 <span>
-                  <Read reading={line.reading} info={answer === null ? null : info} />
+                  <Read
+                    reading={line.reading}
+                    info={answer === null ? null : info}
+                    none={answer?.named === null ? 'no concept tells of it here' : 'found no rule'}
+                  />
                 </span>
               </td>
             </tr>
@@ -166,9 +185,9 @@ export function RuleTable({
 export function TrueRules({ rules }: { readonly rules: readonly TrueRule[] }) {
   return (
     <ul class="rules">
-      {rules.map(({ key, subject, rule }) => (
+      {rules.map(({ key, subject, rule, meaning }) => (
         <li key={key}>
-          {subject}: {rule}
+          {subject}: <RuleTerm rule={rule} meaning={meaning} />
         </li>
       ))}
     </ul>

@@ -13,16 +13,21 @@ export function ShareButton() {
       await navigator.clipboard.writeText(
         new URL(writeSettings(settings.peek()), location.href).href,
       );
-      said.value = 'Copied';
+      said.value = 'Link copied';
     } catch {
       // Refused, or a page without https: the address bar has the link as well.
-      said.value = 'See the address bar';
+      said.value = 'Not copied: the address bar has the link';
     }
     setTimeout(() => (said.value = ''), SHOWN_MILLISECONDS);
   };
   return (
-    <button type="button" class="quiet share" onClick={() => void copy()}>
-      <LinkIcon /> <span aria-live="polite">{said.value || 'Share'}</span>
-    </button>
+    <span class="share">
+      <button type="button" class="quiet" onClick={() => void copy()}>
+        <LinkIcon /> <span>Share</span>
+      </button>
+      <span class="said" role="status">
+        {said.value}
+      </span>
+    </span>
   );
 }

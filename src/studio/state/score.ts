@@ -1,8 +1,10 @@
 /**
  * Score and streak of a person and of the model on the same matrices; kept in the browser. What is stored
- * is the score, and it is read anew before each count, so that several open pages add to the same one.
+ * is the score, and it is read anew before each count, so that several open pages add to the same one. A
+ * matrix counts once: those whose answer was shown are remembered.
  */
 import { signal } from '@preact/signals';
+import type { MatrixSpec } from '../engine/protocol.js';
 
 export interface Tally {
   readonly right: number;
@@ -15,7 +17,12 @@ export interface Score {
   /** Right answers in a row, now and at best. */
   readonly streak: number;
   readonly best: number;
+  /** Matrices whose answer was shown, newest last, as `shortNameOf` calls them. */
+  readonly seen: readonly string[];
 }
+
+/** More than anyone plays in a day; older ones are forgotten. */
+const MOST_SEEN = 1000;
 
 const STORAGE = 'crab-studio-score';
 const NOTHING: Score = {
@@ -23,6 +30,7 @@ const NOTHING: Score = {
   model: { right: 0, total: 0 },
   streak: 0,
   best: 0,
+  seen: [],
 };
 
 const isCount = (value: unknown): value is number =>
@@ -33,6 +41,9 @@ function isTally(value: unknown): value is Tally {
   return isCount(tally?.right) && isCount(tally?.total) && tally.right <= tally.total;
 }
 
+const isNames = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
+
 /** By layout. Storage may hold anything, or be refused. */
 function read(): Readonly<Record<string, Score>> {
   try {
@@ -41,7 +52,12 @@ function read(): Readonly<Record<string, Score>> {
       ([, score]) =>
         isTally(score.you) && isTally(score.model) && isCount(score.streak) && isCount(score.best),
     );
-    return Object.fromEntries(sound);
+    return Object.fromEntries(
+      sound.map(([layout, score]) => [
+        layout,
+        { ...score, seen: isNames(score.seen) ? score.seen : [] },
+      ]),
+    );
   } catch {
     return {};
   }
@@ -80,6 +96,27 @@ const counted = (tally: Tally, right: boolean): Tally => ({
   total: tally.total + 1,
 });
 
+/** Tells matrices apart in a few characters (FNV-1a). */
+export function shortNameOf(spec: MatrixSpec): string {
+  let hash = 0x811c9dc5;
+  for (const unit of JSON.stringify(spec)) {
+    hash = Math.imul(hash ^ (unit.codePointAt(0) ?? 0), 0x01000193);
+  }
+  return (hash >>> 0).toString(36);
+}
+
+export const isSeen = (spec: MatrixSpec): boolean =>
+  scores.peek()[spec.layout]?.seen.includes(shortNameOf(spec)) ?? false;
+
+/** Remembers that the answer of a matrix was shown: from now on it does not count. */
+export function see(spec: MatrixSpec): void {
+  if (isSeen(spec)) return;
+  update(spec.layout, (before) => ({
+    ...before,
+    seen: [...before.seen, shortNameOf(spec)].slice(-MOST_SEEN),
+  }));
+}
+
 /** Counts a person's answer. */
 export function countAnswer(layout: string, right: boolean): void {
   update(layout, (before) => {
@@ -94,4 +131,6 @@ export function countModel(layout: string, right: boolean): void {
   update(layout, (before) => ({ ...before, model: counted(before.model, right) }));
 }
 
-export const forget = (layout: string): void => update(layout, () => NOTHING);
+/** Starts the score anew; answers that were shown stay known. */
+export const forget = (layout: string): void =>
+  update(layout, ({ seen }) => ({ ...NOTHING, seen }));

@@ -33,6 +33,8 @@ export interface Session {
   readonly phase: 'start' | 'practice' | 'items' | 'end';
   readonly respondent: string;
   readonly given: readonly Given[];
+  /** When the item at hand was first shown, in milliseconds since 1970; null before. */
+  readonly since: number | null;
   /** CRAB's choices, 1..8, by the index of the item; null if it has none, absent before it was asked. */
   readonly models: Readonly<Record<number, number | null>>;
 }
@@ -41,7 +43,7 @@ export interface Session {
 export const ANONYMOUS = 'anonymous';
 
 const STORAGE = 'crab-studio-test';
-const FRESH: Session = { phase: 'start', respondent: '', given: [], models: {} };
+const FRESH: Session = { phase: 'start', respondent: '', given: [], since: null, models: {} };
 
 /** All that decides which items a test has. */
 const testKey = computed(() => {
@@ -80,7 +82,7 @@ function stored(): Session {
       key?: string;
       session?: Session;
     };
-    return key === testKey.peek() && session !== undefined ? session : FRESH;
+    return key === testKey.peek() && session !== undefined ? { ...FRESH, ...session } : FRESH;
   } catch {
     return FRESH;
   }
@@ -108,19 +110,33 @@ effect(() => {
 
 export const begin = (respondent: string): void =>
   changeSession({ ...FRESH, phase: 'practice', respondent });
+export const startItems = (): void => changeSession({ phase: 'items', since: null });
 export const startOver = (): void => changeSession(FRESH);
 
+/** Starts the clock of the item at hand, once: it goes on while one is elsewhere. */
+export const startClock = (): void => {
+  if (session.peek().since === null) changeSession({ since: Date.now() });
+};
+
 /** Keeps an answer and goes on; after the last item the test is over. */
-export function answerItem(given: Given): void {
-  const all = [...session.peek().given, given];
-  changeSession({ given: all, phase: all.length < items.peek().length ? 'items' : 'end' });
+export function answerItem(choice: number, answer: number): void {
+  const { given, since } = session.peek();
+  const now = Date.now();
+  // A clock that was set back meanwhile must not give a time below zero.
+  const all = [...given, { choice, answer, milliseconds: Math.max(0, now - (since ?? now)) }];
+  const phase = all.length < items.peek().length ? 'items' : 'end';
+  changeSession({ given: all, since: null, phase });
 }
+
+/** Ends a test before its last item; without an answer there is nothing to tell. */
+export const endTest = (): void =>
+  session.peek().given.length === 0 ? startOver() : changeSession({ phase: 'end' });
 
 /** The next item to ask CRAB, layout by layout, so that each model is loaded once; -1 if there is none. */
 const nextForModel = computed((): number => {
-  const { phase, models } = session.value;
+  const { phase, given, models } = session.value;
   if (phase !== 'end') return -1;
-  const open = items.value.flatMap((_, i) => (i in models ? [] : [i]));
+  const open = given.flatMap((_, i) => (i in models ? [] : [i]));
   const layouts = open.map((i) => items.value[i].spec.layout);
   const current = layouts.indexOf(settings.value.layout);
   return open.at(Math.max(0, current)) ?? -1;

@@ -1,10 +1,14 @@
-/** Both models on many matrices, one after the other: how often each chooses right, and what it gets wrong. */
+/**
+ * Both models on many matrices, one after the other: how often each chooses right, and what it gets wrong.
+ * If there is no Transformer for them, CRAB alone.
+ */
 import { computed, effect, signal } from '@preact/signals';
 import type { MatrixView, SampledSpec } from '../engine/protocol.js';
 import { rival } from './compare.js';
 import { messageOf } from './resource.js';
 import { MOST_SEED } from './settings.js';
 import { bundle, engine, ready, settings, tab } from './store.js';
+import { transformerFor } from './zoo.js';
 
 /** Matrices tried at one press. */
 export const SERIES = 100;
@@ -12,7 +16,8 @@ export const SERIES = 100;
 export interface Trial {
   readonly seed: number;
   readonly isCrabRight: boolean;
-  readonly isRivalRight: boolean;
+  /** Null if there was no Transformer to ask. */
+  readonly isRivalRight: boolean | null;
   /** To look at, if one of them was wrong. */
   readonly matrix: MatrixView | null;
 }
@@ -35,12 +40,18 @@ const likeThis = (): Omit<SampledSpec, 'seed'> => {
   const { layout, variant, difficulty, constraints } = settings.value;
   return { kind: 'sampled', layout, index: 0, variant, difficulty, constraints, edits: '' };
 };
-const kind = computed(() => JSON.stringify([likeThis(), bundle.value]));
+/** Whether a Transformer answers too: not if none is here, nor if it cannot be loaded. */
+export const hasRival = computed(
+  () => transformerFor(settings.value.layout) !== null && rival.value.phase !== 'failed',
+);
+const kind = computed(() => JSON.stringify([likeThis(), bundle.value, hasRival.value]));
 
 /** Those of the kind at hand. */
 export const trials = computed(() => (all.value.kind === kind.value ? all.value : NONE));
 
-export const canTry = computed(() => ready.value !== null && rival.value.phase === 'ready');
+export const canTry = computed(
+  () => ready.value !== null && (!hasRival.value || rival.value.phase === 'ready'),
+);
 
 const change = (changes: Partial<Trials>): void => {
   all.value = { ...all.peek(), ...changes };
@@ -55,15 +66,15 @@ export function stopTrials(): void {
 
 async function tryOne(spec: SampledSpec): Promise<Trial> {
   const state = rival.peek();
-  if (state.phase !== 'ready') throw new Error('the Transformer is not loaded');
-  const [matrix, crab, other] = await Promise.all([
+  const other = state.phase === 'ready' ? state.engine : null;
+  const [matrix, crab, theirs] = await Promise.all([
     engine.matrix(spec),
     engine.choose(spec),
-    state.engine.choose(spec),
+    other?.choose(spec) ?? null,
   ]);
   const isCrabRight = crab.index === matrix.target;
-  const isRivalRight = other.index === matrix.target;
-  const isToSee = !isCrabRight || !isRivalRight;
+  const isRivalRight = theirs === null ? null : theirs.index === matrix.target;
+  const isToSee = !isCrabRight || isRivalRight === false;
   return { seed: spec.seed, isCrabRight, isRivalRight, matrix: isToSee ? matrix : null };
 }
 

@@ -24,8 +24,9 @@ export async function readZoo(): Promise<void> {
   }
 }
 
-/** Names of all models that are known to be here. */
-export const zooNames = (): readonly string[] => entries.value?.map(({ name }) => name) ?? [];
+/** Names of all models that are known to be here, those to compare with last. */
+export const zooNames = (): readonly string[] =>
+  [...(entries.value ?? []), ...others.value].map(({ name }) => name);
 
 const layoutOfEntry = ({ configuration, noisy }: ZooEntry): string =>
   noisy ? `${configuration}-noisy` : configuration;

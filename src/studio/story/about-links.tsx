@@ -13,7 +13,7 @@ export function AboutLinks() {
       </a>
       <a href="./documentation.txt">Documentation</a>
       <a href="./licences/crab-raven.txt">Licence (MIT)</a>
-      <CopyButton label="Cite" done="BibTeX copied" text={() => bibtex(PAPER)} />
+      <CopyButton label="Cite" done="BibTeX copied" text={() => bibtex(PAPER)} shows />
     </p>
   );
 }

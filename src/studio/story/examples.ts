@@ -10,21 +10,44 @@ export interface Example {
 export const EXAMPLES: readonly Example[] = [
   {
     title: 'One panel left, eight painted',
-    about: 'From a single panel CRAB makes up a whole matrix, and rules that hold in it.',
+    about:
+      'From the one panel that is left CRAB makes up a whole matrix in which rules hold. Many others would do as well; “Another answer” shows some.',
     state: { tab: 'erase', layout: 'center', seed: 1, missing: [1, 2, 3, 4, 6, 7, 8, 9] },
   },
   {
     title: 'Four right answers',
-    about: 'The rule says how many figures there are, not where. “Another answer” shows all four.',
+    about:
+      'Each row has one, three and four figures, so three are missing in the last panel. No rule says where they stand, and three figures fit into four places in four ways: all four are right.',
     state: { tab: 'erase', layout: 'grid-2x2', seed: 7 },
   },
   {
     title: 'Watch it fail',
-    about: 'CRAB is certain of its choice, and wrong.',
-    state: { tab: 'play', layout: 'grid-3x3', seed: 128, revealed: true },
+    about:
+      'CRAB finds no rule for where the figures stand, so it guesses; then it takes the candidate closest to its guess, and that is a wrong one.',
+    state: { tab: 'play', layout: 'grid-3x3', seed: 297, revealed: true },
   },
 ];
 
 /** The part of an address behind `#` that shows an example. */
 export const linkOf = ({ state }: Example): string =>
   writeSettings({ ...readSettings(''), ...state });
+
+/** What decides which matrix is shown, and how much of it is missing. */
+const DECIDING = [
+  'tab',
+  'layout',
+  'seed',
+  'index',
+  'variant',
+  'difficulty',
+  'missing',
+  'constraints',
+  'edits',
+  'pictures',
+] as const;
+
+/** The example that a state of the page shows; undefined if it is none. */
+export function exampleAt(settings: Settings): Example | undefined {
+  const keyOf = (of: Settings): string => JSON.stringify(DECIDING.map((name) => of[name]));
+  return EXAMPLES.find((example) => keyOf(readSettings(linkOf(example))) === keyOf(settings));
+}

@@ -2,7 +2,7 @@
 import { tourState } from '../tour/steps.js';
 import { change, settings } from '../state/store.js';
 import { readSettings } from '../state/settings.js';
-import { EXAMPLES, linkOf, type Example } from './examples.js';
+import { EXAMPLES, exampleAt, linkOf, type Example } from './examples.js';
 
 function ExampleLink({ example }: { readonly example: Example }) {
   return (
@@ -18,6 +18,17 @@ function ExampleLink({ example }: { readonly example: Example }) {
     >
       {example.title}
     </a>
+  );
+}
+
+/** What there is to see in the example at hand; nothing if it is none. */
+export function ExampleNote() {
+  const { title, about } = exampleAt(settings.value) ?? {};
+  if (title === undefined) return null;
+  return (
+    <p class="example-note" data-testid="example-note">
+      <strong>{title}.</strong> {about}
+    </p>
   );
 }
 

@@ -2,12 +2,13 @@
  * The tour's card: what to do at this step, and the way on, back or out. It stands over the page without
  * covering what it speaks of; Escape skips it.
  */
-import { useSignal } from '@preact/signals';
+import { computed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ModelInfo } from '../engine/protocol.js';
+import type { BendView } from '../engine/protocol.js';
+import { resource } from '../state/resource.js';
 import { TOUR_STEPS } from '../state/settings.js';
-import { change, concept, planeOf, ready, ruled, settings } from '../state/store.js';
-import { otherRule, TEXTS, tourState } from './steps.js';
+import { change, engine, ready, ruled, settings, spec } from '../state/store.js';
+import { TEXTS, tourState } from './steps.js';
 
 const BEND_STEPS = 12;
 const BEND_MILLISECONDS = 110;
@@ -19,19 +20,21 @@ const pause = (milliseconds: number): Promise<void> =>
 const goTo = (step: number): void => change(tourState(step), true);
 const leave = (): void => change({ tour: 0 });
 
-/** Moves the rule of the concept at hand to another one, on a straight way; at once if motion is unwanted. */
-async function bend(info: ModelInfo, number: number): Promise<void> {
-  const rule = ruled.peek().value?.rules[number - 1];
-  const target = rule && otherRule(await planeOf(info, number), rule);
-  if (rule === undefined || !target) return;
+/** Sought while the second and third step are looked at. */
+const isSought = computed(() => settings.value.tour > 1);
+const bending = resource<BendView | null>(() => {
+  const wanted = spec.value;
+  return ready.value === null || !isSought.value ? null : () => engine.bend(wanted);
+});
+
+/** Moves a rule to another one, on a straight way; at once if motion is unwanted. */
+async function bend({ concept, rule: [toX, toY] }: BendView): Promise<void> {
+  const rule = ruled.peek().value?.rules[concept - 1];
+  if (rule === undefined) return;
   const [x, y] = rule.vector;
   for (let i = isCalm() ? BEND_STEPS : 1; i <= BEND_STEPS; i++) {
     const share = i / BEND_STEPS;
-    const imposed = {
-      concept: number,
-      x: x + share * (target[0] - x),
-      y: y + share * (target[1] - y),
-    };
+    const imposed = { concept, x: x + share * (toX - x), y: y + share * (toY - y) };
     // Who went on meanwhile wants nothing moved.
     if (settings.peek().tour !== TOUR_STEPS) return;
     change({ imposed });
@@ -41,16 +44,15 @@ async function bend(info: ModelInfo, number: number): Promise<void> {
 
 function BendButton() {
   const isBending = useSignal(false);
-  const info = ready.value;
-  const isReady = info !== null && ruled.value.value !== null && info.moments.length > 0;
+  const wanted = bending.value.value;
   return (
     <button
       type="button"
-      disabled={!isReady || isBending.value}
+      disabled={wanted === null || ruled.value.value === null || isBending.value}
       onClick={() => {
-        if (info === null) return;
+        if (wanted === null) return;
         isBending.value = true;
-        void bend(info, concept.value).finally(() => (isBending.value = false));
+        void bend(wanted).finally(() => (isBending.value = false));
       }}
     >
       Move it
@@ -58,19 +60,23 @@ function BendButton() {
   );
 }
 
-/** Of the last step: a concept whose change is seen best. */
-function useLiveConcept(step: number): void {
-  const info = ready.value;
+/** Of the last step: opens the concept whose rule is to be bent. */
+function useBentConcept(step: number): void {
+  const concept = bending.value.value?.concept;
   useEffect(() => {
-    const at = info?.concepts.findIndex((name) => /size/i.test(name)) ?? -1;
-    if (step === TOUR_STEPS && at >= 0) change({ concept: at + 1 });
-  }, [step, info?.name]);
+    if (step === TOUR_STEPS && concept !== undefined) change({ concept });
+  }, [step, concept]);
+}
+
+/** What the last step says of the rule at hand. */
+function bendWords({ from, to: { subject, rule, meaning } }: BendView): string {
+  return `The red dot is the rule that CRAB read for ${subject.toLowerCase()}: ${from}. “Move it” takes it to where ${rule} lies (${meaning}). Watch the painted panel change, or drag the dot yourself.`;
 }
 
 export function Tour() {
   const { tour: step, revealed } = settings.value;
   const title = useRef<HTMLHeadingElement>(null);
-  useLiveConcept(step);
+  useBentConcept(step);
   useEffect(() => {
     if (step === 0) return undefined;
     title.current?.focus({ preventScroll: true });
@@ -87,12 +93,13 @@ export function Tour() {
   }, [step, revealed]);
   if (step === 0) return null;
   const { title: heading, text, next } = TEXTS[step - 1];
+  const wanted = step === TOUR_STEPS ? bending.value.value : null;
   return (
     <aside class="tour" aria-label={`Tour, step ${step} of ${TOUR_STEPS}`} data-testid="tour">
       <h2 ref={title} tabIndex={-1}>
         {heading}
       </h2>
-      <p>{text}</p>
+      <p>{wanted === null ? text : bendWords(wanted)}</p>
       <div class="tour-actions">
         <span class="tour-step">
           {step} of {TOUR_STEPS}

@@ -58,8 +58,22 @@ export function CompareView() {
   return (
     <div class="compare">
       <h1 class="unseen">Compare CRAB and the Transformer</h1>
-      <Contender name="CRAB" kind="crab" matrix={shown} answer={byCrab.value} told={told} />
-      <Contender name="Transformer" kind="rival" matrix={shown} answer={byRival.value} told={told}>
+      <Contender
+        name="CRAB"
+        kind="crab"
+        about="Reads concepts and a rule for each, and paints what the rules ask for."
+        matrix={shown}
+        answer={byCrab.value}
+        told={told}
+      />
+      <Contender
+        name="Transformer"
+        kind="rival"
+        about="A general network trained on the same matrices: it paints too, without concepts or rules."
+        matrix={shown}
+        answer={byRival.value}
+        told={told}
+      >
         <RivalNotice />
       </Contender>
       <section class="side" aria-label="The candidates">
@@ -71,7 +85,7 @@ export function CompareView() {
             disabled={target === null || told !== null}
             onClick={() => change({ revealed: true })}
           >
-            Show the answer
+            Mark the right candidate
           </button>
           <TruthSwitch />
         </div>

@@ -1,7 +1,8 @@
 /** One of the two systems: the matrix as it paints it, and the candidate it chooses. */
 import type { ComponentChildren } from 'preact';
 import type { ChoiceView, MatrixView } from '../../engine/protocol.js';
-import { certaintyWithNumber } from '../../parts/certainty.js';
+import { closenessWords, panelCertainty } from '../../parts/certainty.js';
+import { failureWords, mistakeWords } from '../../parts/mistakes.js';
 import { ErasableMatrix } from '../../parts/erasable-matrix.js';
 import { EmptyMatrix } from '../../parts/matrix-grid.js';
 import type { Resource } from '../../state/resource.js';
@@ -11,6 +12,8 @@ interface ContenderProps {
   readonly name: string;
   /** For its colour: `crab` or `rival`. */
   readonly kind: string;
+  /** What it is, a sentence. */
+  readonly about: string;
   readonly matrix: MatrixView | null;
   readonly answer: Resource<ChoiceView>;
   /** Index of the right candidate; null while it is not told. */
@@ -19,17 +22,25 @@ interface ContenderProps {
   readonly children?: ComponentChildren;
 }
 
-function choiceWords({ answer, told }: Pick<ContenderProps, 'answer' | 'told'>): string {
+function choiceWords({ matrix, answer, told }: ContenderProps): string {
   const { value, pending } = answer;
   if (!erasable.value) return 'Erase a panel to see it painted.';
   if (value === null) return pending ? 'Painting…' : '';
   if (value.index === null) return 'No candidate to choose: they are for a panel that is there.';
-  const outcome = told === null ? '' : told === value.index ? ': right' : ': wrong';
-  const sure = certaintyWithNumber(value.confidence);
-  return `Chooses candidate ${value.index + 1}${outcome}. Its choice: ${sure}.`;
+  const { index, confidence } = value;
+  const sureness = value.answer.sureness?.at(-1);
+  const panel = sureness === undefined ? '' : `Its panel: ${panelCertainty(sureness)}.`;
+  const close = closenessWords(index, confidence);
+  const candidate = matrix?.candidates.at(index);
+  const isWrong = told !== null && told !== index && candidate !== undefined;
+  const words = isWrong
+    ? ['Wrong.', failureWords(candidate, value.answer), close, mistakeWords(index, candidate)]
+    : [told === null ? '' : 'Right.', panel, close];
+  return words.filter((each) => each !== '').join(' ');
 }
 
-export function Contender({ name, kind, matrix, answer, told, children }: ContenderProps) {
+export function Contender(props: ContenderProps) {
+  const { name, kind, about, matrix, answer, children } = props;
   const paintedAt = (position: number): Float32Array | undefined =>
     answer.value?.answer.images[answer.value.answer.missing.indexOf(position)];
   return (
@@ -41,6 +52,7 @@ export function Contender({ name, kind, matrix, answer, told, children }: Conten
       data-missing={answer.value?.answer.missing.join('')}
     >
       <h2>{name}</h2>
+      <p class="hint about">{about}</p>
       {matrix === null ? (
         <EmptyMatrix />
       ) : (
@@ -55,7 +67,7 @@ export function Contender({ name, kind, matrix, answer, told, children }: Conten
       {children}
       {answer.fault === null ? (
         <p class="chosen" role="status">
-          {choiceWords({ answer, told })}
+          {choiceWords(props)}
         </p>
       ) : (
         <p class="fault" role="alert">

@@ -11,7 +11,7 @@ function Failure({ trial }: { readonly trial: Trial }) {
   if (matrix === null) return null;
   const wrong = [
     ...(isCrabRight ? [] : [{ name: 'CRAB', kind: 'crab' }]),
-    ...(isRivalRight ? [] : [{ name: 'Transformer', kind: 'rival' }]),
+    ...(isRivalRight !== false ? [] : [{ name: 'Transformer', kind: 'rival' }]),
   ];
   const { constraints } = settings.value;
   // The last panel was asked for, and the answer is why one looks at it.

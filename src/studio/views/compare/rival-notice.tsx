@@ -1,5 +1,6 @@
 /** How far the Transformer's download is, or that there is none, and for which configurations there is one. */
-import { changeLayout, titleOfLayout } from '../../parts/configuration-bar.js';
+import { titleOfLayout } from '../../engine/words.js';
+import { changeLayout } from '../../parts/configuration-bar.js';
 import { reloadRival, rival } from '../../state/compare.js';
 import { writeSettings } from '../../state/settings.js';
 import { settings } from '../../state/store.js';

@@ -2,7 +2,15 @@
 import { wilsonInterval } from '../../../base/index.js';
 import { VARIANTS, type Variant } from '../../../matrix/index.js';
 import { change, settings } from '../../state/store.js';
-import { canTry, SERIES, stopTrials, trials, tryMore, type Trial } from '../../state/trials.js';
+import {
+  canTry,
+  hasRival,
+  SERIES,
+  stopTrials,
+  trials,
+  tryMore,
+  type Trial,
+} from '../../state/trials.js';
 
 const whole = (share: number): number => Math.round(100 * share);
 
@@ -11,9 +19,11 @@ interface LineProps {
   readonly kind: string;
   readonly right: number;
   readonly total: number;
+  /** Said before anything was tried. */
+  readonly untried?: string;
 }
 
-function Line({ name, kind, right, total }: LineProps) {
+function Line({ name, kind, right, total, untried = 'not tried yet' }: LineProps) {
   const range = total === 0 ? null : wilsonInterval(right, total);
   return (
     <tr data-who={kind} class={kind}>
@@ -34,7 +44,7 @@ function Line({ name, kind, right, total }: LineProps) {
       </td>
       <td class="detail">
         {range === null
-          ? 'not tried yet'
+          ? untried
           : `${whole(right / total)}%; 95% interval ${whole(range.low)}% to ${whole(range.high)}%`}
       </td>
     </tr>
@@ -96,7 +106,7 @@ export function Tally() {
           {isRunning
             ? `${done.length} of ${goal}`
             : done.length === 0
-              ? 'The next ones, each with its last panel missing.'
+              ? `The next ones, each with its last panel missing${hasRival.value ? '' : '; CRAB alone'}.`
               : `${done.length} tried.`}
         </p>
       </div>
@@ -124,8 +134,9 @@ export function Tally() {
           <Line
             name="Transformer"
             kind="rival"
-            right={right(({ isRivalRight }) => isRivalRight)}
-            total={done.length}
+            right={right(({ isRivalRight }) => isRivalRight === true)}
+            total={right(({ isRivalRight }) => isRivalRight !== null)}
+            untried={hasRival.value ? undefined : 'none to try here'}
           />
         </tbody>
       </table>

@@ -1,16 +1,16 @@
-/** How sure CRAB is of each painted panel, and all its answers at once: a blur where they differ. */
+/** How sure CRAB is of each painted panel, and its answers laid over one another: faint where they differ. */
 import { panelCertainty } from '../../parts/certainty.js';
 import { AnotherAnswer } from '../../parts/another-answer.js';
 import { Pixels } from '../../parts/panel.js';
 import { painted, shownAnswer } from '../../state/store.js';
 
-function Mean({ position }: { readonly position: number }) {
+function Overlaid({ position }: { readonly position: number }) {
   const shown = shownAnswer.value;
-  const values = shown?.mean[shown.missing.indexOf(position)];
+  const values = shown?.overlaid[shown.missing.indexOf(position)];
   return values === undefined ? (
     <span class="panel blank busy" />
   ) : (
-    <Pixels values={values} label={`panel ${position}: all answers at once`} />
+    <Pixels values={values} label={`panel ${position}: its answers laid over one another`} />
   );
 }
 
@@ -19,7 +19,7 @@ export function Sureness() {
   if (answer !== null && answer.sureness === null) {
     return (
       <p class="hint">
-        This model has no vocabulary: it paints the mean of all panels it finds possible.
+        This model has no vocabulary: it paints one panel, the mean of all that it finds possible.
       </p>
     );
   }
@@ -30,7 +30,7 @@ export function Sureness() {
       <ul class="sureness-list">
         {answer?.missing.map((position, i) => (
           <li key={position} data-position={position}>
-            <Mean position={position} />
+            <Overlaid position={position} />
             <span>
               <strong>{position}</strong> {panelCertainty(answer.sureness?.[i] ?? [])}
             </span>
@@ -38,8 +38,8 @@ export function Sureness() {
         ))}
       </ul>
       <p class="hint">
-        Each picture is the mean of all answers it finds possible: sharp if there is one, a blur
-        where they differ.
+        Each small picture lays the likeliest answers for its panel over one another: strong where
+        they agree, faint where they do not.
       </p>
     </section>
   );

@@ -3,7 +3,7 @@
  * one rules out of the other cannot be chosen, and it says why.
  */
 import { findLayout, RULE_GROUPS, type RuleGroup } from '../../../matrix/index.js';
-import { attributeWords, COMPONENTS } from '../../engine/words.js';
+import { attributeWords, COMPONENTS, RULE_KINDS } from '../../engine/words.js';
 import { changeMatrix, settings } from '../../state/store.js';
 import {
   fixedRule,
@@ -130,6 +130,17 @@ export function Builder() {
           </div>
         </fieldset>
       ))}
+      <details class="glossary">
+        <summary>What the rules do</summary>
+        <dl>
+          {Object.entries(RULE_KINDS).map(([kind, meaning]) => (
+            <div key={kind}>
+              <dt>{kind}</dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ExportedFile, ExportFormat } from '../../engine/protocol.js';
 import { saveFile } from '../../parts/save-file.js';
 import { messageOf } from '../../state/resource.js';
-import { engine, settings, spec } from '../../state/store.js';
+import { engine, matrix, settings, spec } from '../../state/store.js';
 
 const FORMATS: readonly (readonly [ExportFormat, string])[] = [
   ['png', 'PNG'],
@@ -12,6 +12,14 @@ const FORMATS: readonly (readonly [ExportFormat, string])[] = [
 ];
 const MOST_ITEMS = 100;
 const USUAL_ITEMS = 10;
+
+/** Why a matrix cannot become such a file; undefined if it can. */
+function refusal(format: ExportFormat): string | undefined {
+  if (format === 'png') return undefined;
+  if (settings.value.pictures !== '') return 'Pictures have no description to write';
+  const isKeyless = format === 'npz' && matrix.value.value?.target === null;
+  return isKeyless ? 'A RAVEN file names the right answer; this item has none' : undefined;
+}
 
 type Save = (make: () => Promise<ExportedFile>) => void;
 
@@ -67,10 +75,8 @@ export function ExportButtons() {
           <button
             key={format}
             type="button"
-            disabled={isPictures && format !== 'png'}
-            title={
-              isPictures && format !== 'png' ? 'Pictures have no description to write' : undefined
-            }
+            disabled={refusal(format) !== undefined}
+            title={refusal(format)}
             onClick={() => save(() => engine.export(spec.peek(), format))}
           >
             {name}

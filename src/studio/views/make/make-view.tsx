@@ -58,9 +58,9 @@ export function MakeView() {
             {choice.value.fault}
           </p>
         )}
-        {shown !== null && shown.broken.length > 0 && (
-          <p class="notice" role="status" data-testid="broken">
-            Your changes break {shown.broken.join(' and ')}.
+        {shown !== null && shown.fault !== null && (
+          <p class="fault" role="status" data-testid="broken">
+            {shown.fault}
           </p>
         )}
         {shown?.described && <p class="hint">Click a panel to change its figures.</p>}

@@ -126,7 +126,10 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
         </button>
       </div>
       {position === 9 && (
-        <p class="hint">CRAB does not see this panel. It is the right one of the candidates.</p>
+        <p class="hint">
+          CRAB does not see this panel. It is one of the candidates, and right as long as it follows
+          the rules.
+        </p>
       )}
       {components.map(({ entities }, component) => {
         const { type, size, color } = entities[0];

@@ -1,23 +1,26 @@
 /** What CRAB makes of a matrix: the rules it read beside the true ones, and its choice. */
 import { capital } from '../../engine/words.js';
+import type { MatrixView } from '../../engine/protocol.js';
 import { certaintyWithNumber } from '../../parts/certainty.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
 import { RuleTable } from '../../parts/rule-table.js';
 import { choice, matrix, ready } from '../../state/store.js';
 
-function certainty(confidence: number, isRight: boolean | null, answer: number | null): string {
+/** What to think of the choice of a candidate. */
+function certainty(index: number, confidence: number, { target, described }: MatrixView): string {
   if (misfit() !== null) return 'A guess: it does not know such pictures.';
   const sure = capital(certaintyWithNumber(confidence));
-  if (isRight === null) return `${sure}.`;
-  return isRight ? `${sure}, and right.` : `${sure}, but the answer is ${answer ?? ''}.`;
+  if (target === null) {
+    return described === null ? `${sure}.` : `${sure}, but this item has no one right answer.`;
+  }
+  return index === target ? `${sure}, and right.` : `${sure}, but the answer is ${target + 1}.`;
 }
 
 export function Reading() {
   const [info, value, shown] = [ready.value, choice.value.value, matrix.value.value];
   if (shown === null) return <div class="reading" />;
   const chosen = typeof value?.index === 'number' ? shown.candidates.at(value.index) : undefined;
-  const isRight = shown.target === null ? null : value?.index === shown.target;
   return (
     <section class="reading" aria-label="What CRAB makes of it" data-testid="reading">
       <h2>What CRAB makes of it</h2>
@@ -35,9 +38,7 @@ export function Reading() {
             <Drawing panel={chosen} />
             <figcaption>chooses {value.index + 1}</figcaption>
           </figure>
-          <p class="hint">
-            {certainty(value.confidence, isRight, shown.target === null ? null : shown.target + 1)}
-          </p>
+          <p class="hint">{certainty(value.index, value.confidence, shown)}</p>
         </div>
       )}
     </section>

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { newMatrix } from '../../parts/configuration-bar.js';
 import { EmptyMatrix, ShownMatrix, type PaintedPanels } from '../../parts/matrix-grid.js';
 import { awaitModel } from '../../state/model-answers.js';
-import { countAnswer } from '../../state/score.js';
+import { countAnswer, isSeen, see } from '../../state/score.js';
 import {
   bundle,
   change,
@@ -16,16 +16,18 @@ import {
 } from '../../state/store.js';
 import { Candidates } from './candidates.js';
 import { Scoreboard } from './scoreboard.js';
-import { Verdict } from './verdict.js';
+import { uncounted, Verdict } from './verdict.js';
 
-/** A person's answer; counted once for each matrix. */
+/** A person's answer; counted if its matrix is new, and not on the tour. */
 function pick(candidate: number): void {
-  const { picked, revealed, layout } = settings.peek();
+  const { picked, revealed, layout, tour } = settings.peek();
   const target = matrix.peek().value?.target ?? null;
   // While another matrix is on its way the answer to the one still shown would be judged by it.
   if (picked !== 0 || revealed || matrix.peek().pending) return;
+  const isNew = !isSeen(spec.peek());
+  uncounted.value = isNew ? null : spec.peek();
   change({ picked: candidate, revealed: true });
-  if (target === null) return;
+  if (target === null || !isNew || tour > 0) return;
   countAnswer(layout, candidate - 1 === target);
   awaitModel({ spec: spec.peek(), layout, bundle: bundle.peek(), target });
 }
@@ -48,6 +50,10 @@ export function PlayView() {
   }, []);
   const shown = matrix.value.value;
   const { revealed } = settings.value;
+  const at = spec.value;
+  useEffect(() => {
+    if (revealed) see(at);
+  }, [revealed, at]);
   const answer = choice.value.value?.answer ?? null;
   const painted: PaintedPanels = new Map(
     revealed && answer !== null

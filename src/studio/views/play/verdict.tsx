@@ -1,11 +1,20 @@
 /** What you chose, what CRAB imagined, and what is right, side by side, with the rules in words. */
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { findLayout } from '../../../matrix/index.js';
+import type { ChoiceView, MatrixSpec, MatrixView } from '../../engine/protocol.js';
+import { changingWords } from '../../engine/words.js';
 import { AnotherAnswer } from '../../parts/another-answer.js';
-import { certaintyWithNumber, panelCertainty } from '../../parts/certainty.js';
+import { closenessWords, panelCertainty } from '../../parts/certainty.js';
+import { failureWords, mistakeWords } from '../../parts/mistakes.js';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
 import { RuleTable } from '../../parts/rule-table.js';
-import { choice, matrix, ready, settings, shownAnswer } from '../../state/store.js';
+import type { Settings } from '../../state/settings.js';
+import { choice, matrix, ready, settings, shownAnswer, spec } from '../../state/store.js';
+
+/** The matrix whose answer did not count, because it had been shown before; null if the last one did. */
+export const uncounted = signal<MatrixSpec | null>(null);
 
 function Shown({
   label,
@@ -28,11 +37,48 @@ function summary(picked: number, target: number | null, models: number | null): 
   const crab = models === null ? null : models === target;
   if (you === true && crab === true) return 'You are both right.';
   if (you === true && crab === false) return 'You are right, CRAB is not.';
-  if (you === false && crab === true) return 'CRAB is right this time.';
+  if (you === false && crab === true) return 'Not this one. CRAB is right this time.';
   if (you === false && crab === false) return 'Neither of you is right.';
   if (you !== null) return you ? 'You are right.' : 'Not this one.';
   return crab === true ? 'CRAB is right.' : crab === false ? 'CRAB is wrong here.' : '';
 }
+
+/** What there is to look for along the rows. */
+const rowWords = ({ difficulty, constraints, pictures, layout }: Settings): string =>
+  difficulty === 'gentle' && constraints === '' && pictures === ''
+    ? 'one thing changes in equal steps, the rest stays'
+    : changingWords(findLayout(layout));
+
+/** Whether a candidate, counted from 1 (0 for none), is known to be the wrong one. */
+const isWrong = (candidate: number, target: number | null): boolean =>
+  candidate > 0 && target !== null && candidate - 1 !== target;
+
+/** Which rules the chosen candidates break, and why CRAB took its own. */
+function Mistakes({
+  matrix: { candidates, target },
+  choice: crab,
+}: {
+  readonly matrix: MatrixView;
+  readonly choice: ChoiceView | null;
+}) {
+  const { picked } = settings.value;
+  const models = crab?.index ?? null;
+  const you = isWrong(picked, target) ? mistakeWords(picked - 1, candidates[picked - 1]) : '';
+  const isModelWrong = crab !== null && models !== null && isWrong(models + 1, target);
+  const own =
+    models === null || models + 1 === picked ? '' : mistakeWords(models, candidates[models]);
+  const why = isModelWrong ? `${failureWords(candidates[models], crab.answer)} ${own}` : '';
+  return (
+    <>
+      {you !== '' && <p data-testid="mistake">{you}</p>}
+      {why.trim() !== '' && <p data-testid="failure">{why}</p>}
+    </>
+  );
+}
+
+/** Whether a rule is about how many figures there are, so that where they are is open (if they do not fill the panel). */
+const saysHowMany = ({ rules }: MatrixView): boolean =>
+  rules.some(({ attribute }) => attribute === 'Number');
 
 /** Beside the matrix the verdict is noticed by its headline; below it, in one column, all of it is wanted. */
 const HEADLINE_PIXELS = 48;
@@ -73,8 +119,8 @@ export function Verdict() {
     return (
       <div class="verdict waiting">
         <p class="hint">
-          Look along the rows: shape, size, colour and number each follow a rule of their own. Then
-          see what CRAB paints into the empty place without ever looking at the candidates.
+          Look along the rows: {rowWords(settings.value)}. Then see what CRAB paints into the empty
+          place without ever looking at the candidates.
         </p>
       </div>
     );
@@ -89,6 +135,7 @@ export function Verdict() {
       <p class="headline" role="status">
         {summary(picked, target, value?.index ?? null)}
       </p>
+      <Mistakes matrix={shown} choice={value} />
       <div class="comparison">
         {chosen !== undefined && (
           <Shown label="You chose">
@@ -110,22 +157,25 @@ export function Verdict() {
       </div>
       {value !== null && value.index !== null && (
         <p class="hint">
-          CRAB painted the panel first, without looking at the candidates, and then chose the one
-          closest to it: number {value.index + 1}, in {Math.round(value.answer.milliseconds)} ms.
-          Its choice: {certaintyWithNumber(value.confidence)}.
-          {sureness !== null && ` Its panel: ${panelCertainty(sureness)}.`}
+          CRAB painted the panel first, without looking at the candidates, in{' '}
+          {Math.round(value.answer.milliseconds)} ms.
+          {sureness !== null && ` Its panel: ${panelCertainty(sureness)}.`}{' '}
+          {closenessWords(value.index, value.confidence)}
         </p>
       )}
       {sureness !== null && <AnotherAnswer />}
-      {value !== null && shown.rules.some(({ attribute }) => attribute === 'Number') && (
+      {(shownAnswer.value?.count ?? 1) > 1 && saysHowMany(shown) && (
         <p class="hint">
           The rule here says how many, not where: several panels are right. “Another answer” shows
           them.
         </p>
       )}
       {fault !== null && <p class="fault">{fault}</p>}
+      {uncounted.value === spec.value && picked > 0 && (
+        <p class="hint">The answer to this matrix was shown before, so it does not count.</p>
+      )}
       {shown.rules.length > 0 && (
-        <details>
+        <details open={isWrong(picked, target) || isWrong((value?.index ?? -1) + 1, target)}>
           <summary>The rules of this matrix</summary>
           <RuleTable matrix={shown} info={ready.value} answer={value?.answer ?? null} />
         </details>

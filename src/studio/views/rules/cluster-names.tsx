@@ -49,9 +49,9 @@ export function ClusterNames({ plane, points, labels, shareOf }: ClusterNamesPro
   return (
     <div class="cluster-names" ref={place} aria-hidden="true">
       <svg>
-        {names.map(({ text, colour, at: [x, y], left, top, width }) => (
+        {names.map(({ colour, at: [x, y], left, top, width }, i) => (
           <line
-            key={text}
+            key={i}
             x1={x}
             y1={y}
             x2={Math.min(Math.max(x, left), left + width)}
@@ -60,9 +60,9 @@ export function ClusterNames({ plane, points, labels, shareOf }: ClusterNamesPro
           />
         ))}
       </svg>
-      {names.map(({ text, colour, left, top, width }) => (
+      {names.map(({ text, colour, left, top, width }, i) => (
         <span
-          key={text}
+          key={i}
           style={`left: ${left}px; top: ${top}px; width: ${width}px; --rule: ${colour}`}
         >
           {text}

@@ -1,17 +1,16 @@
 /** Rule map: the rules CRAB found, where a matrix lies among them, and what another rule would paint. */
 import { useSignal } from '@preact/signals';
 import type { ModelInfo, PlaneView, RuleWords } from '../../engine/protocol.js';
+import { shortTitle } from '../../engine/words.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { lookOf } from '../../parts/rule-looks.js';
 import { Moments, momentShown } from '../../parts/moments.js';
-import { RuleName } from '../../parts/rule-table.js';
+import { holdingRule } from '../../parts/rule-table.js';
+import { RuleTerm } from '../../parts/term.js';
 import { useAsync } from '../../parts/use-async.js';
 import { change, concept, matrix, planeOf, ready, ruled, settings } from '../../state/store.js';
 import { PlaneChart } from './plane-chart.js';
 import { PointMatrix } from './point-matrix.js';
-
-/** So that all concepts stand in one line. */
-const short = (title: string): string => title.replace(/number\/position/i, 'Num/pos');
 
 /** The concepts; those the model does without are folded away until asked for. */
 function ConceptTabs({ info }: { readonly info: ModelInfo }) {
@@ -33,16 +32,16 @@ function ConceptTabs({ info }: { readonly info: ModelInfo }) {
               onChange={() => change({ concept: m, point: -1, imposed: null })}
             />
             <span title={`Concept ${m} ${info.aboutConcepts[m - 1]}`}>
-              {short(info.concepts[m - 1])}
+              {shortTitle(info.concepts[m - 1])}
             </span>
           </label>
         ))}
+        {!showsAll && unused.length > 0 && (
+          <button type="button" class="quiet" onClick={() => (isUnfolded.value = true)}>
+            +{unused.length} unused
+          </button>
+        )}
       </fieldset>
-      {!showsAll && unused.length > 0 && (
-        <button type="button" class="quiet" onClick={() => (isUnfolded.value = true)}>
-          +{unused.length} unused
-        </button>
-      )}
     </div>
   );
 }
@@ -53,9 +52,9 @@ function Legend({ plane }: { readonly plane: PlaneView }) {
       {plane.classes.map((each) => {
         const { colour, form } = lookOf(each);
         return (
-          <li key={each.rule} title={each.meaning}>
+          <li key={each.rule}>
             <span class={`swatch ${form}`} style={{ background: colour }} />
-            {each.rule}
+            <RuleTerm rule={each.rule} meaning={each.meaning} />
           </li>
         );
       })}
@@ -96,11 +95,12 @@ function Map({ info }: { readonly info: ModelInfo }) {
       />
       <div class="map-notes">
         <Legend plane={plane} />
+        <Moments info={info} />
         <p class="hint">
           {isEarly ? (
             <span role="status" data-testid="early">
-              The points as they were then. Density, dot and answer are the finished model’s: move
-              the slider to its end for them.
+              The points as they were then. Shading, red dot and answer are those of the finished
+              model: move the slider to its end to see them.
             </span>
           ) : (
             <>
@@ -111,16 +111,22 @@ function Map({ info }: { readonly info: ModelInfo }) {
           )}
         </p>
       </div>
-      <Moments info={info} />
     </>
   );
 }
 
+/** Below this share of the known matrices around, the name is only a guess: several rules lie in one place. */
+const CLEAR_SHARE = 0.7;
+
 /** How many of the known matrices around agree, and which of the learned categories it is. */
 function categoryText({ share, category, probability }: RuleWords): string {
-  const around = `Called after ${Math.round(100 * share)}% of the known matrices around it`;
+  const has = `${Math.round(100 * share)}% have this rule`;
+  const around =
+    share < CLEAR_SHARE
+      ? `Several rules lie in this place; of the known matrices around it ${has}`
+      : `Named after the known matrices around it: ${has}`;
   if (category === null) return `${around}.`;
-  return `${around}; category ${category + 1} of CRAB’s own (${Math.round(100 * probability)}% sure).`;
+  return `${around}. CRAB has no names; it puts the rule into its kind ${category + 1} (${Math.round(100 * probability)}% sure).`;
 }
 
 function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
@@ -130,7 +136,7 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
   const rule = answer?.rules[concept.value - 1] ?? null;
   const name = info?.concepts[concept.value - 1] ?? '';
   const isEarly = info !== null && momentShown(info).isEarly;
-  const truth = shown?.rules.find(({ key }) => key === rule?.words?.key);
+  const truth = shown === null ? undefined : holdingRule(shown, rule?.words?.key);
   return (
     <section class="side narrow" aria-label="The answer under this rule">
       <h2>
@@ -162,15 +168,15 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
           )
         ) : (
           <>
-            {rule.words.subject}:{' '}
+            {rule.words.subject}: {rule.words.share < CLEAR_SHARE && 'unclear, perhaps '}
             <strong>
-              <RuleName rule={rule.words.rule} />
+              <RuleTerm rule={rule.words.rule} meaning={rule.words.meaning} />
             </strong>
             {truth !== undefined && (
               <span>
                 {'; in truth '}
                 <strong>
-                  <RuleName rule={truth.rule} />
+                  <RuleTerm rule={truth.rule} meaning={truth.meaning} />
                 </strong>
               </span>
             )}

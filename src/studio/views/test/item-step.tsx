@@ -2,16 +2,19 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { MatrixView } from '../../engine/protocol.js';
+import { mistakeWords } from '../../parts/mistakes.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { Drawing } from '../../parts/panel.js';
 import { useAsync } from '../../parts/use-async.js';
 import { engine } from '../../state/store.js';
 import {
   answerItem,
-  changeSession,
+  endTest,
   items,
   practiceItem,
   session,
+  startClock,
+  startItems,
 } from '../../state/test-session.js';
 
 const NOTHING: ReadonlyMap<number, Float32Array> = new Map();
@@ -21,7 +24,9 @@ const SECOND = 1000;
 function Clock({ since }: { readonly since: number }) {
   const now = useSignal(since);
   useEffect(() => {
-    const timer = setInterval(() => (now.value = performance.now()), SECOND / 4);
+    const read = (): number => (now.value = Date.now());
+    read();
+    const timer = setInterval(read, SECOND / 4);
     return () => clearInterval(timer);
   }, [since]);
   const seconds = Math.max(0, Math.floor((now.value - since) / SECOND));
@@ -47,7 +52,7 @@ function Choices({ matrix, picked, told, onPick }: ChoicesProps) {
         <li key={i}>
           <button
             type="button"
-            class={`candidate${told && matrix.target === i ? ' right' : ''}`}
+            class={`candidate${!told ? '' : matrix.target === i ? ' right' : picked === i + 1 ? ' wrong' : ''}`}
             data-candidate={i + 1}
             aria-pressed={picked === i + 1}
             disabled={told}
@@ -58,6 +63,11 @@ function Choices({ matrix, picked, told, onPick }: ChoicesProps) {
               <span class="unseen">Candidate </span>
               {i + 1}
             </span>
+            {told && picked === i + 1 && (
+              <span class="tags">
+                <span class="tag you">you</span>
+              </span>
+            )}
           </button>
         </li>
       ))}
@@ -73,6 +83,45 @@ function practiceWords(picked: number, matrix: MatrixView): string {
     : `Candidate ${matrix.target + 1} completes the matrix.`;
 }
 
+/** What the practice item says once it is answered. */
+function Told({ picked, matrix }: { readonly picked: number; readonly matrix: MatrixView }) {
+  return (
+    <>
+      <p class="headline">{practiceWords(picked, matrix)}</p>
+      <p>{mistakeWords(picked - 1, matrix.candidates[picked - 1])}</p>
+    </>
+  );
+}
+
+/** Asks once more before it ends the test; the practice item is simply left. */
+function EndButton({ isPractice }: { readonly isPractice: boolean }) {
+  const isAsking = useSignal(false);
+  const { given } = session.value;
+  if (!isAsking.value) {
+    return (
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => (isPractice ? endTest() : (isAsking.value = true))}
+      >
+        End the test
+      </button>
+    );
+  }
+  const kept = given.length === 0 ? 'Nothing is answered yet.' : `${given.length} answered.`;
+  return (
+    <div class="actions end-test" role="group" aria-label="End the test?">
+      <span>End it here? {kept}</span>
+      <button type="button" onClick={endTest}>
+        End it
+      </button>
+      <button type="button" class="quiet" onClick={() => (isAsking.value = false)}>
+        Go on
+      </button>
+    </div>
+  );
+}
+
 export function ItemStep() {
   const isPractice = session.value.phase === 'practice';
   const at = session.value.given.length;
@@ -81,20 +130,23 @@ export function ItemStep() {
   const matrix = made.value;
   const picked = useSignal(0);
   const told = useSignal(false);
-  const shownAt = useRef(0);
   const place = useRef<HTMLElement>(null);
   // Time counts from when the matrix is there to be looked at.
-  if (matrix !== null && shownAt.current === 0) shownAt.current = performance.now();
+  useEffect(() => {
+    if (matrix !== null) startClock();
+  }, [matrix]);
 
   const next = (): void => {
     if (matrix === null || matrix.target === null) return;
     if (isPractice && !told.value) told.value = true;
-    else if (isPractice) changeSession({ phase: 'items' });
-    else {
-      const milliseconds = performance.now() - shownAt.current;
-      answerItem({ choice: picked.value, milliseconds, answer: matrix.target + 1 });
-    }
+    else if (isPractice) startItems();
+    else answerItem(picked.value, matrix.target + 1);
   };
+  // On a phone what is said of the practice item pushes the way on out of sight.
+  const wayOn = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (told.value) wayOn.current?.scrollIntoView({ block: 'nearest' });
+  }, [told.value]);
   useEffect(() => {
     scrollTo(0, 0);
     place.current?.focus({ preventScroll: true });
@@ -115,7 +167,7 @@ export function ItemStep() {
       <div class="stage">
         <div class="score-head">
           <h2>{isPractice ? 'Practice' : `Item ${at + 1} of ${items.value.length}`}</h2>
-          {matrix !== null && <Clock since={shownAt.current} />}
+          {session.value.since !== null && <Clock since={session.value.since} />}
         </div>
         {!isPractice && (
           <progress class="load" max={items.value.length} value={at} aria-label="Items answered" />
@@ -128,7 +180,10 @@ export function ItemStep() {
         )}
       </div>
       <div class="side">
-        <p class="hint">Which candidate completes the matrix? Click it, or press 1 to 8.</p>
+        <p class="hint">
+          Which candidate completes the matrix?
+          <span class="wide-only"> Click it, or press 1 to 8.</span>
+        </p>
         {matrix !== null && (
           <Choices
             matrix={matrix}
@@ -137,10 +192,12 @@ export function ItemStep() {
             onPick={(candidate) => (picked.value = candidate)}
           />
         )}
-        <p class="headline" role="status">
-          {told.value && matrix !== null && practiceWords(picked.value, matrix)}
-        </p>
-        <div class="actions">
+        {isPractice && (
+          <div class="told" role="status">
+            {told.value && matrix !== null && <Told picked={picked.value} matrix={matrix} />}
+          </div>
+        )}
+        <div class="actions" ref={wayOn}>
           <button
             type="button"
             class="main"
@@ -162,6 +219,7 @@ export function ItemStep() {
               I do not know
             </button>
           )}
+          <EndButton isPractice={isPractice} />
         </div>
       </div>
     </section>

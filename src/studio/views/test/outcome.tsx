@@ -22,13 +22,24 @@ function median(values: readonly number[]): number {
   return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
 }
 
-function Line({ name, share, detail }: { name: string; share: number | null; detail: string }) {
+interface LineProps {
+  readonly name: string;
+  /** For its colour. */
+  readonly kind: 'you' | 'crab' | 'people';
+  /** 0..1, or null before it is known. */
+  readonly share: number | null;
+  readonly detail: string;
+}
+
+function Line({ name, kind, share, detail }: LineProps) {
   return (
     <tr data-who={name}>
       <th scope="row">{name}</th>
       <td class="figure">{share === null ? '–' : percent(share)}</td>
       <td class="bar">
-        <meter min={0} max={1} value={share ?? 0} aria-hidden="true" />
+        <span class={`score-bar ${kind}`} aria-hidden="true">
+          <span style={{ width: `${100 * (share ?? 0)}%` }} />
+        </span>
       </td>
       <td class="detail">{detail}</td>
     </tr>
@@ -38,31 +49,39 @@ function Line({ name, share, detail }: { name: string; share: number | null; det
 function Scores() {
   const { given, models } = session.value;
   const right = given.filter(isRight).length;
-  const asked = items.value.flatMap((_, i) => (i in models ? [i] : []));
+  const asked = given.flatMap((_, i) => (i in models ? [i] : []));
   const scored = asked.filter((i) => models[i] !== null);
   const modelRight = scored.filter((i) => models[i] === given[i].answer).length;
-  const isDone = asked.length === items.value.length;
+  const isDone = asked.length === given.length;
+  const open = items.value.length - given.length;
   const absent = asked.length - scored.length;
   const modelWords = !isDone
-    ? `answering: ${asked.length} of ${items.value.length}`
+    ? `answering: ${asked.length} of ${given.length}`
     : `${modelRight} of ${scored.length}${absent > 0 ? `; no model here for ${absent}` : ''}`;
   const { testLayouts } = settings.value;
   return (
     <table class="test-scores" data-testid="scores" aria-busy={!isDone}>
       <caption class="unseen">Share of right answers</caption>
       <tbody>
-        <Line name="You" share={right / given.length} detail={`${right} of ${given.length}`} />
+        <Line
+          name="You"
+          kind="you"
+          share={right / given.length}
+          detail={`${right} of ${given.length}${open > 0 ? `; ended with ${open} left` : ''}`}
+        />
         <Line
           name="People"
+          kind="people"
           share={humanPercent(testLayouts) / 100}
           detail="on such problems of RAVEN (Zhang et al. 2019)"
         />
         <Line
           name="CRAB"
-          share={scored.length === 0 ? null : modelRight / scored.length}
+          kind="crab"
+          share={!isDone || scored.length === 0 ? null : modelRight / scored.length}
           detail={modelWords}
         />
-        <Line name="Chance" share={1 / 8} detail="one of eight candidates" />
+        <Line name="Chance" kind="people" share={1 / 8} detail="one of eight candidates" />
       </tbody>
     </table>
   );

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { MOST_SEED, MOST_TEST_COUNT } from '../../state/settings.js';
 import { CONFIGURATIONS } from '../../../matrix/index.js';
-import { NAMES } from '../../parts/configuration-bar.js';
+import { CONFIGURATION_NAMES } from '../../engine/words.js';
 import { ShareButton } from '../../parts/share-button.js';
 import { LayoutIcon } from '../../parts/icons.js';
 import { change, settings } from '../../state/store.js';
@@ -38,7 +38,7 @@ function LayoutChoices() {
               }}
             />
             <LayoutIcon layout={name} />
-            <span>{NAMES[name]}</span>
+            <span>{CONFIGURATION_NAMES[name]}</span>
           </label>
         );
       })}
@@ -77,8 +77,8 @@ export function StartForm() {
             }
           />
         </label>
-        <label class="field stacked">
-          <span>Seed</span>
+        <label class="field stacked" title="The same number gives the same items">
+          <span>No.</span>
           <input
             type="number"
             min={0}

@@ -14,6 +14,11 @@ const LOOK = {
 /** Room for the axes' names below their ticks. */
 const MARGIN_BOTTOM = 40;
 
+/** What the sets of candidates are called that choices are counted on. */
+export const variantWords = (variant: string): string => variant.toUpperCase();
+export const ABOUT_VARIANTS =
+  'RAVEN and I-RAVEN differ in how wrong candidates are made. The dashed line is pure guessing: one in eight.';
+
 export interface CurvePoint {
   readonly step: number;
   readonly value: number;
@@ -36,7 +41,7 @@ export function Curve({ points, label, marked = null }: CurveProps) {
         height: HEIGHT,
         marginBottom: MARGIN_BOTTOM,
         style: LOOK,
-        x: { label: 'step', ticks: 5 },
+        x: { label: 'steps of training', ticks: 5 },
         y: { label, grid: true, ticks: 5 },
         marks: [
           plot.line(points, { x: 'step', y: 'value', stroke: 'var(--crab)', strokeWidth: 2 }),
@@ -55,7 +60,7 @@ function LossCurve() {
       known.flatMap(({ step, terms }) => ('loss' in terms ? [{ step, value: terms.loss }] : [])),
     [known],
   );
-  return <Curve points={points} label="loss" />;
+  return <Curve points={points} label="lower is better" />;
 }
 
 /** Accuracy by variant, a point for each check. */
@@ -83,9 +88,9 @@ export function AccuracyCurve({ points, marked = null }: AccuracyCurveProps) {
           height: HEIGHT,
           marginBottom: MARGIN_BOTTOM,
           style: LOOK,
-          x: { label: 'step', ticks: 5, zero: true },
+          x: { label: 'steps of training', ticks: 5, zero: true },
           y: {
-            label: 'chosen right',
+            label: 'chose right',
             domain: [0, 1],
             percent: false,
             tickFormat: '.0%',
@@ -110,7 +115,11 @@ function LiveAccuracy() {
   const points = useMemo(
     () =>
       known.flatMap(({ step, accuracy }) =>
-        Object.entries(accuracy).map(([variant, value]) => ({ step, variant, value })),
+        Object.entries(accuracy).map(([variant, value]) => ({
+          step,
+          variant: variantWords(variant),
+          value,
+        })),
       ),
     [known],
   );
@@ -124,16 +133,16 @@ export function Curves() {
     <>
       <figure
         class="chart"
-        aria-label={`Loss: ${loss === undefined ? 'not known yet' : loss.toFixed(2)}`}
+        aria-label={`How far from its goal: ${loss === undefined ? 'not known yet' : loss.toFixed(2)}`}
       >
-        <figcaption>Loss</figcaption>
+        <figcaption>How far it is from its goal</figcaption>
         <LossCurve />
       </figure>
       <figure
         class="chart"
-        aria-label={`Accuracy: ${accuracy.map(([name, value]) => `${name} ${(100 * value).toFixed(1)}%`).join(', ') || 'not known yet'}`}
+        aria-label={`Accuracy: ${accuracy.map(([name, value]) => `${variantWords(name)} ${(100 * value).toFixed(1)}%`).join(', ') || 'not known yet'}`}
       >
-        <figcaption>Selection accuracy</figcaption>
+        <figcaption>How often it chooses right</figcaption>
         <LiveAccuracy />
       </figure>
     </>

@@ -25,7 +25,7 @@ export function ImaginedPanels() {
   return (
     <section class="imagined-panels" aria-label="Imagined panels">
       <h2>What it imagines{update !== null && ` at step ${update.step.toLocaleString('en')}`}</h2>
-      {matrices.length === 0 && <p class="hint">Shown from the first check on.</p>}
+      {matrices.length === 0 && <p class="hint">They come with its first check.</p>}
       <div class="live-matrices">
         {matrices.map(({ context, imagined }, n) => (
           <div key={n} class="matrix small">

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { lookOfWords } from '../../parts/rule-looks.js';
 import type { RulesUpdate } from '../../../protocol/index.js';
 import { rules } from './connection.js';
+import { KindLegend } from './kind-legend.js';
 import { SmallPlane } from './small-plane.js';
 
 type Point = readonly [x: number, y: number];
@@ -47,7 +48,7 @@ function ConceptPlane({
   return (
     <figure class="live-plane">
       <SmallPlane dots={dots} />
-      <figcaption>concept {concept + 1}</figcaption>
+      <figcaption>Concept {concept + 1}</figcaption>
     </figure>
   );
 }
@@ -58,7 +59,12 @@ export function LiveRules() {
   return (
     <section class="live-rules" aria-label="Rule map">
       <h2>The rules it finds{update !== null && ` at step ${update.step.toLocaleString('en')}`}</h2>
-      {update === null && <p class="hint">Shown from the first snapshot on.</p>}
+      <p class="hint">
+        {update === null
+          ? 'They come with the first look at its rules.'
+          : 'Each point is the rule it read in one matrix, in the colour of the true rule, which it is never told.'}
+      </p>
+      {update !== null && <KindLegend />}
       <div class="live-planes">
         {update !== null &&
           Array.from({ length: concepts }, (_, m) => (

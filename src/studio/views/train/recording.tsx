@@ -5,23 +5,29 @@
 import { useMemo } from 'preact/hooks';
 import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
 import { ConfigurationChoices } from '../../parts/configuration-bar.js';
-import { capital } from '../../engine/words.js';
 import { ModelNotice } from '../../parts/model-notice.js';
 import { Moments, momentShown } from '../../parts/moments.js';
-import { KINDS, lookOf, lookOfWords, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
+import { lookOf, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
 import { useAsync } from '../../parts/use-async.js';
 import { planeOf, ready } from '../../state/store.js';
-import { AccuracyCurve, Curve, type AccuracyPoint } from './curves.js';
+import {
+  ABOUT_VARIANTS,
+  AccuracyCurve,
+  Curve,
+  variantWords,
+  type AccuracyPoint,
+} from './curves.js';
+import { KindLegend } from './kind-legend.js';
 import { SmallPlane } from './small-plane.js';
 
 /** Curves worth a look, by their names in the bundle, with what they mean. */
 const SHOWN_CURVES = [
   {
     name: 'targetRegularizer',
-    title: 'How wrong it foretells missing panels',
-    unit: 'target regulariser',
+    title: 'How wrong its idea of a missing panel is',
+    unit: 'error, 0 is perfect',
   },
-  { name: 'reconstruction', title: 'How well it draws what it sees', unit: 'log-likelihood' },
+  { name: 'reconstruction', title: 'How well it draws what it sees', unit: 'higher is better' },
 ];
 
 function PlaneAtMoment({ plane, moment }: { readonly plane: PlaneView; readonly moment: number }) {
@@ -68,7 +74,11 @@ function RecordedAccuracy({ info, step }: { readonly info: ModelInfo; readonly s
       info.history.flatMap(({ name, steps, values }): AccuracyPoint[] => {
         const variant = ACCURACY.exec(name)?.[1];
         if (variant === undefined) return [];
-        return steps.map((at, i) => ({ step: at, variant, value: values[i] }));
+        return steps.map((at, i) => ({
+          step: at,
+          variant: variantWords(variant),
+          value: values[i],
+        }));
       }),
     [info],
   );
@@ -77,19 +87,20 @@ function RecordedAccuracy({ info, step }: { readonly info: ModelInfo; readonly s
   const words = [...last].map(([variant, value]) => `${variant} ${(100 * value).toFixed(1)}%`);
   return (
     <figure class="chart" aria-label={`Accuracy: ${words.join(', ')}`}>
-      <figcaption>How often it chose right while it learned</figcaption>
+      <figcaption>How often it chose right</figcaption>
       <AccuracyCurve points={points} marked={step} />
     </figure>
   );
 }
 
-/** What it took, as far as the bundle tells: "34,000 steps in 6.5 minutes on one GPU". */
+/** What it took, as far as the bundle tells: "34,000 steps of 128 matrices each, in 6.5 minutes on one GPU". */
 function effort({ training, moments }: ModelInfo): string {
+  const { seconds, device, batch } = training;
   const steps = `${(moments.at(-1) ?? 0).toLocaleString('en')} steps`;
-  const { seconds, device } = training;
-  if (typeof seconds !== 'number') return steps;
-  const where = device === 'cuda' ? ' on one GPU' : device === 'cpu' ? ' on a processor' : '';
-  return `${steps} in ${(seconds / 60).toFixed(1)} minutes${where}`;
+  const each = typeof batch === 'number' ? ` of ${batch} matrices each` : '';
+  if (typeof seconds !== 'number') return `${steps}${each}`;
+  const where = device === 'cuda' ? ' on one large GPU' : device === 'cpu' ? ' on a processor' : '';
+  return `${steps}${each}, in ${(seconds / 60).toFixed(1)} minutes${where}`;
 }
 
 function RecordedCurves({ info, step }: { readonly info: ModelInfo; readonly step: number }) {
@@ -130,27 +141,22 @@ function Replay({ info }: { readonly info: ModelInfo }) {
     <>
       <Moments info={info} />
       <p class="hint">
-        {capital(effort(info))}. Every point is the rule it read in one matrix, in the colour of the
-        true rule, which it was never told: watch colours part. A bundle keeps no panels painted
-        along the way; a training of your own shows them as it goes.
+        It learned in {effort(info)}: after every step it changed a little. Each box is one of its
+        concepts, each point the rule it read in one of {info.points} matrices, in the colour of the
+        true rule, which it was never told. Watch the colours part. The panels it painted meanwhile
+        were not kept; a training of your own shows them as it goes.
       </p>
       <div class="live-planes">
         {info.concepts.map((name, m) => (
           <ConceptOverTime key={name} info={info} concept={m + 1} moment={index} />
         ))}
       </div>
-      <ul class="legend" aria-label="True rules of the points">
-        {KINDS.map((kind) => (
-          <li key={kind}>
-            <span class="swatch circle" style={{ background: lookOfWords(kind).colour }} />
-            {kind}
-          </li>
-        ))}
-      </ul>
+      <KindLegend />
       <div class="train-grid">
         <RecordedAccuracy info={info} step={info.moments[index]} />
         <RecordedCurves info={info} step={info.moments[index]} />
       </div>
+      <p class="hint">{ABOUT_VARIANTS}</p>
     </>
   );
 }

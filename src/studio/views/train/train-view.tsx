@@ -1,7 +1,7 @@
 /** Train: start a small run on this machine and watch it learn. Elsewhere: a recorded one, and how to get it. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Controls } from './controls.js';
+import { Controls, EXPECTED } from './controls.js';
 import { connect, line, notes, status } from './connection.js';
 import { Curves } from './curves.js';
 import { ImaginedPanels } from './imagined-panels.js';
@@ -13,16 +13,18 @@ function HowTo() {
     <section class="how-to" data-testid="train-absent">
       <h2>Train your own, on your own machine</h2>
       <p>
-        This page is on a plain web host, which cannot train. With Node 20 and libtorch on a machine
-        of yours, the same page learns before your eyes:
+        A web page alone cannot train CRAB; your machine can. With Node 20 on it, these commands
+        open this page from there, and a model learns before your eyes:
       </p>
       <pre>
         <code>{`npm install crab-raven\nnpx crab info      # what is there, what is missing\nnpx crab studio    # this page, with training`}</code>
       </pre>
       <p>
-        <code>crab info</code> names the one command that installs libtorch. On two processor cores,
-        center with the small preset chooses 84% right after 45 minutes; on a large GPU the models
-        here took 2 to 14 minutes each.
+        <code>crab info</code> names the one command that installs libtorch, the library that does
+        the arithmetic.
+      </p>
+      <p data-testid="expect">
+        {EXPECTED} On one large GPU the models of this page took 2 to 14 minutes each.
       </p>
     </section>
   );

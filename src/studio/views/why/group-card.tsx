@@ -4,7 +4,7 @@
  */
 import type { ModelInfo, RuleView } from '../../engine/protocol.js';
 import { Pixels } from '../../parts/panel.js';
-import { RuleName } from '../../parts/rule-table.js';
+import { RuleName } from '../../parts/term.js';
 import { useAsync } from '../../parts/use-async.js';
 import { change, engine, planeOf, spec } from '../../state/store.js';
 import { MiniMap } from './mini-map.js';
@@ -81,11 +81,11 @@ function ToMap({ info, rule }: { readonly info: ModelInfo; readonly rule: RuleVi
       type="button"
       class="to-map"
       onClick={() => change({ tab: 'rules', concept }, true)}
-      aria-label={`Concept ${concept}, ${name}, on the rule map`}
+      aria-label={`${name} on the rule map`}
       title="Open on the rule map"
     >
       <MiniMap plane={plane} rule={rule} />
-      <span>Concept {concept}</span>
+      <span>{name}</span>
     </button>
   );
 }

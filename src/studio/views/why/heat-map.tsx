@@ -5,6 +5,7 @@
  */
 import { useSignal } from '@preact/signals';
 import type { CandidateScore, ChoiceView, MatrixView, ModelInfo } from '../../engine/protocol.js';
+import { shortTitle } from '../../engine/words.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
 import { change, choice, matrix, ready, settings } from '../../state/store.js';
@@ -51,7 +52,7 @@ function strongest(rows: readonly (readonly number[])[]): number {
 }
 
 /** The name of a concept as narrow as a column: "Num/pos a". */
-const narrow = (name: string): string => name.replace(/(n)umber\/position/i, '$1um/\u200bpos');
+const narrow = (name: string): string => shortTitle(name).replace('/', '/\u200b');
 
 function Row({
   shown,

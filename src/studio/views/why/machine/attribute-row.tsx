@@ -1,9 +1,11 @@
 /** One attribute on its way through the machine: its symbols, its rule, and what the rule predicts. */
 import type { NamedView, RuleView, SymbolView, TrueRule } from '../../../engine/protocol.js';
+import { inList, shortTitle } from '../../../engine/words.js';
 import { certaintyWithNumber } from '../../../parts/certainty.js';
 import { AgreementIcon } from '../../../parts/icons.js';
-import { RuleName } from '../../../parts/rule-table.js';
+import { RuleName } from '../../../parts/term.js';
 import { SymbolGlyph } from '../../../parts/symbol-glyph.js';
+import { ready } from '../../../state/store.js';
 import { moveInTable, Part } from './part.js';
 
 export function Arrow() {
@@ -14,8 +16,12 @@ export function Arrow() {
   );
 }
 
+/** What a concept (1..M) is called on the whole page. */
+const titleOf = (concept: number): string =>
+  shortTitle(ready.value?.concepts[concept - 1] ?? `Concept ${concept}`);
+
 const listed = (concepts: readonly number[]): string =>
-  `concept${concepts.length === 1 ? '' : 's'} ${concepts.join(' and ')}`;
+  `concept${concepts.length === 1 ? '' : 's'} ${inList(concepts.map(titleOf))}`;
 
 const vector = (values: readonly number[]): string =>
   `(${values.map((value) => value.toFixed(2).replace('-', '−')).join(', ')})`;
@@ -69,7 +75,7 @@ function Rule({
   const numbers = named.concepts
     .map((concept) => rules[concept - 1])
     .map(
-      (rule) => `Concept ${rule.concept}: r = ${vector(rule.vector)} ± ${vector(rule.deviation)}`,
+      (rule) => `${titleOf(rule.concept)}: r = ${vector(rule.vector)} ± ${vector(rule.deviation)}`,
     )
     .join('. ');
   const sure = named.rules.length === 0 ? '' : certaintyWithNumber(named.confidence);

@@ -9,7 +9,7 @@ import type { AnswerView, MatrixView } from '../../../engine/protocol.js';
 import { panelCertainty } from '../../../parts/certainty.js';
 import { EmptyMatrix, MatrixGrid, POSITIONS } from '../../../parts/matrix-grid.js';
 import { Blank, Drawing, Pixels } from '../../../parts/panel.js';
-import { RuleTable } from '../../../parts/rule-table.js';
+import { holdingRule, RuleTable } from '../../../parts/rule-table.js';
 import { choice, ready, settings } from '../../../state/store.js';
 import { Arrow, AttributeRow } from './attribute-row.js';
 import { Looked, moveInTable, Part } from './part.js';
@@ -104,7 +104,7 @@ function Rows({ shown, answer }: { readonly shown: MatrixView; readonly answer: 
         <AttributeRow
           key={named.key}
           named={named}
-          truth={shown.rules.find(({ key }) => key === named.key) ?? null}
+          truth={holdingRule(shown, named.key) ?? null}
           rules={answer.rules}
           missing={answer.missing}
         />

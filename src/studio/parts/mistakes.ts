@@ -1,0 +1,27 @@
+/** What is wrong with a candidate, and why CRAB took it, in plain words. */
+import type { AnswerView, CandidateView, TrueRule } from '../engine/protocol.js';
+
+const subjectOf = ({ subject }: TrueRule): string => subject.toLowerCase().replace('/', ' and ');
+
+/** "Candidate 3 breaks the rule of size (larger in each column)."; empty if nothing is known to be wrong. */
+export function mistakeWords(index: number, { breaks }: CandidateView): string {
+  if (breaks.length === 0) return '';
+  const rules = breaks.map((rule) => `${subjectOf(rule)} (${rule.meaning})`);
+  const last = rules.pop() ?? '';
+  const listed =
+    rules.length === 0 ? `rule of ${last}` : `rules of ${rules.join(', ')} and ${last}`;
+  return `Candidate ${index + 1} breaks the ${listed}.`;
+}
+
+/** How CRAB read the first rule that its candidate breaks; empty if it names no rules. */
+export function failureWords({ breaks }: CandidateView, { named }: AnswerView): string {
+  const [broken] = breaks;
+  if (named === null || broken === undefined) return '';
+  const read = named.find(({ key }) => key === broken.key)?.rules ?? [];
+  const subject = subjectOf(broken);
+  if (read.length === 0) return `CRAB found no rule for ${subject}, so it guessed.`;
+  if (!read.includes(broken.rule)) {
+    return `CRAB took the rule of ${subject} for another one: ${read.join(' or ')}.`;
+  }
+  return `CRAB read the rule of ${subject} right, but what it painted is closer to a wrong candidate.`;
+}

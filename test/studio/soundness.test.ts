@@ -1,0 +1,119 @@
+/** What is told of items that hand changes have broken, and of those with more than one answer. */
+import { describe, expect, test } from 'vitest';
+import {
+  CONFIGURATIONS,
+  editProblem,
+  parseConstraints,
+  layoutOf,
+  sampleProblem,
+  solveSymbolically,
+  type PanelEdit,
+  type Problem,
+} from '../../src/matrix/index.js';
+import { makeMatrix } from '../../src/studio/engine/matrices.js';
+import { soundnessOf } from '../../src/studio/engine/soundness.js';
+import { sampledSpec } from './sampled-spec.js';
+
+const layout = layoutOf('center');
+/** Everything constant but the size, which grows. */
+const rules = [{ type: 'constant', size: 'progression +1', color: 'constant' }];
+const constraints = parseConstraints({ rules, start: [{ type: 3, size: 1, color: 4 }] }, layout);
+const growing = sampleProblem({
+  configuration: 'center',
+  variant: 'i-raven',
+  seed: 2,
+  index: 0,
+  constraints,
+});
+const figure = (problem: Problem, panel: number) => {
+  const [{ type, size, color }] = problem.context[panel - 1].components[0].entities;
+  return { panel, component: 0, slots: [0], type, size, color };
+};
+const edited = (...edits: Partial<PanelEdit>[]): Problem =>
+  editProblem(
+    growing,
+    edits.map((edit) => ({ ...figure(growing, Math.min(edit.panel ?? 1, 8)), ...edit })),
+  );
+
+describe('an item', () => {
+  test.each(CONFIGURATIONS)('%s: as it was made it has its answer', (configuration) => {
+    for (let index = 0; index < 60; index++) {
+      const problem = sampleProblem({ configuration, seed: 11, index });
+      const { answer, broken, fault, warning } = soundnessOf(problem);
+      expect([answer, broken]).toEqual([problem.target, []]);
+      const others = solveSymbolically(problem).candidates.length - 1;
+      expect([fault !== null, warning !== null]).toEqual([others > 0, others > 0]);
+    }
+  });
+
+  test('with a panel that breaks a rule has no right answer', () => {
+    const { type } = figure(growing, 5);
+    expect(soundnessOf(edited({ panel: 5, type: type === 5 ? 4 : 5 }))).toEqual({
+      answer: null,
+      broken: ['0 Type'],
+      fault: 'The changed panels break Shape: constant. No candidate is right any more.',
+      warning: 'This item has no right answer.',
+    });
+  });
+
+  test('whose ninth panel was changed has no right answer', () => {
+    const { answer, fault } = soundnessOf(edited({ panel: 9, size: 0, type: 1, color: 0 }));
+    expect(answer).toBeNull();
+    expect(fault).toContain('No candidate is right any more');
+  });
+
+  test('that follows other rules after the change has the answer of those', () => {
+    // Sizes that were to grow stay the same in every row: a wrong candidate becomes the right one.
+    const same = [2, 3, 5, 6, 8].map((panel) => ({
+      ...figure(growing, panel - ((panel - 1) % 3)),
+      panel,
+    }));
+    const { answer, broken, fault, warning } = soundnessOf(edited(...same));
+    expect([broken, warning]).toEqual([['0 Size'], null]);
+    expect(answer).not.toBe(growing.target);
+    const [right] = growing.candidates[answer ?? growing.target].panel.components[0].entities;
+    expect(right.size).toBe(figure(growing, 7).size);
+    expect(fault).toBe(
+      `The changed panels break Size: progression +1. By the rules they follow now, candidate ${Number(answer) + 1} is right.`,
+    );
+  });
+
+  test('of two answers names both', () => {
+    const problem = Array.from({ length: 2000 }, (_, index) =>
+      sampleProblem({ configuration: 'left-right', variant: 'raven', seed: 3, index }),
+    ).find((each) => solveSymbolically(each).candidates.length === 2);
+    if (problem === undefined) throw new Error('no item with two answers was found');
+    const [a, b] = solveSymbolically(problem).candidates;
+    const other = a === problem.target ? b : a;
+    expect(soundnessOf(problem).fault).toBe(
+      `By the rules here candidate ${problem.target + 1} is right, but candidate ${other + 1} fits as well, by other rules.`,
+    );
+  });
+});
+
+test('the page calls no candidate right, nor a sum true, in a broken item', async () => {
+  const constraints = JSON.stringify({ rules: [{ size: { name: 'Arithmetic', value: 1 } }] });
+  const spec = sampledSpec({ constraints });
+  const whole = (await makeMatrix(spec)).view;
+  expect(whole.levels).toHaveLength(1);
+  expect(whole.candidates.every(({ difference }) => difference !== null)).toBe(true);
+  const { view } = await makeMatrix({ ...spec, edits: '5.0.1.5.0.9' });
+  expect(view.target).toBeNull();
+  expect(view.levels).toEqual([]);
+  expect(view.candidates.every(({ difference }) => difference === null)).toBe(true);
+  expect(view.broken).toContain('0 Size');
+});
+
+test('panels are described with the names the page has for their parts', async () => {
+  const { view } = await makeMatrix({
+    kind: 'sampled',
+    layout: 'out-in-center',
+    seed: 5,
+    index: 0,
+    variant: 'i-raven',
+    difficulty: 'standard',
+    constraints: '',
+    edits: '',
+  });
+  for (const panel of view.panels) expect(panel?.alt).toMatch(/^Outer: .*\. Inner: /);
+});
