@@ -56,7 +56,7 @@ export const choleskyInverse = (matrix: Float64Array, size: number): Float64Arra
 const SWEEPS = 60;
 
 /**
- * Eigenvalues, falling, and eigenvectors (columns of [size, size]) of a symmetric matrix, by Jacobi's
+ * Eigenvalues, falling, and eigenvectors (rows of [size, size]) of a symmetric matrix, by Jacobi's
  * rotations: each makes one pair of entries off the diagonal zero.
  */
 export function symmetricEigen(
@@ -66,11 +66,6 @@ export function symmetricEigen(
   const a = matrix.slice();
   const v = new Float64Array(size * size);
   for (let i = 0; i < size; i++) v[i * (size + 1)] = 1;
-  const rotate = (m: Float64Array, i: number, j: number, c: number, s: number): void => {
-    const [x, y] = [m[i], m[j]];
-    m[i] = c * x - s * y;
-    m[j] = s * x + c * y;
-  };
   let scale = 0;
   for (const value of a) scale += value * value;
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
@@ -81,22 +76,32 @@ export function symmetricEigen(
     if (off <= 1e-22 * scale) break;
     for (let p = 0; p < size; p++) {
       for (let q = p + 1; q < size; q++) {
-        const entry = a[p * size + q];
-        if (entry * entry <= 1e-30 * scale) continue;
-        const theta = (a[q * (size + 1)] - a[p * (size + 1)]) / (2 * entry);
-        const t = (theta < 0 ? -1 : 1) / (Math.abs(theta) + Math.hypot(theta, 1));
-        const c = 1 / Math.hypot(t, 1);
-        for (let k = 0; k < size; k++) rotate(a, k * size + p, k * size + q, c, t * c);
-        for (let k = 0; k < size; k++) rotate(a, p * size + k, q * size + k, c, t * c);
-        for (let k = 0; k < size; k++) rotate(v, k * size + p, k * size + q, c, t * c);
+        if (a[p * size + q] ** 2 > 1e-30 * scale) rotate(a, v, size, p, q);
       }
     }
   }
   const order = Array.from({ length: size }, (_, i) => i).sort(
     (i, j) => a[j * (size + 1)] - a[i * (size + 1)],
   );
-  return {
-    values: Float64Array.from(order, (i) => a[i * (size + 1)]),
-    vectors: Float64Array.from(v, (_, at) => v[at - (at % size) + order[at % size]]),
+  const vectors = new Float64Array(size * size);
+  order.forEach((from, to) => vectors.set(v.subarray(from * size, (from + 1) * size), to * size));
+  return { values: Float64Array.from(order, (i) => a[i * (size + 1)]), vectors };
+}
+
+/** Takes a[p][q] away by one rotation, and turns the vectors, rows of `v`, along. */
+function rotate(a: Float64Array, v: Float64Array, size: number, p: number, q: number): void {
+  const theta = (a[q * (size + 1)] - a[p * (size + 1)]) / (2 * a[p * size + q]);
+  const t = (theta < 0 ? -1 : 1) / (Math.abs(theta) + Math.hypot(theta, 1));
+  const c = 1 / Math.hypot(t, 1);
+  const s = t * c;
+  const turn = (m: Float64Array, i: number, j: number): void => {
+    const [x, y] = [m[i], m[j]];
+    m[i] = c * x - s * y;
+    m[j] = s * x + c * y;
   };
+  for (let k = 0; k < size; k++) turn(a, k * size + p, k * size + q);
+  for (let k = 0; k < size; k++) {
+    turn(a, p * size + k, q * size + k);
+    turn(v, p * size + k, q * size + k);
+  }
 }

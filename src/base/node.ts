@@ -20,6 +20,7 @@ export { folderPlace, isTaken, outputPlace, type OutputPlace } from './node/outp
 export { packageVersion } from './node/package-version.js';
 export { runPool, serveTasks, type PoolOptions } from './node/pool.js';
 export {
+  aboutFile,
   faultSentence,
   systemCauseOf,
   systemFaultOf,

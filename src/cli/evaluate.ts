@@ -6,7 +6,6 @@ import {
   formatTraining,
   FRESH_COUNTS,
   freshData,
-  isRun,
   lackFor,
   measuredTraining,
   METRIC_NAMES,
@@ -24,7 +23,7 @@ import { PAPER_VARIANTS, PARTS, VARIANTS, type Part, type Variant } from '../mat
 import { ArgumentError } from '../base/index.js';
 import { writeOutput, type OutputPlace } from '../base/node.js';
 import type { Device } from '../torch/index.js';
-import { openRun } from '../training/index.js';
+import { isRun, openRun } from '../training/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { StageProgress } from './export.js';

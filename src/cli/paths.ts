@@ -1,13 +1,19 @@
 /**
  * Paths that people name, looked at before any work begins: inputs must be there, outputs must be
- * possible. Nothing is created or changed. Errors name the argument: what the system refuses is a
+ * possible. Nothing is left behind. Errors name the argument: what the system refuses is a
  * failure (exit 1), a folder in place of a file and the like wrong use (exit 2).
  */
 import { constants } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
+import { access, open, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../base/index.js';
-import { outputPlace, readSmallFile, requireEnding, type OutputPlace } from '../base/node.js';
+import {
+  outputPlace,
+  readSmallFile,
+  requireEnding,
+  temporaryName,
+  type OutputPlace,
+} from '../base/node.js';
 import { UsageError } from './errors.js';
 import { sentenceOf } from './sentences.js';
 
@@ -72,10 +78,15 @@ const kindOf = async (named: NamedPath): Promise<'file' | 'folder' | null> => {
   }
 };
 
+/** Asks by writing: permissions alone do not tell of /proc, of a quota or of who is root. */
 async function requireWritable(folder: string, { argument, location }: NamedPath): Promise<void> {
-  await access(folder, constants.W_OK | constants.X_OK).catch((cause: unknown) => {
+  const probe = temporaryName(path.join(folder, 'probe'));
+  try {
+    await (await open(probe, 'wx')).close();
+    await rm(probe);
+  } catch (cause) {
     throw new Error(`${argument} ${location}: nothing can be written to ${folder}`, { cause });
-  });
+  }
 }
 
 /**

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { writeOutput } from '../base/node.js';
 import {
   formatAnswers,
-  isRun,
   paintAnswers,
   parseAnswers,
   writeSystemAnswers,
   type PaintedAnswers,
 } from '../lab/index.js';
 import type { Device } from '../torch/index.js';
+import { isRun } from '../training/index.js';
 import { UsageError } from './errors.js';
 import { readTextInput, requireOutputFile, requireOutputFolder } from './paths.js';
 import { startProgress } from './progress.js';

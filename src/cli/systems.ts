@@ -1,5 +1,6 @@
 /** `crab systems`: the systems that can be trained, what each needs and can do, and its accuracy. */
 import type { Command } from 'commander';
+import path from 'node:path';
 import {
   describeSystems,
   VARIANT_NAMES,
@@ -7,6 +8,8 @@ import {
   type SystemDescription,
 } from '../lab/index.js';
 import type { Variant } from '../matrix/index.js';
+import { UsageError } from './errors.js';
+import { requireFolder } from './paths.js';
 import { percent } from './text.js';
 
 const EXAMPLES = `
@@ -27,7 +30,13 @@ export function define(command: Command): void {
     .option('--json', 'report as JSON on standard output')
     .addHelpText('after', EXAMPLES)
     .action(async ({ json, docs }: { json?: boolean; docs?: string }) => {
+      if (docs !== undefined) await requireFolder('--docs', docs);
       const systems = await describeSystems(docs);
+      if (docs !== undefined && systems.every(({ measured }) => measured.length === 0)) {
+        throw new UsageError(
+          `--docs ${docs}: there are no measurements in ${path.join(docs, 'measured')}; crab report --zoo --docs ${docs} writes them`,
+        );
+      }
       const text = systems.map(describe).join('\n');
       process.stdout.write(json ? `${JSON.stringify({ systems })}\n` : text);
     });

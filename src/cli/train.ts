@@ -12,6 +12,7 @@ import {
   DEFAULT_SYSTEM,
   DEFAULT_VALIDATE_EVERY,
   DURATION,
+  isRun,
   openRun,
   train,
 } from '../training/index.js';
@@ -26,7 +27,6 @@ import type {
 import { numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
 import { duration } from './duration.js';
 import { Interrupted, UsageError } from './errors.js';
-import { isRun } from '../lab/index.js';
 import { readTextInput } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
 import { regimeOption, rulesOf, rulesOption, type RuleOptions } from './rules.js';

@@ -4,8 +4,9 @@
  * the true ones, at the temperature that suits the distance best. Random panels alone would not do: a
  * trained model tells nearly all of them apart by any distance.
  */
+import { logSumExp } from '../base/index.js';
 import { MATRIX_PANELS, Random } from '../matrix/index.js';
-import { squaredDistance } from './concept-subject.js';
+import { squaredDistance, type RowAlgebra } from './row-algebra.js';
 
 /** Problems to judge on. */
 export interface Targets {
@@ -32,14 +33,76 @@ export interface Offered {
 /** Closer than this the panels are taken for the same picture: squared, as a share of the mean distance. */
 const SAME = 1e-6;
 
-/** What could be offered: any panel for one missing, the same positions of other problems for several. */
-function* offers({ positions }: Targets, n: number): Generator<Offered> {
-  const missing = positions[n];
-  for (let problem = 0; problem < positions.length; problem++) {
-    if (problem === n) continue;
-    if (missing.length > 1) yield { problem, positions: missing };
-    else for (let at = 1; at <= MATRIX_PANELS; at++) yield { problem, positions: [at] };
+/** Problems whose distances to everything are in memory at a time. */
+const DISTANCES_AT_ONCE = 256;
+
+/**
+ * Distances of problems to all that could be offered them: any panel (9 problem + position - 1) for one that is
+ * missing, the same positions of a problem for several.
+ */
+function distancesToAll(
+  { positions, encoded }: Targets,
+  problems: readonly number[],
+  algebra: RowAlgebra,
+): Float64Array[] {
+  const truth = (n: number, t: number): Float64Array => encoded[n][positions[n][t] - 1];
+  const [{ length: targets }] = positions;
+  if (targets === 1) {
+    return algebra.squaredDistances(
+      problems.map((n) => truth(n, 0)),
+      encoded.flat(),
+    );
   }
+  const sums = problems.map(() => new Float64Array(encoded.length));
+  for (let t = 0; t < targets; t++) {
+    for (let at = 1; at <= MATRIX_PANELS; at++) {
+      const asked = [...problems.keys()].filter((i) => positions[problems[i]][t] === at);
+      if (asked.length === 0) continue;
+      const found = algebra.squaredDistances(
+        asked.map((i) => truth(problems[i], t)),
+        encoded.map((panels) => panels[at - 1]),
+      );
+      asked.forEach((i, k) => found[k].forEach((value, other) => (sums[i][other] += value)));
+    }
+  }
+  return sums;
+}
+
+/** What each problem is offered, its own panels first, then those most alike, then random ones. */
+export function drawCandidates(targets: Targets, seed: number, algebra: RowAlgebra): Offered[][] {
+  const { positions, encoded } = targets;
+  const each = positions[0].length === 1 ? MATRIX_PANELS : 1;
+  const offers = (n: number, distances: Float64Array): Offered[] => {
+    const missing = positions[n];
+    const offeredAt = (place: number): Offered =>
+      each === 1
+        ? { problem: place, positions: missing }
+        : { problem: Math.floor(place / each), positions: [(place % each) + 1] };
+    const others = Int32Array.from(distances.keys()).filter(
+      (place) => Math.floor(place / each) !== n,
+    );
+    const mean = others.reduce((sum, place) => sum + distances[place], 0) / others.length;
+    const different = others.filter((place) => distances[place] > SAME * mean);
+    const nearest = Float64Array.from(different, (place) => distances[place]).sort();
+    const count = Math.min(CANDIDATES / 2 - 1, nearest.length);
+    const alike = [...different.filter((place) => distances[place] <= nearest[count - 1])]
+      .sort((a, b) => distances[a] - distances[b])
+      .slice(0, count);
+    const most = Math.min(CANDIDATES / 2, different.length);
+    const random = new Random(seed, n, 77).subset(different.length, most);
+    return [
+      { problem: n, positions: missing },
+      ...alike.map(offeredAt),
+      ...random.map((i) => offeredAt(different[i])),
+    ];
+  };
+  const found: Offered[][] = [];
+  for (let first = 0; first < encoded.length; first += DISTANCES_AT_ONCE) {
+    const some = [...encoded.keys()].slice(first, first + DISTANCES_AT_ONCE);
+    const distances = distancesToAll(targets, some, algebra);
+    some.forEach((n, i) => found.push(offers(n, distances[i])));
+  }
+  return found;
 }
 
 function distanceOf(
@@ -51,28 +114,6 @@ function distanceOf(
     (sum, at, t) => sum + squaredDistance(encoded[problem][at - 1], to[t]),
     0,
   );
-}
-
-/** What each problem is offered, its own panels first, then those most alike, then random ones. */
-export function drawCandidates(targets: Targets, seed: number): Offered[][] {
-  const { positions, encoded } = targets;
-  return positions.map((missing, n) => {
-    const own = { problem: n, positions: missing };
-    const truth = missing.map((at) => encoded[n][at - 1]);
-    const others = [...offers(targets, n)].map((offered) => ({
-      offered,
-      distance: distanceOf(targets, offered, truth),
-    }));
-    const mean = others.reduce((sum, { distance }) => sum + distance, 0) / others.length;
-    const different = others.filter(({ distance }) => distance > SAME * mean);
-    const alike = different
-      .toSorted((a, b) => a.distance - b.distance)
-      .slice(0, CANDIDATES / 2 - 1)
-      .map(({ offered }) => offered);
-    const most = Math.min(CANDIDATES / 2, different.length);
-    const random = new Random(seed, n, 77).subset(different.length, most);
-    return [own, ...alike, ...random.map((i) => different[i].offered)];
-  });
 }
 
 /** Distances of candidates [problem][candidate], the true one first. */
@@ -89,11 +130,8 @@ export function inBatchDistances(
 export function choiceLoss(distances: readonly Float64Array[], temperature: number): number {
   let total = 0;
   for (const row of distances) {
-    let least = Infinity;
-    for (const distance of row) least = Math.min(least, distance);
-    let sum = 0;
-    for (const distance of row) sum += Math.exp((least - distance) / (2 * temperature));
-    total += (row[0] - least) / (2 * temperature) + Math.log(sum);
+    const logs = row.map((distance) => -distance / (2 * temperature));
+    total += logSumExp(logs) - logs[0];
   }
   return total / distances.length;
 }

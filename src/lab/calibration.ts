@@ -21,7 +21,7 @@ import {
 } from './calibration-choice.js';
 import { flat, type ConceptSubject } from './concept-subject.js';
 import { encodedProblems, SLICE } from './metrics/generated-source.js';
-import { momentsOf } from './statistics.js';
+import { rowAlgebra, type RowAlgebra } from './row-algebra.js';
 import type { MetricOptions } from './subject.js';
 
 export interface CalibrationOptions extends MetricOptions {
@@ -96,14 +96,12 @@ async function predict(
   return predicted;
 }
 
-function* residualsOf(encoded: Encoded, predicted: readonly Predicted[]): Generator<Float64Array> {
-  for (let n = 0; n < predicted.length; n++) {
-    const { missing, guesses } = predicted[n];
-    for (const [t, position] of missing.entries()) {
-      yield flat(encoded[n][position - 1]).map((value, i) => value - guesses[t][i]);
-    }
-  }
-}
+const residualsOf = (encoded: Encoded, predicted: readonly Predicted[]): Float64Array[] =>
+  predicted.flatMap(({ missing, guesses }, n) =>
+    missing.map((position, t) =>
+      flat(encoded[n][position - 1]).map((value, i) => value - guesses[t][i]),
+    ),
+  );
 
 /** A covariance in a form, as blocks [band, band] along its diagonal, with part of the mean variance mixed in. */
 function shaped(
@@ -147,24 +145,32 @@ const choicesFor = (
   ),
 ];
 
+/** Rows in groups as large as others. */
+function inGroups<T>(rows: readonly T[], groups: readonly (readonly unknown[])[]): T[][] {
+  let at = 0;
+  return groups.map(({ length }) => rows.slice(at, (at += length)));
+}
+
 function chooseStatistics(
   moments: { readonly mean: Float64Array; readonly covariance: Float64Array },
   targets: Targets,
   conceptSize: number,
   seed: number,
+  algebra: RowAlgebra,
 ): ResidualStatistics {
-  const offered = drawCandidates(targets, seed);
+  const offered = drawCandidates(targets, seed, algebra);
   const size = moments.mean.length;
-  const shifted = (row: Float64Array): Float64Array =>
-    row.map((value, i) => value + moments.mean[i]);
+  const predicted = targets.predicted.flatMap((rows) =>
+    rows.map((row) => row.map((value, i) => value + moments.mean[i])),
+  );
   let best: { loss: number; statistics: ResidualStatistics } | null = null;
   for (const { form, shrinkage } of choicesFor(size / conceptSize)) {
     const band = bandOf(form, size, conceptSize);
     const blocks = shaped(moments.covariance, form, shrinkage, size, band);
-    const whiten = blockWhitener(blocks, band);
+    const whiten = blockWhitener(blocks, band, algebra.lowerProducts);
     const white = {
-      encoded: targets.encoded.map((panels) => whiten(panels)),
-      predicted: targets.predicted.map((rows) => whiten(rows.map(shifted))),
+      encoded: inGroups(whiten(targets.encoded.flat()), targets.encoded),
+      predicted: inGroups(whiten(predicted), targets.predicted),
     };
     const { loss, temperature } = bestTemperature(inBatchDistances(white, offered));
     if (best !== null && loss >= best.loss) continue;
@@ -204,18 +210,20 @@ export async function calibrate(
   const encoded = await encodeProblems(subject, 0, problems, options, onSlice);
   const judged = await encodeProblems(subject, problems, validation, options, onSlice);
   const rows = judged.map((panels) => panels.map(flat));
+  const algebra = rowAlgebra();
   const statistics = new Map<StatisticsKey, ResidualStatistics>();
   for (const key of keys) {
     const sets = missingSets(key, problems + validation, seed);
     const predicted = await predict(subject, encoded, sets.slice(0, problems), signal);
-    const moments = momentsOf(residualsOf(encoded, predicted), concepts * conceptSize);
+    const residuals = residualsOf(encoded, predicted);
+    const moments = algebra.momentsOf(residuals, concepts * conceptSize);
     const checks = await predict(subject, judged, sets.slice(problems), signal);
     const targets: Targets = {
       positions: checks.map(({ missing }) => missing),
       encoded: rows,
       predicted: checks.map(({ guesses }) => guesses),
     };
-    statistics.set(key, chooseStatistics(moments, targets, conceptSize, seed));
+    statistics.set(key, chooseStatistics(moments, targets, conceptSize, seed, algebra));
     step(0.4 / keys.length);
     await new Promise(setImmediate);
   }

@@ -15,6 +15,7 @@ import type {
   Metric,
   Panel,
 } from '../solver/index.js';
+import { squaredDistance } from './row-algebra.js';
 import type {
   ChoiceOptions,
   ChoiceQuestion,
@@ -40,15 +41,6 @@ export function flat(means: ConceptMeans): Float64Array {
   return row;
 }
 
-export function squaredDistance(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) {
-    const difference = a[i] - b[i];
-    sum += difference * difference;
-  }
-  return sum;
-}
-
 /** Told apart by their SHA-1. */
 export const pictureKey = (picture: Uint8Array): string =>
   createHash('sha1').update(picture).digest('base64');
@@ -57,6 +49,25 @@ export const pictureKey = (picture: Uint8Array): string =>
 export const picturesOf = (bytes: Uint8Array, side: number): Uint8Array[] =>
   Array.from({ length: bytes.length / side ** 2 }, (_, i) =>
     bytes.subarray(i * side ** 2, (i + 1) * side ** 2),
+  );
+
+/** What was foretold [n][D], and what is offered, in the coordinates of one metric. */
+interface Foretold {
+  readonly rows: readonly Float64Array[];
+  readonly offered: WeakMap<ConceptMeans, Float64Array>;
+}
+
+/** Distances of candidates to the rows foretold from `first` on, added up over the missing panels. */
+const distancesTo = (
+  { rows, offered }: Foretold,
+  first: number,
+  candidates: ChoiceQuestion['candidates'],
+): number[] =>
+  candidates.map((panels) =>
+    panels.reduce((sum, panel, t) => {
+      const row = offered.get(panel as ConceptMeans) as Float64Array;
+      return sum + squaredDistance(rows[first + t], row);
+    }, 0),
   );
 
 export interface ConceptParts {
@@ -106,14 +117,13 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
   /** What the solver answers, without pictures. */
   answers(
     questions: readonly MissingQuestion[],
-    signal?: AbortSignal,
-    paint?: ImagineOptions['paint'],
+    options?: Parameters<Thinker['solveConcepts']>[1],
   ): Promise<Answer[]> {
     const asked = questions.map(({ panels, missing }) => ({
       concepts: panels as readonly ConceptMeans[],
       missing,
     }));
-    return this.solver.solveConcepts(asked, { signal, paint });
+    return this.solver.solveConcepts(asked, options);
   }
 
   /** Concepts foretold for the missing panels of each question. */
@@ -121,30 +131,24 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
     questions: readonly MissingQuestion[],
     signal?: AbortSignal,
   ): Promise<ConceptMeans[][]> {
-    const answers = await this.answers(questions, signal);
+    const answers = await this.answers(questions, { signal, conceptsAlone: true });
     return answers.map(({ missing, concepts }) => missing.map((at) => concepts[at - 1]));
   }
 
-  #rowOf(metric: Metric | null, panel: ConceptMeans): Float64Array {
+  /** Rows of all panels that are offered, in the coordinates of a metric. */
+  #rowsOf(metric: Metric | null, questions: readonly ChoiceQuestion[]) {
     const rows = this.#rows.get(metric) ?? new WeakMap<ConceptMeans, Float64Array>();
     this.#rows.set(metric, rows);
-    const row = rows.get(panel) ?? metric?.encoded([flat(panel)])[0] ?? flat(panel);
-    rows.set(panel, row);
-    return row;
-  }
-
-  /** Distances of all candidates to what was foretold [T][D], added up over the missing panels. */
-  #distances(
-    metric: Metric | null,
-    foretold: readonly Float64Array[],
-    candidates: ChoiceQuestion['candidates'],
-  ): number[] {
-    return candidates.map((panels) =>
-      foretold.reduce((sum, row, t) => {
-        const offered = this.#rowOf(metric, panels[t] as ConceptMeans);
-        return sum + squaredDistance(row, offered);
-      }, 0),
-    );
+    const fresh = new Set<ConceptMeans>();
+    for (const { candidates, apart = [] } of questions) {
+      for (const panels of [...candidates, ...apart] as ConceptMeans[][]) {
+        for (const panel of panels) if (!rows.has(panel)) fresh.add(panel);
+      }
+    }
+    const plain = Array.from(fresh, flat);
+    const found = metric?.encoded(plain) ?? plain;
+    [...fresh].forEach((panel, i) => rows.set(panel, found[i]));
+    return rows;
   }
 
   async choose(
@@ -152,28 +156,38 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
     { signal, anywhere }: ChoiceOptions = {},
   ): Promise<Distances[]> {
     const predicted = await this.predict(questions, signal);
-    return questions.map(({ missing, candidates, apart = [] }, n) => {
-      const metric = this.solver.metrics?.for(missing, anywhere) ?? null;
-      const rows = predicted[n].map(flat);
-      const whitened = metric?.predicted(rows) ?? rows;
-      const distance = (offered: ChoiceQuestion['candidates'], from = 0, to?: number): Distance => {
-        const l2 = this.#distances(null, rows.slice(from, to), offered);
-        const own =
-          metric === null ? l2 : this.#distances(metric, whitened.slice(from, to), offered);
-        return { own, l2 };
-      };
-      return {
-        ...distance(candidates),
-        apart: apart.map((panels, t) =>
-          distance(
-            panels.map((panel) => [panel]),
-            t,
-            t + 1,
+    const metrics = questions.map(({ missing }) => this.solver.metrics?.for(missing, anywhere));
+    const found: Distances[] = [];
+    for (const metric of new Set(metrics)) {
+      const places = [...questions.keys()].filter((n) => metrics[n] === metric);
+      const asked = places.map((n) => questions[n]);
+      const rows = places.flatMap((n) => predicted[n].map(flat));
+      const plain: Foretold = { rows, offered: this.#rowsOf(null, asked) };
+      const own: Foretold = metric
+        ? { rows: metric.predicted(rows), offered: this.#rowsOf(metric, asked) }
+        : plain;
+      const scale = 2 * (metric?.statistics.temperature ?? this.solver.manifest.sigmaZ ** 2);
+      let first = 0;
+      asked.forEach(({ missing, candidates, apart = [] }, i) => {
+        const from = first;
+        first += missing.length;
+        const distance = (offered: ChoiceQuestion['candidates'], at: number): Distance => {
+          const l2 = distancesTo(plain, at, offered);
+          return { own: own === plain ? l2 : distancesTo(own, at, offered), l2 };
+        };
+        found[places[i]] = {
+          ...distance(candidates, from),
+          apart: apart.map((panels, t) =>
+            distance(
+              panels.map((panel) => [panel]),
+              from + t,
+            ),
           ),
-        ),
-        scale: 2 * (metric?.statistics.temperature ?? this.solver.manifest.sigmaZ ** 2),
-      };
-    });
+          scale,
+        };
+      });
+    }
+    return found;
   }
 
   /** The choice as a solver explains it, with the share of every concept in every distance. */
@@ -202,7 +216,8 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
     questions: readonly MissingQuestion[],
     { signal, paint }: ImagineOptions = {},
   ): Promise<Panel[][]> {
-    const answers = await this.answers(questions, signal, paint);
+    const conceptsAlone = paint === 'mean' || this.solver.vocabulary === null;
+    const answers = await this.answers(questions, { signal, paint, conceptsAlone });
     const means = answers.map(({ missing, concepts, imagined }) =>
       missing.map((at, i) =>
         imagined === null || paint === 'mean' ? concepts[at - 1] : imagined[i].concepts,

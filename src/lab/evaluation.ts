@@ -27,7 +27,7 @@ export const VARIANT_NAMES: Readonly<Record<Variant, string>> = {
   raven: 'RAVEN',
   'i-raven': 'I-RAVEN',
   'raven-fair': 'RAVEN-FAIR',
-  'raven-unique': 'RAVEN without twins',
+  'raven-unique': 'RAVEN-unique',
 };
 
 /** A set of problems that a model was measured on. */

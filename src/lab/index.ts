@@ -26,7 +26,6 @@ export * from './results/index.js';
 export { ConceptSubject, type ConceptParts } from './concept-subject.js';
 export {
   bundleFacts,
-  isRun,
   openBundleSubject,
   openRunSubject,
   openSubject,

@@ -5,11 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { layoutName } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
-import { isFile } from '../base/node.js';
 import { systemNamed } from '../models/index.js';
 import {
   Metrics,
@@ -22,7 +20,8 @@ import {
 import type { Bundle, BundleManifest, BundleSource } from '../solver/index.js';
 import { locateBundle, Solver } from '../solver/node.js';
 import type { Device } from '../torch/index.js';
-import { openRun, trainingFacts, type OpenedRun, type StoredWeights } from '../training/index.js';
+import { isRun, openRun, trainingFacts } from '../training/index.js';
+import type { OpenedRun, StoredWeights } from '../training/index.js';
 import { bundleHistory, secondsAt } from './bundle-history.js';
 import { knowledgeOf } from './bundle-rules.js';
 import type { CalibrationOptions } from './calibration.js';
@@ -31,6 +30,7 @@ import { manifestHash } from './conditions.js';
 import { METRIC_NAMES, type MetricName } from './evaluation.js';
 import { PictureSubject } from './picture-subject.js';
 import { hasConcepts, RunSolver, TorchNetworks } from './run-solver.js';
+import { rowAlgebra } from './row-algebra.js';
 import type { Subject, SubjectFacts } from './subject.js';
 import { findVocabulary, speaks } from './vocabulary/find.js';
 
@@ -196,7 +196,7 @@ export async function openRunSubject(
           })
         : null;
     const solver = RunSolver.of(networks, manifest, {
-      metrics: new Metrics(known.statistics, concepts, conceptSize),
+      metrics: new Metrics(known.statistics, concepts, conceptSize, rowAlgebra().lowerProducts),
       vocabulary: words && new Vocabulary(words, networks.sizes, manifest.sigmaZ),
       ruleMap,
       history,
@@ -217,9 +217,6 @@ export async function readFacts(location: string, signal?: AbortSignal): Promise
   const { manifest } = await openBundle(await locate(location, { signal }), signal);
   return bundleFacts(manifest);
 }
-
-/** Whether a folder is that of a run. */
-export const isRun = (folder: string): Promise<boolean> => isFile(path.join(folder, 'config.json'));
 
 /** Opens a run by its folder, or a bundle by its folder, its name in the zoo or its URL. */
 export const openSubject = async (

@@ -65,7 +65,7 @@ function tellingDirections(
     product(product(white, covariance, size), transposed(white, size), size),
     size,
   );
-  const directions = product(transposed(vectors, size), white, size);
+  const directions = product(vectors, white, size);
   const count = values.filter((value) => value > TELLING_FROM).length;
   return Array.from({ length: count }, (_, k) => directions.subarray(k * size, (k + 1) * size));
 }

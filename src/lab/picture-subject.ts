@@ -1,9 +1,10 @@
 /** A subject without concepts: a run whose model looks at pictures and scores candidates, on libtorch. */
 import { MATRIX_PANELS } from '../matrix/index.js';
-import type { SystemModel } from '../models/index.js';
+import { ForetellingModel, type Missing, type SystemModel } from '../models/index.js';
 import type { HistoryCurve, Panel } from '../solver/index.js';
 import type { Tensor } from '../torch/index.js';
 import { pictureKey, picturesOf } from './concept-subject.js';
+import { squaredDistance } from './row-algebra.js';
 import type {
   ChoiceOptions,
   ChoiceQuestion,
@@ -14,10 +15,10 @@ import type {
   Subject,
   SubjectFacts,
 } from './subject.js';
-import { inSlices, type Put } from './torch-work.js';
+import { inSlices, type AtOnce, type Put } from './torch-work.js';
 
-const PROBLEMS_AT_ONCE = 32;
-const IMAGES_AT_ONCE = 64;
+const PROBLEMS_AT_ONCE: AtOnce = { cpu: 32, gpu: 128 };
+const IMAGES_AT_ONCE: AtOnce = { cpu: 64, gpu: 2048 };
 
 /** Whether a model can paint panels from their own concepts. */
 const isRedrawing = (
@@ -27,6 +28,8 @@ const isRedrawing = (
 
 export class PictureSubject implements Subject {
   readonly ruleMap = null;
+  /** Concepts of panels, if it chooses by them: a panel that is offered many times is encoded once. */
+  readonly #concepts = new WeakMap<Seen, Float64Array>();
   readonly imagine: Subject['imagine'];
   readonly redraw: Subject['redraw'];
 
@@ -40,7 +43,7 @@ export class PictureSubject implements Subject {
     }
     if (isRedrawing(model)) {
       const redrawn = (panels: Tensor): Tensor => model.paint(model.conceptsOf(panels));
-      this.redraw = (panels, signal) => this.#redraw(panels, redrawn, signal);
+      this.redraw = (panels, signal) => this.#ofPanels(panels, redrawn, signal);
     }
   }
 
@@ -62,52 +65,82 @@ export class PictureSubject implements Subject {
     questions: readonly ChoiceQuestion[],
     { signal }: ChoiceOptions = {},
   ): Promise<Distances[]> {
-    const scores = await inSlices(
-      this.model,
-      questions.length,
-      PROBLEMS_AT_ONCE,
-      (first, length, put) => {
-        const asked = questions.slice(first, first + length);
-        const [{ candidates, missing }] = asked;
-        return this.model.score(
-          this.#put(
-            put,
-            asked.flatMap(({ panels }) => panels),
-            [length, MATRIX_PANELS],
-          ),
-          asked.map((each) => each.missing.map((at) => at - 1)),
-          this.#put(
-            put,
-            asked.flatMap((each) => each.candidates.flat()),
-            [length, candidates.length, missing.length],
-          ),
-        );
+    const { model } = this;
+    const own =
+      model instanceof ForetellingModel
+        ? await this.#distances(model, questions, signal)
+        : await this.#scores(questions, signal);
+    return own.map((each) => ({ own: each, l2: null, apart: [], scale: 1 }));
+  }
+
+  /** Asks the model about the nine panels of some questions at a time. */
+  #ask(
+    questions: readonly MissingQuestion[],
+    answer: (panels: Tensor, missing: Missing, first: number, put: Put) => Tensor,
+    signal?: AbortSignal,
+  ): Promise<Float32Array> {
+    const work = (first: number, length: number, put: Put): Tensor => {
+      const asked = questions.slice(first, first + length);
+      const panels = asked.flatMap((each) => each.panels);
+      const missing = asked.map((each) => each.missing.map((position) => position - 1));
+      return answer(this.#put(put, panels, [length, MATRIX_PANELS]), missing, first, put);
+    };
+    return inSlices(this.model, questions.length, PROBLEMS_AT_ONCE, work, signal);
+  }
+
+  async #scores(questions: readonly ChoiceQuestion[], signal?: AbortSignal): Promise<number[][]> {
+    const [{ candidates, missing }] = questions;
+    const scores = await this.#ask(
+      questions,
+      (panels, positions, first, put) => {
+        const asked = questions.slice(first, first + positions.length);
+        const offered = asked.flatMap((each) => each.candidates.flat());
+        const shape = [asked.length, candidates.length, missing.length];
+        return this.model.score(panels, positions, this.#put(put, offered, shape));
       },
       signal,
     );
+    const size = candidates.length;
+    return questions.map((_, n) =>
+      Array.from(scores.subarray(n * size, (n + 1) * size), (score) => -score),
+    );
+  }
+
+  /** What a model scores that foretells concepts: candidates by the distance of theirs. */
+  async #distances(
+    model: ForetellingModel,
+    questions: readonly ChoiceQuestion[],
+    signal?: AbortSignal,
+  ): Promise<number[][]> {
+    const offered = new Set(questions.flatMap(({ candidates }) => candidates.flat()));
+    const fresh = [...offered].filter((panel) => !this.#concepts.has(panel));
+    const encode = (panels: Tensor): Tensor => model.conceptsOf(panels);
+    const concepts = await this.#ofPanels(fresh, encode, signal);
+    fresh.forEach((panel, i) => this.#concepts.set(panel, Float64Array.from(concepts[i])));
+    const foretold = await this.#ask(
+      questions,
+      (...asked) => model.expect(asked[0], asked[1]),
+      signal,
+    );
+    const count = questions.reduce((sum, { missing }) => sum + missing.length, 0);
+    const width = foretold.length / count;
     let at = 0;
-    return questions.map(({ candidates }) => {
-      const own = Array.from(scores.subarray(at, (at += candidates.length)), (score) => -score);
-      return { own, l2: null, apart: [], scale: 1 };
+    return questions.map(({ candidates, missing }) => {
+      const rows = missing.map(() => Float64Array.from(foretold.subarray(at, (at += width))));
+      return candidates.map((panels) =>
+        panels.reduce((sum, panel, t) => {
+          const row = this.#concepts.get(panel) as Float64Array;
+          return sum + squaredDistance(rows[t], row);
+        }, 0),
+      );
     });
   }
 
   async #paint(questions: readonly MissingQuestion[], signal?: AbortSignal): Promise<Panel[][]> {
     const { model } = this;
-    const pixels = await inSlices(
-      model,
-      questions.length,
-      PROBLEMS_AT_ONCE,
-      (first, length, put) => {
-        const asked = questions.slice(first, first + length);
-        const panels = this.#put(
-          put,
-          asked.flatMap((each) => each.panels),
-          [length, MATRIX_PANELS],
-        );
-        const missing = asked.map((each) => each.missing.map((position) => position - 1));
-        return model.impute?.(panels, missing) ?? panels;
-      },
+    const pixels = await this.#ask(
+      questions,
+      (panels, missing) => model.impute?.(panels, missing) ?? panels,
       signal,
     );
     const size = this.facts.imageSize ** 2;
@@ -119,16 +152,17 @@ export class PictureSubject implements Subject {
     );
   }
 
-  async #redraw(
+  /** What the model makes of each panel by itself. */
+  async #ofPanels(
     panels: readonly Seen[],
-    redrawn: (panels: Tensor) => Tensor,
+    made: (panels: Tensor) => Tensor,
     signal?: AbortSignal,
-  ): Promise<Panel[]> {
+  ): Promise<Float32Array[]> {
     const work = (first: number, length: number, put: Put): Tensor =>
-      redrawn(this.#put(put, panels.slice(first, first + length), [length, 1]));
-    const pixels = await inSlices(this.model, panels.length, IMAGES_AT_ONCE, work, signal);
-    const size = this.facts.imageSize ** 2;
-    return panels.map((_, i) => pixels.slice(i * size, (i + 1) * size));
+      made(this.#put(put, panels.slice(first, first + length), [length, 1]));
+    const values = await inSlices(this.model, panels.length, IMAGES_AT_ONCE, work, signal);
+    const size = values.length / panels.length;
+    return panels.map((_, i) => values.slice(i * size, (i + 1) * size));
   }
 
   dispose(): Promise<void> {

@@ -16,10 +16,10 @@ import type {
   ReasonerInput,
 } from '../solver/index.js';
 import { zeros } from '../torch/index.js';
-import { inSlices } from './torch-work.js';
+import { inSlices, type AtOnce } from './torch-work.js';
 
-const IMAGES_AT_ONCE = 64;
-const PROBLEMS_AT_ONCE = 64;
+const IMAGES_AT_ONCE: AtOnce = { cpu: 64, gpu: 2048 };
+const PROBLEMS_AT_ONCE: AtOnce = { cpu: 64, gpu: 1024 };
 
 type ConceptModel = SystemModel &
   Required<Pick<SystemModel, 'conceptsOf' | 'predictConcepts' | 'paint'>>;
@@ -109,7 +109,7 @@ export class TorchNetworks implements Networks {
         signal,
       );
     const ruleMean =
-      model.rulesOf === undefined
+      model.rulesOf === undefined || input.withoutRules
         ? new Float32Array(input.count * m * ruleSize)
         : await ask((concepts, context) => model.rulesOf?.(concepts, context) ?? concepts);
     const predicted = await ask((concepts, context) => model.predictConcepts(concepts, context));

@@ -19,11 +19,17 @@ function placeOf(model: SystemModel): Pick<Tensor, 'device' | 'dtype'> {
   return { device, dtype };
 }
 
-/** Calls `work` for slices 0 .. atOnce - 1, ... of `count` things, and gives all its values in order. */
+/** How many things a slice has: a GPU waits for the host between small ones, a CPU runs out of its caches with large ones. */
+export interface AtOnce {
+  readonly cpu: number;
+  readonly gpu: number;
+}
+
+/** Calls `work` for slices of `count` things from the first on, and gives all its values in order. */
 export async function inSlices(
   model: SystemModel,
   count: number,
-  atOnce: number,
+  atOnce: AtOnce,
   work: (first: number, length: number, put: Put) => Tensor,
   signal?: AbortSignal,
 ): Promise<Float32Array> {
@@ -32,16 +38,18 @@ export async function inSlices(
     const values = tensor(data, { shape: [...shape], device }).to({ dtype });
     return data instanceof Uint8Array ? values.div(255) : values;
   };
+  const most = device === 'cpu' ? atOnce.cpu : atOnce.gpu;
   const parts: Float32Array[] = [];
-  for (let first = 0; first < count; first += atOnce) {
+  for (let first = 0; first < count; first += most) {
     signal?.throwIfAborted();
     await new Promise(setImmediate);
-    const length = Math.min(atOnce, count - first);
+    const length = Math.min(most, count - first);
     const values = noGrad(() =>
       scope(() => work(first, length, put).to({ dtype: 'f32', device: 'cpu' }).contiguous().data()),
     );
     parts.push(values as Float32Array);
   }
+  if (parts.length === 1) return parts[0];
   const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -13,7 +13,7 @@ export * from './attributes.js';
 export { SHEET_COLOURS, type Rgb } from './colours.js';
 export { HUMAN_ACCURACY, HUMAN_AVERAGE, RAVEN_ORDER } from './human-accuracy.js';
 export * from './layouts.js';
-export { MESH, MESH_SLOT_NAMES } from './mesh.js';
+export { MESH, MESH_SLOT_NAMES, showsMesh } from './mesh.js';
 export * from './problem.js';
 export { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 export * from './random.js';

@@ -1,21 +1,24 @@
 /**
  * Drawings of every look of an entity in the pixels of one slot, and how far a picture is from each.
  * Comparing a picture with thousands of drawings is made cheap without losing exactness: pixels are
- * grouped into blocks, and a sum of squared differences is never less than that of the blocks' means,
- * so most drawings are ruled out by their blocks alone.
+ * grouped into blocks, and a sum of squared differences is never less than that of the blocks' means and
+ * contrasts, so most drawings are ruled out by large blocks, and most others by small ones.
  */
 import { SMALL_SIZE } from './render.js';
 
-/** Side of a block. */
-const BLOCK = 4;
+/** Sides of blocks, the largest first. */
+const BLOCKS = [16, 8, 4] as const;
 
 /** Pixels by block: for each pixel its block, and for each block its number of pixels. */
-function blocksOf(pixels: Int32Array): { readonly of: Int32Array; readonly sizes: number[] } {
+function blocksOf(
+  pixels: Int32Array,
+  side: number,
+): { readonly of: Int32Array; readonly sizes: number[] } {
   const numbers = new Map<number, number>();
   const sizes: number[] = [];
   const of = pixels.map((pixel) => {
     const [x, y] = [pixel % SMALL_SIZE, Math.floor(pixel / SMALL_SIZE)];
-    const place = Math.floor(y / BLOCK) * SMALL_SIZE + Math.floor(x / BLOCK);
+    const place = Math.floor(y / side) * SMALL_SIZE + Math.floor(x / side);
     const number = numbers.get(place) ?? sizes.length;
     numbers.set(place, number);
     sizes[number] = (sizes[number] ?? 0) + 1;
@@ -24,23 +27,73 @@ function blocksOf(pixels: Int32Array): { readonly of: Int32Array; readonly sizes
   return { of, sizes };
 }
 
+function squaredTo(own: Float32Array, all: Float32Array, row: number): number {
+  let sum = 0;
+  for (let i = 0, at = row * own.length; i < own.length; i++, at++) {
+    const difference = own[i] - all[at];
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+/** Pictures in short: squared distances of sketches are never above those of the pictures. */
+class Sketches {
+  readonly #blockOf: Int32Array;
+  readonly #sizes: readonly number[];
+  /** [looks, 2 blocks] */
+  readonly #looks: Float32Array;
+
+  constructor(pixels: Int32Array, side: number, looks: number) {
+    const { of, sizes } = blocksOf(pixels, side);
+    this.#blockOf = of;
+    this.#sizes = sizes;
+    this.#looks = new Float32Array(2 * looks * sizes.length);
+  }
+
+  /** Means of the blocks times the root of their size, and how far their pixels are from the mean together. */
+  #sketch(values: Float32Array): Float32Array {
+    const blocks = this.#sizes.length;
+    const sums = new Float64Array(blocks);
+    const squares = new Float64Array(blocks);
+    for (let i = 0; i < values.length; i++) {
+      sums[this.#blockOf[i]] += values[i];
+      squares[this.#blockOf[i]] += values[i] * values[i];
+    }
+    const sketch = new Float32Array(2 * blocks);
+    this.#sizes.forEach((size, block) => {
+      sketch[block] = sums[block] / Math.sqrt(size);
+      sketch[blocks + block] = Math.sqrt(Math.max(0, squares[block] - sums[block] ** 2 / size));
+    });
+    return sketch;
+  }
+
+  keep(look: number, values: Float32Array): void {
+    this.#looks.set(this.#sketch(values), 2 * look * this.#sizes.length);
+  }
+
+  /** For each look a squared distance that the one of the picture is not below. */
+  bounds(picture: Float32Array): Bound {
+    const own = this.#sketch(picture);
+    return (look) => squaredTo(own, this.#looks, look);
+  }
+}
+
+type Bound = (look: number) => number;
+
 /** A picture seen through a slot. */
 export interface SlotView {
   /** Squared distance to the slot left empty. */
   readonly empty: number;
-  /** Squared distances that those to the looks are not below. */
-  readonly atLeast: Float64Array;
+  /** Squared distances that those to the looks are not below, the cheapest first. */
+  readonly atLeast: readonly Bound[];
   /** The squared distance to a look. */
   distance(look: number): number;
 }
 
 export class LookTemplates {
-  readonly #blockOf: Int32Array;
-  readonly #sizes: readonly number[];
   /** [looks, pixels], values 0..1. */
   readonly #values: Float32Array;
-  /** Means of blocks, times the root of their size: [looks, blocks]. */
-  readonly #means: Float32Array;
+  readonly #sketches: readonly Sketches[];
   readonly #empty: Float32Array;
   /** Sums of values [looks]: looks drawn alike have the same. */
   readonly #sums: Float64Array;
@@ -53,16 +106,13 @@ export class LookTemplates {
     readonly count: number,
     draw: (look: number | null) => Uint8Array,
   ) {
-    const { of, sizes } = blocksOf(pixels);
-    this.#blockOf = of;
-    this.#sizes = sizes;
     this.#values = new Float32Array(count * pixels.length);
-    this.#means = new Float32Array(count * sizes.length);
+    this.#sketches = BLOCKS.map((side) => new Sketches(pixels, side, count));
     this.#sums = new Float64Array(count);
     for (let look = 0; look < count; look++) {
       const values = this.#cut(draw(look), 255);
       this.#values.set(values, look * pixels.length);
-      this.#means.set(this.#blockMeans(values), look * sizes.length);
+      for (const sketches of this.#sketches) sketches.keep(look, values);
       const sum = sumOf(values);
       this.#sums[look] = sum;
       const others = this.#bySum.get(sum);
@@ -79,37 +129,13 @@ export class LookTemplates {
     return values;
   }
 
-  #blockMeans(values: Float32Array): Float32Array {
-    const sums = new Float64Array(this.#sizes.length);
-    for (let i = 0; i < values.length; i++) sums[this.#blockOf[i]] += values[i];
-    return Float32Array.from(sums, (sum, block) => sum / Math.sqrt(this.#sizes[block]));
-  }
-
-  #squaredTo(own: Float32Array, all: Float32Array, row: number): number {
-    let sum = 0;
-    for (let i = 0, at = row * own.length; i < own.length; i++, at++) {
-      const difference = own[i] - all[at];
-      sum += difference * difference;
-    }
-    return sum;
-  }
-
-  #bounds(means: Float32Array): Float64Array {
-    const bounds = new Float64Array(this.count);
-    for (let look = 0; look < this.count; look++) {
-      bounds[look] = this.#squaredTo(means, this.#means, look);
-    }
-    return bounds;
-  }
-
   /** A picture of values 0..1 as this slot sees it. */
   view(picture: Float32Array): SlotView {
     const own = this.#cut(picture, 1);
-    const means = this.#blockMeans(own);
     return {
-      empty: this.#squaredTo(own, this.#empty, 0),
-      atLeast: this.#bounds(means),
-      distance: (look) => this.#squaredTo(own, this.#values, look),
+      empty: squaredTo(own, this.#empty, 0),
+      atLeast: this.#sketches.map((sketches) => sketches.bounds(own)),
+      distance: (look) => squaredTo(own, this.#values, look),
     };
   }
 
@@ -136,23 +162,43 @@ export class LookTemplates {
   }
 }
 
-const sumOf = (values: Float32Array): number => values.reduce((sum, value) => sum + value, 0);
+function sumOf(values: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i];
+  return sum;
+}
 
 /** Where single precision might put a bound above the distance it bounds. */
 const ROUNDING = 1e-4;
 
-/** The look of least total distance; `atLeast` bounds `distance` from below for each. */
+/** The one of `count` looks of least distance; bounds are never above it, the cheapest come first. */
 export function leastLook(
-  atLeast: Float64Array,
+  count: number,
+  atLeast: readonly Bound[],
   distance: (look: number) => number,
 ): { readonly look: number; readonly distance: number } {
-  const order = Array.from(atLeast.keys()).sort((a, b) => atLeast[a] - atLeast[b]);
   let best = { look: -1, distance: Infinity };
-  for (const look of order) {
-    if (atLeast[look] > best.distance * (1 + ROUNDING) + ROUNDING) break;
+  const compare = (look: number): void => {
     const found = distance(look);
     const nearer = found < best.distance || (found === best.distance && look < best.look);
     if (nearer) best = { look, distance: found };
+  };
+  const isOpen = (bound: number): boolean => bound <= best.distance * (1 + ROUNDING) + ROUNDING;
+  let open = Array.from({ length: count }, (_, look) => look);
+  let bounds = new Float64Array(count);
+  for (const boundOf of atLeast) {
+    if (open.length === 0) break;
+    const found = Float64Array.from(open, boundOf);
+    // What has the least bound is likely to be the nearest, and rules out the most.
+    let least = 0;
+    for (let i = 1; i < open.length; i++) if (found[i] < found[least]) least = i;
+    compare(open[least]);
+    const stays = (_: number, i: number): boolean => i !== least && isOpen(found[i]);
+    open = open.filter(stays);
+    bounds = found.filter(stays);
   }
+  open.forEach((look, i) => {
+    if (isOpen(bounds[i])) compare(look);
+  });
   return best;
 }

@@ -68,6 +68,40 @@ export function segmentOf({ row, column, width, height }: Slot, side: number): [
   ];
 }
 
+/** Ink of a pixel that may be of a line, and of one that is surely not. */
+const [LINE_INK, PAPER_INK] = [0.25, 0.1];
+/** Pixels of 64 that a line may lie off its place, and those beside it that must be paper. */
+const [OFF, BESIDE] = [1, 4];
+/** Least points of a line that no figure covers. */
+const LEAST_SEEN = 6;
+
+/**
+ * Whether a picture [side, side] (1 = white) shows a line of a mesh: a thin one in its place, as far as the
+ * figures, drawn by themselves in another picture, leave it free.
+ */
+export function showsMesh(picture: Float32Array, figures: Float32Array, side: number): boolean {
+  const ink = (pixels: Float32Array, x: number, y: number): number =>
+    x < 0 || y < 0 || x >= side || y >= side ? 0 : 1 - pixels[y * side + x];
+  const reach = Array.from({ length: 2 * BESIDE + 1 }, (_, i) => i - BESIDE);
+  return MESH.slots.some((slot) => {
+    const [from, to] = segmentOf(slot, side);
+    const length = Math.abs(to[0] - from[0]) + Math.abs(to[1] - from[1]);
+    const [dx, dy] = [Math.sign(to[0] - from[0]), Math.sign(to[1] - from[1])];
+    let [free, seen] = [0, 0];
+    // Near its ends other lines may cross it.
+    for (let step = BESIDE; step <= length - BESIDE; step++) {
+      const across = (pixels: Float32Array, off: number): number =>
+        ink(pixels, from[0] + dx * step + dy * off, from[1] + dy * step + dx * off);
+      if (reach.some((off) => across(figures, off) > PAPER_INK)) continue;
+      free += 1;
+      const isThere = reach.some((off) => Math.abs(off) <= OFF && across(picture, off) > LINE_INK);
+      const isThin = across(picture, BESIDE) < PAPER_INK && across(picture, -BESIDE) < PAPER_INK;
+      if (isThere && isThin) seen += 1;
+    }
+    return free >= LEAST_SEEN && seen >= 0.9 * free;
+  });
+}
+
 /** Draws the lines of a mesh with an ink. */
 export function drawMesh(raster: Raster, slots: readonly number[], ink: number): void {
   for (const slot of slots) {

@@ -15,7 +15,7 @@
  */
 import { levelsOf } from './attributes.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
-import { leastLook, LookTemplates } from './look-templates.js';
+import { leastLook, LookTemplates, type SlotView } from './look-templates.js';
 import type { ComponentPanel, Entity } from './problem.js';
 import { SMALL_PIXELS, SMALL_SIZE } from './render.js';
 import { render64Into } from './render-panel.js';
@@ -113,14 +113,13 @@ interface Found {
  * The distance of slots of which each may be empty, but not all: the one that gains most by a figure,
  * or loses least, always has it.
  */
-function totalDistance(
-  slots: readonly { readonly empty: number; readonly filled: number }[],
-): number {
+function totalDistance(slots: readonly SlotView[], filledOf: (slot: SlotView) => number): number {
   let total = 0;
   let gain = -Infinity;
-  for (const { empty, filled } of slots) {
-    total += Math.min(empty, filled);
-    gain = Math.max(gain, empty - filled);
+  for (const slot of slots) {
+    const filled = filledOf(slot);
+    total += Math.min(slot.empty, filled);
+    gain = Math.max(gain, slot.empty - filled);
   }
   return gain < 0 ? total - gain : total;
 }
@@ -191,14 +190,14 @@ export class PanelReader {
   /** One look for all slots that are not empty. */
   #readUniform(component: number, slots: readonly LookTemplates[], picture: Float32Array): Found {
     const views = slots.map((templates) => templates.view(picture));
-    const looks = this.#looks[component];
-    const atLeast = Float64Array.from(looks, (_, look) =>
-      totalDistance(views.map((view) => ({ empty: view.empty, filled: view.atLeast[look] }))),
+    const best = leastLook(
+      this.#looks[component].length,
+      views[0].atLeast.map(
+        (_, b) => (look) => totalDistance(views, (view) => view.atLeast[b](look)),
+      ),
+      (look) => totalDistance(views, (view) => view.distance(look)),
     );
-    const filled = (look: number) =>
-      views.map((view) => ({ empty: view.empty, filled: view.distance(look) }));
-    const best = leastLook(atLeast, (look) => totalDistance(filled(look)));
-    const gains = filled(best.look).map((slot) => slot.empty - slot.filled);
+    const gains = views.map((view) => view.empty - view.distance(best.look));
     const most = Math.max(...gains);
     const taken = [...gains.keys()].filter((slot) => gains[slot] > 0 || gains[slot] === most);
     const descriptions = this.#alike(component, slots[taken[0]], best.look).map((each) => ({
@@ -217,7 +216,7 @@ export class PanelReader {
     slots.forEach((templates, slot) => {
       const view = templates.view(picture);
       const { empty } = view;
-      const best = leastLook(view.atLeast, (look) => view.distance(look));
+      const best = leastLook(looks.length, view.atLeast, (look) => view.distance(look));
       paper += empty;
       left += Math.min(empty, best.distance);
       if (best.distance < empty) entities.push({ slot, ...looks[best.look] });

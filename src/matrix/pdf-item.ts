@@ -1,5 +1,4 @@
-/** Items to print as pages of a PDF: one problem a page, A4, and a worksheet of several with its key. */
-import { describeRules } from './describe.js';
+/** Items to print as pages of a PDF, A4: one problem a page, or a worksheet of four a page with its key. */
 import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
 import { joined, PDF_PAGE, PdfPage, pdfTextWidth, PdfWriter, type Ink } from './pdf.js';
 import type { Panel, Problem } from './problem.js';
@@ -30,7 +29,7 @@ function drawPanel(
   page: PdfPage,
   layout: ConfigurationLayout,
   panel: Panel,
-  { x, y, size }: PlacedPanel,
+  { x, y, size }: Pick<PlacedPanel, 'x' | 'y' | 'size'>,
 ): void {
   page.within([x, y], size / IMAGE_SIZE, () => {
     page.clip(0, 0, IMAGE_SIZE, IMAGE_SIZE);
@@ -64,44 +63,147 @@ export function itemPage(problem: Problem, title: string): PdfPage {
 }
 
 export interface WorksheetItem {
-  readonly title: string;
   readonly problem: Problem;
+  /** Index of the right candidate; null if there is no one right answer. */
+  readonly answer: number | null;
+  /** Said beside the item itself; null for nothing. */
+  readonly warning: string | null;
+  /** Sentences on the answer, for the key alone. */
+  readonly notes: readonly string[];
+  /** Its rules in words, for the key. */
+  readonly rules: readonly string[];
 }
 
-const KEY_SIZE = 10;
-const KEY_LINE = 15;
-const HEADING_SIZE = 18;
-const KEY_LINES = Math.floor((PDF_PAGE.height - 2 * MARGIN - 2 * HEADING_SIZE) / KEY_LINE);
+const HEADING_SIZE = 17;
+const TEXT_SIZE = 10;
+const LINE = 15;
+/** Height of the head of a page: title, instruction, and a line for name and date. */
+const HEAD = 66;
+const ITEMS_PER_PAGE = 4;
+const PITCH = (PDF_PAGE.height - 2 * MARGIN - HEAD) / ITEMS_PER_PAGE;
+/** Room for the number of an item, left of it. */
+const NUMBER_WIDTH = 30;
+const ROW_GAP = 20;
+const GAP = 4;
+const PANEL = (PITCH - ROW_GAP - 2 * GAP) / 3;
+const CANDIDATES_LEFT = MARGIN + NUMBER_WIDTH + 3 * (PANEL + GAP) + 28;
+const CANDIDATE_PITCH = { x: PANEL + 13, y: PANEL + 19 };
 
-/** Lines of the key: the answer of each item, and its rules. */
-const keyLines = (items: readonly WorksheetItem[]): { text: string; bold: boolean }[] =>
-  items.flatMap(({ title, problem }) => [
-    { text: `${title}: answer ${problem.target + 1}`, bold: true },
-    ...wrapText(describeRules(problem).join('; ')).map((text) => ({ text, bold: false })),
-  ]);
+const TITLE = 'Which one completes the matrix?';
+const INSTRUCTION =
+  'Look along the rows. Circle the number of the one panel on the right that belongs in the empty place.';
 
-function keyPages(items: readonly WorksheetItem[]): PdfPage[] {
-  const lines = keyLines(items);
-  return Array.from({ length: Math.ceil(lines.length / KEY_LINES) }, (_, i) => {
+/** Title, instruction and a line for name and date above; at the foot what these matrices are. */
+function drawFrame(page: PdfPage, about: string): void {
+  const { width, height } = PDF_PAGE;
+  const top = MARGIN + 4;
+  page.text(TITLE, [MARGIN, top], HEADING_SIZE, INKS.ink, true);
+  page.text(INSTRUCTION, [MARGIN, top + 18], TEXT_SIZE, INKS.ink);
+  const base = top + 42;
+  const field = (name: string, from: number, to: number): void => {
+    page.text(name, [from, base], TEXT_SIZE, INKS.ink);
+    page.line([from + pdfTextWidth(name, TEXT_SIZE) + 6, base + 2], [to, base + 2]);
+    page.paint(HAIRLINE, 1);
+  };
+  field('Name', MARGIN, width - MARGIN - 160);
+  field('Date', width - MARGIN - 140, width - MARGIN);
+  page.text(about, [MARGIN, height - MARGIN + 8], 9, INKS.muted);
+}
+
+/** The matrix of an item with its candidates, of the same size, to its right. */
+function drawRow(
+  page: PdfPage,
+  { problem, warning }: WorksheetItem,
+  number: number,
+  y: number,
+): void {
+  const layout = layoutOfProblem(problem);
+  const framed = (x: number, top: number, panel: Panel | null): void => {
+    if (panel !== null) drawPanel(page, layout, panel, { x, y: top, size: PANEL });
+    page.rectangle(x, top, PANEL, PANEL).paint(HAIRLINE, 0.7);
+  };
+  const centred = (text: string, x: number, base: number, size: number, ink: Ink): void => {
+    page.text(text, [x + (PANEL - pdfTextWidth(text, size)) / 2, base], size, ink);
+  };
+  page.text(`${number}`, [MARGIN, y + 12], 13, INKS.ink, true);
+  const left = MARGIN + NUMBER_WIDTH;
+  [...problem.context, null].forEach((panel, i) =>
+    framed(left + (i % 3) * (PANEL + GAP), y + Math.floor(i / 3) * (PANEL + GAP), panel),
+  );
+  const last = 2 * (PANEL + GAP);
+  centred('?', left + last, y + last + PANEL / 2 + 8, 22, INKS.muted);
+  problem.candidates.forEach(({ panel }, i) => {
+    const x = CANDIDATES_LEFT + (i % 4) * CANDIDATE_PITCH.x;
+    const top = y + Math.floor(i / 4) * CANDIDATE_PITCH.y;
+    framed(x, top, panel);
+    centred(String(i + 1), x, top + PANEL + 11, TEXT_SIZE, INKS.ink);
+  });
+  if (warning === null) return;
+  page.text(warning, [CANDIDATES_LEFT, y + 2 * CANDIDATE_PITCH.y + 9], TEXT_SIZE, INKS.ink, true);
+}
+
+/** Characters that surely fit a line of the key. */
+const KEY_COLUMNS = 100;
+const KEY_LINES = Math.floor((PDF_PAGE.height - 2 * MARGIN - 2 * HEADING_SIZE) / LINE);
+
+interface KeyLine {
+  readonly text: string;
+  readonly bold: boolean;
+}
+
+/** Lines of the key on one item: its answer, what is to be said of it, and its rules. */
+const keyEntry = ({ answer, notes, rules }: WorksheetItem, index: number): KeyLine[] => [
+  {
+    text: `${index + 1}: ${answer === null ? 'no one right answer' : `answer ${answer + 1}`}`,
+    bold: true,
+  },
+  ...[...notes, rules.join('; ')]
+    .flatMap((text) => wrapText(text, KEY_COLUMNS))
+    .map((text) => ({ text, bold: false })),
+];
+
+/** The lines of each page of the key: a line is left empty between items, and none goes over two pages. */
+function keyText(items: readonly WorksheetItem[]): KeyLine[][] {
+  const pages: KeyLine[][] = [];
+  for (const entry of items.map(keyEntry)) {
+    const page = pages.at(-1);
+    if (page === undefined || page.length + 1 + entry.length > KEY_LINES) pages.push(entry);
+    else page.push({ text: '', bold: false }, ...entry);
+  }
+  return pages;
+}
+
+function keyPages(items: readonly WorksheetItem[], about: string): PdfPage[] {
+  return keyText(items).map((lines) => {
     const page = new PdfPage();
     const top = MARGIN + HEADING_SIZE;
-    page.text('Answer key', [MARGIN, top], HEADING_SIZE, INKS.ink, true);
-    lines.slice(i * KEY_LINES, (i + 1) * KEY_LINES).forEach(({ text, bold }, n) => {
-      const at = [MARGIN, top + HEADING_SIZE + n * KEY_LINE] as const;
-      page.text(text, at, KEY_SIZE, bold ? INKS.ink : INKS.muted, bold);
+    page.text(`Answer key: ${about}`, [MARGIN, top], HEADING_SIZE, INKS.ink, true);
+    lines.forEach(({ text, bold }, n) => {
+      const at = [MARGIN, top + HEADING_SIZE + n * LINE] as const;
+      page.text(text, at, TEXT_SIZE, bold ? INKS.ink : INKS.muted, bold);
     });
     return page;
   });
 }
 
-/** A whole PDF: a page for each item, and the key on pages of its own at the end. */
-export function worksheetPdf(items: readonly WorksheetItem[]): Uint8Array {
+/**
+ * A whole PDF: four items a page below a title, an instruction and a line for the name, and the key on
+ * pages of its own at the end.
+ * @param about what matrices these are, in a few words
+ */
+export function worksheetPdf(items: readonly WorksheetItem[], about: string): Uint8Array {
   const writer = new PdfWriter();
   const start = writer.start();
-  const pages = [
-    ...items.map(({ title, problem }) => itemPage(problem, title)),
-    ...keyPages(items),
-  ];
-  const body = pages.map((page) => writer.page(page));
+  const count = Math.ceil(items.length / ITEMS_PER_PAGE);
+  const sheets = Array.from({ length: count }, (_, n) => {
+    const page = new PdfPage();
+    drawFrame(page, `${about}, page ${n + 1} of ${count}`);
+    const first = n * ITEMS_PER_PAGE;
+    items
+      .slice(first, first + ITEMS_PER_PAGE)
+      .forEach((item, i) => drawRow(page, item, first + i + 1, MARGIN + HEAD + i * PITCH));
+    return page;
+  });
+  const body = [...sheets, ...keyPages(items, about)].map((page) => writer.page(page));
   return joined([start, ...body, writer.end()]);
 }

@@ -34,6 +34,7 @@ import { SMALL_PIXELS } from './render.js';
 import { MATRIX_PANELS } from './render-panel.js';
 import { VALUE_ATTRIBUTES, VALUE_KEYS } from './rules.js';
 import { CANDIDATES, MATRIX_PIXELS, SELECTION_PIXELS, type SetBatch } from './set.js';
+import type { Label } from './set-label.js';
 import { panelKey, validateProblem } from './validation.js';
 
 /** The level to believe of those a picture leaves open: the first that is also expected. */
@@ -142,6 +143,35 @@ function changesBesideNumber(answer: Panel, panel: Panel): AttributeChange[] {
   });
 }
 
+/** A picture that a layout does not draw; `read` tells how many before it were read. */
+class UnknownPicture extends FormatError {
+  constructor(
+    what: string,
+    layout: string,
+    readonly read: number,
+  ) {
+    super(`its ${what} is not drawn as ${layout} is, pixel for pixel`);
+  }
+}
+
+/** Whether the last component of every problem keeps all but Number and Position, as a mesh does. */
+const mayBeMesh = (labels: readonly Label[]): boolean =>
+  labels.every(
+    (label) =>
+      label.length > 1 &&
+      label[label.length - 1].every(
+        ({ name, attribute }) => name === 'Constant' || /Number|Position/.test(attribute),
+      ),
+  );
+
+/** Why pictures of no configuration cannot be read. */
+const unknownPictures = ({ label }: SetBatch): FormatError =>
+  new FormatError(
+    mayBeMesh(label)
+      ? 'it seems to have a mesh, and the lines of a mesh hide parts of the figures; crab generate --mesh --format raven writes the description of every panel too'
+      : 'its panel 1 is not drawn as that of any configuration is, pixel for pixel',
+  );
+
 /** Where a problem stands in a batch, and what to call it in errors. */
 interface Place {
   readonly batch: SetBatch;
@@ -155,15 +185,13 @@ class LayoutReader {
     this.#reader = new PanelReader(layout);
   }
 
-  #see(pictures: Uint8Array, count: number, what: string): SeenPanel[] {
+  #see(pictures: Uint8Array, count: number, what: string, before: number): SeenPanel[] {
     return Array.from({ length: count }, (_, i) => {
       const seen = this.#reader.readExactly(
         pictures.subarray(i * SMALL_PIXELS, (i + 1) * SMALL_PIXELS),
       );
       if (seen) return seen;
-      throw new FormatError(
-        `its ${what} ${i + 1} is not drawn as ${layoutName(this.layout)} is, pixel for pixel`,
-      );
+      throw new UnknownPicture(`${what} ${i + 1}`, layoutName(this.layout), before + i);
     });
   }
 
@@ -175,8 +203,8 @@ class LayoutReader {
     if (last.some((value, i) => value !== offered[target * SMALL_PIXELS + i])) {
       throw new FormatError(`its panel 9 is not its candidate ${target + 1}, the answer`);
     }
-    const panels = this.#see(matrix, MATRIX_PANELS, 'panel');
-    const candidates = this.#see(offered, CANDIDATES, 'candidate');
+    const panels = this.#see(matrix, MATRIX_PANELS, 'panel', 0);
+    const candidates = this.#see(offered, CANDIDATES, 'candidate', MATRIX_PANELS);
     return this.#describe(panels, candidates, { batch, at }, variant);
   }
 
@@ -250,7 +278,8 @@ export class ProblemReader {
    */
   static of(first: SetBatch): ProblemReader {
     const components = first.label.find((label) => label.length > 0)?.length;
-    let best = { problem: -1, fault: new FormatError('there are no problems') };
+    const pictures = MATRIX_PANELS + CANDIDATES;
+    let best = { problem: 0, read: 0, fault: unknownPictures(first) };
     for (const layout of CHEAPEST_FIRST) {
       if (components !== undefined && components !== layout.components.length) continue;
       const reader = new LayoutReader(layout);
@@ -262,7 +291,10 @@ export class ProblemReader {
         return new ProblemReader(reader, first.variant ?? variantOf(problems));
       } catch (fault) {
         if (!(fault instanceof FormatError)) throw fault;
-        if (problems.length > best.problem) best = { problem: problems.length, fault };
+        // The layout that reads most is the likeliest.
+        const own = fault instanceof UnknownPicture ? fault.read : pictures;
+        const read = problems.length * pictures + own;
+        if (read > best.read) best = { problem: problems.length, read, fault };
       }
     }
     throw numbered(best.problem, best.fault);

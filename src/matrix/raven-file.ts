@@ -79,7 +79,9 @@ export function decodeRavenNpz(bytes: Uint8Array, name = 'problem'): Promise<Rav
   return naming(name, async () => {
     const file = await NpzFile.open(memorySource(bytes, name));
     if (!file.has('image') && file.has('panel')) {
-      throw new FormatError('a set of many problems instead of the file of one');
+      throw new FormatError(
+        'a set of many problems instead of the file of one: crab evaluate --data takes it, and crab convert --format raven makes a file of each problem',
+      );
     }
     const read = (key: string): Promise<NpyArray | undefined> =>
       file.has(key) ? file.read(key, ARRAY_LIMIT) : Promise.resolve(undefined);

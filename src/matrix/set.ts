@@ -3,7 +3,8 @@
  * `panel` u8 [N, 9, 64, 64] (the answer last), `selection` u8 [N, 8, 64, 64], `answer` i64 [N] and
  * `label` unicode [N]. Sets of problems whose panels are known also have `rule_value`, `rule_direction`
  * and `rule_index`, i32 [N, 3, 4] by component and group (`rule-parameters.ts`), and a set that knows how
- * its candidates were made has `variant`, one text. Problems are read in batches, so that the size of a
+ * its candidates were made has `variant`, one text. `part`, a text for each problem, tells which part of a
+ * data set it belongs to, if that does not follow from its number (`partOf`). Problems are read in batches, so that the size of a
  * set does not matter.
  */
 import { FormatError } from '../base/index.js';
@@ -11,6 +12,7 @@ import { layoutOfProblem } from './layouts.js';
 import { unicodeArray, type NpyArray } from './npy.js';
 import { NpzFile, writeNpz, type NpzArray } from './npz.js';
 import { VARIANTS, type Problem, type Variant } from './problem.js';
+import { partOf, PARTS, type Part } from './raven-file.js';
 import { IMAGE_PIXELS, scaleInto, SMALL_PIXELS, SMALL_SIZE, type ImageSide } from './render.js';
 import { MATRIX_PANELS, render64Into, renderMatrix64Into } from './render-panel.js';
 import {
@@ -44,6 +46,8 @@ export interface SetBatch {
   readonly parameters?: readonly (readonly (readonly RuleParameters[])[])[];
   /** How the candidates of all of them were made, if it is known. */
   readonly variant?: Variant;
+  /** The part of a data set that each belongs to, if it is known. */
+  readonly part?: readonly Part[];
 }
 
 /** Problems from anywhere, by number: a set file, a folder of RAVEN, an HDF5 cache. */
@@ -65,15 +69,20 @@ const MAX_VARIANT = 1024;
 export function openSetFrom(source: ByteSource): Promise<ProblemSource> {
   return naming(source.name, async () => {
     const file = await NpzFile.open(source);
+    if (!file.has('panel') && file.has('image')) {
+      throw new FormatError('the file of one problem instead of a set: give the folder it lies in');
+    }
     const panel = await pictures(file, 'panel', MATRIX_PANELS);
     const selection = await pictures(file, 'selection', CANDIDATES);
     const label = file.has('label') ? await file.array('label') : undefined;
     const answer = await answers(file);
     const variant = await variantOf(file);
+    const part = await partsOf(file);
     for (const [array, rows] of [
       ['panel', panel.rows],
       ['selection', selection.rows],
       ['label', label?.rows ?? answer.length],
+      ['part', part?.length ?? answer.length],
     ] as const) {
       if (rows !== answer.length) {
         throw new FormatError(`"${array}" has ${rows} problems, "answer" has ${answer.length}`);
@@ -96,6 +105,7 @@ export function openSetFrom(source: ByteSource): Promise<ProblemSource> {
         answer: answer.slice(first, first + count),
         label: await labels(label, first, count, source.name),
         variant,
+        part: part?.slice(first, first + count),
       }),
       close: () => source.close(),
     };
@@ -137,6 +147,22 @@ async function variantOf(file: NpzFile): Promise<Variant | undefined> {
     );
   }
   return variant;
+}
+
+/** Which part of a data set each problem of a set belongs to, if the set tells. */
+async function partsOf(file: NpzFile): Promise<Part[] | undefined> {
+  if (!file.has('part')) return undefined;
+  const { data, shape } = await file.read('part', MAX_ANSWERS);
+  if (ArrayBuffer.isView(data) || shape.length !== 1) {
+    throw new FormatError('"part" is not one text for each problem');
+  }
+  return data.map((text) => {
+    const part = PARTS.find((name) => name === text);
+    if (part) return part;
+    throw new FormatError(
+      `"part" holds ${JSON.stringify(text)} instead of one of ${PARTS.join(', ')}`,
+    );
+  });
 }
 
 async function labels(
@@ -203,6 +229,7 @@ export function joinBatches(batches: readonly SetBatch[]): SetBatch {
       ? batches.flatMap(({ parameters = [] }) => parameters)
       : undefined,
     variant: variants.size === 1 ? batches[0].variant : undefined,
+    part: batches.every(({ part }) => part) ? batches.flatMap(({ part = [] }) => part) : undefined,
   };
 }
 
@@ -243,9 +270,17 @@ export const variantArray = (variant: Variant): NpyArray => ({
   shape: [],
 });
 
+/** The array that says which part each problem of a set belongs to; none if their numbers tell. */
+export const partArrays = (
+  parts: readonly (Part | undefined)[],
+): (readonly [string, NpyArray])[] => {
+  const told = parts.map((part, index) => part ?? partOf(index));
+  return told.some((part, index) => part !== partOf(index)) ? [['part', unicodeArray(told)]] : [];
+};
+
 /** A whole set in memory, for the browser; Node writes large ones through `SetWriter`. */
 export function encodeSet(problems: SetBatch): Uint8Array {
-  const { count, panel, selection, answer, label, parameters, variant } = problems;
+  const { count, panel, selection, answer, label, parameters, variant, part = [] } = problems;
   return writeNpz([
     ['panel', { dtype: '|u1', shape: [count, MATRIX_PANELS, SMALL_SIZE, SMALL_SIZE], data: panel }],
     [
@@ -256,5 +291,6 @@ export function encodeSet(problems: SetBatch): Uint8Array {
     ['label', unicodeArray(label.map(formatLabel))],
     ...(parameters ? ruleArrays(parameters) : []),
     ...(variant ? [['variant', variantArray(variant)] as const] : []),
+    ...partArrays(part),
   ]);
 }

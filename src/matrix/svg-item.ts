@@ -76,13 +76,13 @@ const TEXT_LINE = 19;
 const TEXT_COLUMNS = 76;
 const MOST_LINES = 200;
 
-/** A text in lines that fit an item. */
-export function wrapText(line: string): string[] {
+/** A text in lines of at most so many characters; such lines fit an item unless told otherwise. */
+export function wrapText(line: string, columns = TEXT_COLUMNS): string[] {
   const lines: string[] = [];
   let current = '';
   for (const word of line.split(/\s+/).filter((part) => part !== '')) {
     const longer = current === '' ? word : `${current} ${word}`;
-    if (current !== '' && longer.length > TEXT_COLUMNS) {
+    if (current !== '' && longer.length > columns) {
       lines.push(current);
       current = word;
     } else {
@@ -167,7 +167,7 @@ export function layOutItem(problem: Problem, options: ItemOptions = {}): Item {
   const { title = '', rules = [], fillIn = false } = options;
   const size = options.sameScale ? IMAGE_SIZE : CANDIDATE_SIZE;
   const width = Math.max(INNER_WIDTH, 4 * (size + CANDIDATE_GAP) - CANDIDATE_GAP);
-  const lines = rules.flatMap(wrapText);
+  const lines = rules.flatMap((line) => wrapText(line));
   if (lines.length > MOST_LINES) {
     throw new ArgumentError(
       `an item has room for ${MOST_LINES} lines of text, not ${lines.length}`,

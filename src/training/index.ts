@@ -20,7 +20,7 @@ export type {
   TrainingObserver,
   ValidationEvent,
 } from './observer.js';
-export { openRun } from './open-run.js';
+export { isRun, openRun } from './open-run.js';
 export type { OpenedRun, StoredWeights, TrainedModel, WhichWeights } from './open-run.js';
 export {
   DEFAULT_GIVE_UP_SECONDS,

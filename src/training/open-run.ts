@@ -3,6 +3,7 @@
  * and the weights of its newest or best checkpoint. Reading only; a run may be training meanwhile.
  */
 import path from 'node:path';
+import { isFile } from '../base/node.js';
 import { ArgumentError } from '../matrix/index.js';
 import { systemNamed, type SystemModel } from '../models/index.js';
 import { Generator, type Device } from '../torch/index.js';
@@ -90,6 +91,9 @@ function modelFrom(
   weights.dispose();
   return { model: model.eval(), extra: weights.extra, step, dispose: () => model.dispose() };
 }
+
+/** Whether a folder is that of a run. */
+export const isRun = (folder: string): Promise<boolean> => isFile(path.join(folder, CONFIG_FILE));
 
 /** Opens a run; nothing but its configuration is read until asked for. */
 export async function openRun(run: string): Promise<OpenedRun> {

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:f
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { contactSheet, encodePng, ravenFileName, sampleProblem } from '../../src/matrix/index.js';
+import { convert } from '../../src/matrix/node.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crab } from './run-crab.js';
 import { words } from './words.js';
@@ -132,6 +133,32 @@ describe('crab convert', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/pipe\.npz is not a file/);
   });
+
+  test.each(['raven', 'png'] as const)(
+    'stopped, leaves no half of a folder: %s',
+    async (format) => {
+      for (const input of [at('raven/center_single'), at('made.npz')]) {
+        const stop = new AbortController();
+        const out = at(`half-${format}`);
+        let written: string[] = [];
+        const converting = convert({
+          input,
+          format,
+          out,
+          signal: stop.signal,
+          onProgress: () => {
+            written = readdirSync(out);
+            stop.abort();
+          },
+        });
+        // A set comes in one batch, so that all of it is there before anyone can stop.
+        if (input.endsWith('.npz')) await converting;
+        else await expect(converting).rejects.toThrow(/abort/i);
+        expect(written).not.toEqual([]);
+        expect(existsSync(out)).toBe(input.endsWith('.npz'));
+      }
+    },
+  );
 
   test('refuses what is not there, and a file that is no set', async () => {
     const missing = await crab(['convert', at('nothing.npz'), '--out', at('refused.npz')]);

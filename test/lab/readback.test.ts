@@ -107,10 +107,14 @@ test('the search that leaves out most looks finds the nearest one', () => {
     const distances = Float64Array.from({ length: 40 }, draw);
     const bounds = distances.map((distance) => distance * draw());
     const asked: number[] = [];
-    const { look } = leastLook(bounds, (each) => {
-      asked.push(each);
-      return distances[each];
-    });
+    const { look } = leastLook(
+      40,
+      [(each) => bounds[each] * draw(), (each) => bounds[each]],
+      (each) => {
+        asked.push(each);
+        return distances[each];
+      },
+    );
     expect(look).toBe(distances.indexOf(Math.min(...distances)));
     expect(asked.length).toBeLessThanOrEqual(40);
   }

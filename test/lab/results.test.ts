@@ -313,11 +313,12 @@ describe('measured files', () => {
     mkdirSync(folder);
     const file = path.join(folder, 'up-down.json');
     const other = { ...evaluationOf('center', 0.5), name: 'center-scl', system: 'scl' };
-    await writeMeasured(folder, [evaluationOf('center', 0.5), other]);
+    const older = { ...evaluationOf('up-down', 0.5), name: 'older' };
+    await writeMeasured(folder, [evaluationOf('center', 0.5), other, older]);
     await writeMeasured(folder, [evaluationOf('up-down', 0.25)]);
-    // Those of the same system and preset make way, others stay.
-    expect(readdirSync(folder)).toEqual(['center-scl.json', 'up-down.json']);
-    rmSync(path.join(folder, 'center-scl.json'));
+    // That of the same configuration makes way, others stay.
+    expect(readdirSync(folder)).toEqual(['center-scl.json', 'center.json', 'up-down.json']);
+    for (const name of ['center-scl', 'center']) rmSync(path.join(folder, `${name}.json`));
     expect(readFileSync(file, 'utf8')).not.toMatch(/somewhere|seconds/);
     const [model] = await readMeasured(folder);
     expect(model).toMatchObject({ name: 'up-down', system: 'crab', selection: [{}, {}, {}] });

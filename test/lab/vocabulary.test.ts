@@ -1,6 +1,5 @@
 /** Vocabularies: found without labels, whatever seed; named, stored, and what they make of predictions. */
 import { describe, expect, test } from 'vitest';
-import { symmetricEigen } from '../../src/base/index.js';
 import {
   layoutOf,
   matrixPanels,
@@ -295,20 +294,5 @@ describe('a bundle', () => {
       expect((failure as Error).message).toMatch(/vocabulary\.safetensors/);
       expect((failure as Error).message).not.toContain('\n');
     }
-  });
-});
-
-test('eigenvectors of a symmetric matrix give it back', () => {
-  const size = 7;
-  const random = new Random(3, 1);
-  const half = Float64Array.from({ length: size * size }, () => random.next() / 2 ** 32 - 0.5);
-  const matrix = half.map((value, i) => value + half[(i % size) * size + Math.floor(i / size)]);
-  const { values, vectors } = symmetricEigen(matrix, size);
-  values.slice(1).forEach((value, i) => expect(value).toBeLessThanOrEqual(values[i]));
-  matrix.forEach((value, at) => {
-    const [i, j] = [Math.floor(at / size), at % size];
-    let sum = 0;
-    for (let k = 0; k < size; k++) sum += values[k] * vectors[i * size + k] * vectors[j * size + k];
-    expect(sum).toBeCloseTo(value, 10);
   });
 });

@@ -11,30 +11,50 @@ import {
   sampleProblem,
   validateProblem,
   worksheetPdf,
+  type Configuration,
 } from '../../src/matrix/index.js';
 import { pdfTexts } from './pdf-texts.js';
 
 describe('a worksheet', () => {
-  test.each(CONFIGURATIONS)('%s: items in order, then the key with answers and rules', (name) => {
-    const items = [0, 1].map((index) => ({
-      title: `Item (${index + 1}) \\ −`,
-      problem: sampleProblem({ configuration: name, seed: 3, index }),
-    }));
-    const pages = pdfTexts(worksheetPdf(items));
+  const itemOf = (configuration: Configuration, index: number) => {
+    const problem = sampleProblem({ configuration, seed: 3, index });
+    const rules = [`Size (${index + 1}): progression −1`];
+    return { problem, answer: problem.target, warning: null, notes: [], rules };
+  };
+
+  test.each(CONFIGURATIONS)('%s: title, name, four items a page, then the key', (name) => {
+    const items = [0, 1, 2, 3, 4].map((index) => itemOf(name, index));
+    const pages = pdfTexts(worksheetPdf(items, 'About (all) of it'));
     expect(pages).toHaveLength(3);
-    expect(pages[0].slice(0, 2)).toEqual(['Item (1) \\ -', '?']);
-    expect(pages[1].slice(2)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
-    expect(pages[2][0]).toBe('Answer key');
-    expect(pages[2][1]).toBe(`Item (1) \\ -: answer ${items[0].problem.target + 1}`);
-    expect(pages[2].join(' ')).toContain('Type:');
+    const [first, second, key] = pages;
+    expect(first[0]).toBe('Which one completes the matrix?');
+    expect(first[1]).toMatch(/^Look along the rows\. Circle/);
+    expect(first.slice(2, 5)).toEqual(['Name', 'Date', 'About (all) of it, page 1 of 2']);
+    expect(first.slice(5, 15)).toEqual(['1', '?', '1', '2', '3', '4', '5', '6', '7', '8']);
+    expect(first.filter((text) => text === '?')).toHaveLength(4);
+    expect(second.slice(5, 7)).toEqual(['5', '?']);
+    expect(second.filter((text) => text === '?')).toHaveLength(1);
+    expect(key[0]).toBe('Answer key: About (all) of it');
+    expect(key[1]).toBe(`1: answer ${items[0].problem.target + 1}`);
+    expect(key[2]).toBe('Size (1): progression -1');
+  });
+
+  test('says beside the item and in the key that there is no right answer', () => {
+    const warning = 'This item has no right answer.';
+    const item = { ...itemOf('center', 0), answer: null, warning, notes: ['Changed by hand.'] };
+    const [sheet, key] = pdfTexts(worksheetPdf([item, itemOf('center', 1)], ''));
+    expect(sheet.filter((text) => text === warning)).toHaveLength(1);
+    expect(key.slice(1, 3)).toEqual(['1: no one right answer', 'Changed by hand.']);
+    expect(key.join()).not.toContain('1: answer');
   });
 
   test('a long key goes over several pages', () => {
-    const problem = sampleProblem({ configuration: 'up-down', seed: 1, index: 0 });
-    const items = Array.from({ length: 40 }, (_, i) => ({ title: `${i + 1}`, problem }));
-    const keys = pdfTexts(worksheetPdf(items)).filter(([first]) => first === 'Answer key');
+    const items = Array.from({ length: 40 }, () => itemOf('up-down', 0));
+    const keys = pdfTexts(worksheetPdf(items, '')).filter(([first]) =>
+      first.startsWith('Answer key'),
+    );
     expect(keys.length).toBeGreaterThan(1);
-    expect(keys.flat().filter((line) => line.includes('answer'))).toHaveLength(40);
+    expect(keys.flat().filter((line) => line.includes('answer '))).toHaveLength(40);
   });
 });
 

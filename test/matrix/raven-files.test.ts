@@ -118,7 +118,7 @@ describe('problem files', () => {
   test('a set is no file of one problem, and is told so', async () => {
     const set = encodeSet(problemToBatch(sample('center_single', 'raven', 1)));
     await expect(decodeRavenNpz(set, 'set.npz')).rejects.toThrow(
-      'set.npz: a set of many problems instead of the file of one',
+      /^set\.npz: a set of many problems instead of the file of one: crab evaluate --data takes it/,
     );
   });
 

@@ -231,3 +231,105 @@ test.skipIf(!hasReferenceSets)('published problems are read back with their rule
     await source.close();
   }
 });
+
+describe('the part of a data set that problems belong to', () => {
+  const root = scratchFolder();
+  const at = (name: string): string => path.join(root, name);
+  const center = findLayout('center');
+  const partsIn = async (folder: string): Promise<string[]> => {
+    const parts: string[] = [];
+    for await (const { part } of readRavenFolder(path.join(folder, center.folder))) {
+      parts.push(part);
+    }
+    return parts;
+  };
+  const made = (format: 'npz' | 'raven', out: string, rules?: object, count = 3) =>
+    generate({
+      layouts: [center],
+      variant: 'i-raven',
+      count,
+      seed: 4,
+      format,
+      out,
+      rules,
+      workers: 1,
+    });
+  const regime = { regime: 'a-color', split: 'test' };
+
+  test('of a regime comes back from its set, also through another set', async () => {
+    await made('npz', at('test.npz'), regime);
+    await convert({ input: at('test.npz'), format: 'npz', out: at('copy.npz') });
+    await convert({ input: at('copy.npz'), format: 'raven', out: at('back') });
+    expect(await partsIn(at('back'))).toEqual(['test', 'test', 'test']);
+  });
+
+  test('of a folder without the others comes back from the set that it became', async () => {
+    await made('raven', at('folder'), regime);
+    await convert({ input: at('folder'), format: 'npz', out: at('folder.npz') });
+    await convert({ input: at('folder.npz'), format: 'raven', out: at('again') });
+    expect(await partsIn(at('again'))).toEqual(['test', 'test', 'test']);
+  });
+
+  test('follows from the number in any other set, which holds no array for it', async () => {
+    await made('npz', at('all.npz'), undefined, 10);
+    const source = await openSet(at('all.npz'));
+    expect((await source.read(0, 10)).part).toBeUndefined();
+    await source.close();
+    await convert({ input: at('all.npz'), format: 'raven', out: at('all') });
+    expect((await partsIn(at('all'))).join()).toBe(
+      'train,train,train,train,train,train,val,val,test,test',
+    );
+  });
+
+  test.each<[string, (set: SetBatch) => SetBatch, RegExp]>([
+    [
+      'unknown',
+      (set) => ({ ...set, part: ['exam', 'test'] as unknown as SetBatch['part'] }),
+      /"part" holds "exam" instead of one of train, val, test/,
+    ],
+    [
+      'of another count',
+      (set) => ({ ...set, part: ['test'] }),
+      /"part" has 1 problems, "answer" has 2/,
+    ],
+  ])('is refused if it is %s', async (name, change, message) => {
+    const set = joinBatches(sampled(center, 'raven', 2).map(problemToBatch));
+    await writeFileAtomically(at(`${name}.npz`), encodeSet(change(set)));
+    await expect(openSet(at(`${name}.npz`))).rejects.toThrow(message);
+  });
+});
+
+describe('a set that cannot be read back says why', () => {
+  const root = scratchFolder();
+  const back = async (name: string, set: SetBatch): Promise<void> => {
+    const input = path.join(root, `${name}.npz`);
+    await writeFileAtomically(input, encodeSet(set));
+    await convert({ input, format: 'raven', out: path.join(root, name) });
+  };
+
+  test.each(['center', 'out-in-grid'] as const)('with a mesh: %s', async (configuration) => {
+    const problems = Array.from({ length: 3 }, (_, index) =>
+      sampleProblem({ configuration, mesh: true, seed: 3, index }),
+    );
+    const set = joinBatches(problems.map(problemToBatch));
+    await expect(back(`mesh-${configuration}`, set)).rejects.toThrow(
+      /problem 0 .* cannot be read back: it seems to have a mesh, and the lines of a mesh hide parts/,
+    );
+  });
+
+  test('with pictures of another program', async () => {
+    const set = setOf(sampled(findLayout('center'), 'raven', 2));
+    set.panel[0] = 7;
+    await expect(back('other', set)).rejects.toThrow(
+      'problem 0 (counted from 0) cannot be read back: its panel 1 is not drawn as that of any configuration is, pixel for pixel',
+    );
+  });
+
+  test('with one damaged picture, and of which configuration it is', async () => {
+    const set = setOf(sampled(findLayout('center'), 'raven', 2));
+    set.panel[4 * 4096] = 7;
+    await expect(back('damaged', set)).rejects.toThrow(
+      'problem 0 (counted from 0) cannot be read back: its panel 5 is not drawn as center is, pixel for pixel',
+    );
+  });
+});

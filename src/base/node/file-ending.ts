@@ -20,7 +20,7 @@ export function requireEnding(argument: string, location: string, format: string
   const ending = endingOf(location);
   if (!PROMISING.has(ending) || (SAME[ending] ?? ending) === format) return;
   throw new ArgumentError(
-    `${argument} ${location}: a ${format} file is written, so the name must not end in .${ending}`,
+    `${argument} ${location}: a .${format} file is written, so the name must not end in .${ending}`,
   );
 }
 

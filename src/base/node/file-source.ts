@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ByteSource } from '../byte-source.js';
 import { ArgumentError, CrabError } from '../errors.js';
-import { makeFolderOf } from './folders.js';
+import { makeFolderOf, notMade } from './folders.js';
 import { isTaken, outputPlace, type OutputPlace } from './output-place.js';
 import { openRegularFile } from './regular-file.js';
+import { aboutFile } from './system-errors.js';
 import { removeAbandonedFiles, temporaryName } from './temporary-files.js';
 
 const COPY_BYTES = 1 << 20;
@@ -74,16 +75,38 @@ export class PendingFile {
       );
     }
     const temporary = temporaryName(file);
-    return new PendingFile(place, guarded, temporary, await open(temporary, 'wx+'));
+    const handle = await open(temporary, 'wx+').catch((error: unknown) => {
+      throw notMade('file', place.path, error);
+    });
+    return new PendingFile(place, guarded, temporary, handle);
+  }
+
+  /** A whole file: `work` writes it, and if that fails nothing is left. */
+  static async fill(
+    target: string | OutputPlace,
+    work: (file: PendingFile) => Promise<void>,
+  ): Promise<void> {
+    const file = await PendingFile.create(target);
+    try {
+      await work(file);
+      await file.commit();
+    } catch (error) {
+      await file.abandon();
+      throw error;
+    }
   }
 
   /** Writes all of `bytes` at a place. */
   async write(bytes: Uint8Array, position: number): Promise<void> {
     let done = 0;
-    while (done < bytes.length) {
-      const left = bytes.length - done;
-      const { bytesWritten } = await this.handle.write(bytes, done, left, position + done);
-      done += bytesWritten;
+    try {
+      while (done < bytes.length) {
+        const left = bytes.length - done;
+        const { bytesWritten } = await this.handle.write(bytes, done, left, position + done);
+        done += bytesWritten;
+      }
+    } catch (error) {
+      throw aboutFile(error, this.#place.path);
     }
   }
 
@@ -94,7 +117,9 @@ export class PendingFile {
       await this.abandon();
       return;
     }
-    await this.handle.sync();
+    await this.handle.sync().catch((error: unknown) => {
+      throw aboutFile(error, target);
+    });
     this.#open = false;
     await this.handle.close();
     if (this.#guarded) await moveUnlessTaken(this.temporary, this.#place);
@@ -191,14 +216,7 @@ export async function writeFileAtomically(
     const place = outputPlace(file);
     if (!place.direct) return writeAtOnce(place.path, bytes);
   }
-  const pending = await PendingFile.create(file);
-  try {
-    await pending.write(bytes, 0);
-    await pending.commit();
-  } catch (error) {
-    await pending.abandon();
-    throw error;
-  }
+  await PendingFile.fill(file, (pending) => pending.write(bytes, 0));
 }
 
 /** Writes an output that a user named, unless another process has used its place since it was looked at. */
@@ -214,6 +232,6 @@ function writeAtOnce(file: string, bytes: Uint8Array): void {
     renameSync(temporary, file);
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw error;
+    throw aboutFile(error, file);
   }
 }

@@ -25,6 +25,12 @@ function refuseDangling(location: string): void {
   throw new ArgumentError(`${location} is a link to ${leadsTo}, which does not exist`);
 }
 
+/** Below /proc and the like the system says "no such file" of what it does not let be made. */
+export const notMade = (what: 'file' | 'folder', location: string, error: unknown): unknown =>
+  (error as NodeJS.ErrnoException).code === 'ENOENT'
+    ? new Error(`${location}: no ${what} can be made here`, { cause: error })
+    : error;
+
 /** Makes a folder and those above it that are missing; one that is there is left as it is. */
 export async function makeFolder(folder: string): Promise<void> {
   const full = path.resolve(folder);
@@ -37,8 +43,7 @@ export async function makeFolder(folder: string): Promise<void> {
     // Somebody else may have made it meanwhile.
     if (await isFolder(full)) return;
     refuseDangling(full);
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new Error(`${full}: no folder can be made here`, { cause: error });
+    throw notMade('folder', full, error);
   }
 }
 
@@ -50,7 +55,7 @@ export async function makeNewFolder(folder: string): Promise<boolean> {
     await mkdir(folder);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw notMade('folder', folder, error);
     refuseDangling(folder);
     return false;
   }

@@ -34,6 +34,12 @@ export function systemFaultOf(error: unknown): SystemFault | null {
   return { code, reason: REASONS[code], path, ofDisk: OF_DISKS.has(code) };
 }
 
+/** An error with the file it is about: of a write that fails, on a full disk, the system names none. */
+export function aboutFile(error: unknown, file: string): unknown {
+  if (systemFaultOf(error) !== null) (error as NodeJS.ErrnoException).path ??= file;
+  return error;
+}
+
 /**
  * What the system says by an error, or deep in its causes, where that tells more than the error itself: with
  * a path, or of the whole disk.

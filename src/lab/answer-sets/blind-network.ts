@@ -4,6 +4,7 @@
  * (Adam). Plain TypeScript: it needs neither libtorch nor a GPU, and a seed repeats it exactly.
  */
 import { Random } from '../../matrix/index.js';
+import { softmax } from '../../solver/index.js';
 
 /** Features of the eight candidates, and which is right. */
 export interface BlindProblem {
@@ -95,11 +96,12 @@ export class BlindNetwork {
   #learn({ features, target }: BlindProblem, weight: number): void {
     const active = features.map((each) => this.#activations(each));
     const scores = active.map((each) => this.#score(each));
-    const highest = Math.max(...scores);
-    const odds = scores.map((score) => Math.exp(score - highest));
-    const total = odds.reduce((sum, each) => sum + each, 0);
+    const probabilities = softmax(
+      scores.map((score) => -score),
+      1,
+    );
     features.forEach((own, c) => {
-      const slope = weight * (odds[c] / total - (c === target ? 1 : 0));
+      const slope = weight * (probabilities[c] - (c === target ? 1 : 0));
       for (let h = 0; h < HIDDEN; h++) {
         this.#output.gradient[h] += slope * active[c][h];
         if (active[c][h] === 0) continue;

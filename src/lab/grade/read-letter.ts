@@ -2,56 +2,93 @@
  * Finds the letter that a model chose in its reply. The rules, the first that finds one decides:
  *
  * 1. the reply is nothing but the letter: `C`, `(C)`, `**C.**`, `Option C`;
- * 2. the last `<answer>C</answer>` or `\boxed{C}`;
- * 3. the last `"answer": "C"` of a JSON reply; a number counts options from 1;
- * 4. the last "answer: C", "answer is option C", "choose C" and the like;
+ * 2. what stands in the last `<answer>…</answer>` or `\boxed{…}`, read by these rules; a number counts
+ *    options from 1;
+ * 3. the same for the last `"answer": …` of a JSON reply;
+ * 4. the last "answer: C", "答案是 C", "choose C", "C is correct" and the like;
  * 5. the last line is nothing but the letter;
  * 6. only one letter is named at all as an option: "option C", "(C)".
  *
- * Outside rules 1 to 3 a letter is a capital and ends the phrase, so that the article "A" is none. A
- * letter that the item does not have is no choice.
+ * Outside rules 1 to 3 a letter is a capital and ends the phrase, so that the article "A" is none. If the
+ * rule that decides finds several letters ("B or C"), nothing was chosen. A letter that the item does not
+ * have is no choice.
  */
 
-const LETTER = '([A-Z])';
-/** What may stand around a letter: brackets, quotes and markdown. */
-const OPEN = '[\\s("\'*_`\\[{$]*';
-const CLOSE = '[\\s)"\'*_`\\]}$.,:;!]*';
-const ALONE = new RegExp(`^${OPEN}(?:option|answer|choice)?:?${OPEN}([A-Za-z])${CLOSE}$`, 'i');
-const TAGGED = [
-  new RegExp(`<answer>${OPEN}(?:option\\s+)?([A-Za-z])${CLOSE}</answer>`, 'gi'),
-  new RegExp(`\\\\boxed\\{${OPEN}(?:\\\\text\\{)?(?:option\\s+)?([A-Za-z])${CLOSE}\\}`, 'gi'),
-];
-const JSON_ANSWER = /"answer"\s*:\s*(?:"\s*(?:option\s+)?([A-Za-z]|\d)\s*"|(\d)\b)/gi;
+/** A capital that is a letter of its own, and not the article of what follows. */
+const AFTER = '(?:because|since|as|is|completes|fits|or|and)\\b';
+const LETTER = `(?:[B-HJ-Z](?![A-Za-z])|[AI](?![A-Za-z]| (?!${AFTER})[a-z]))`;
+const TOKEN = `(?:(?:(?:option|choice|letter) |选项 ?)\\(?[A-Z](?![A-Za-z])\\)?|\\([A-Z]\\)|${LETTER})`;
+const OR = '(?: (?:or|and|oder|und|ou|et|y) | ?(?:[/&|]|或者?|和|与|及|か) ?)';
+/** One letter, or several side by side: no item has more than 26. */
+const LETTERS = `${TOKEN}(?:(?:${OR}|[,、] ?(?:(?:or|and) )?)${TOKEN}){0,25}`;
+const ALONE = new RegExp(`^ ?(?:(?:answer|option|choice):? )?(${LETTERS})[.,:;!。]? ?$`);
+
+const NO = '\\w+ (?:\\w+ )?(?:not|no|wrong|incorrect|too|out|eliminated|impossible)\\b';
+const REASON = `(?!${NO})(?:because|since|as|is|completes|fits)\\b`;
+const ENDS = `(?!\\)|${OR}${TOKEN}|, (?:or|and) ${TOKEN})(?= ?(?:$|\\n|[.,:;!?。、的でだ因]|입|이|[-–—(])| ${REASON})`;
+const IS = '(?:is|are|would be|should be|must be|ist|est|es)';
+const SAYS = [
+  `\\b(?:answer|choice|choose|option|select|pick|antwort|réponse|respuesta)(?: ${IS})?`,
+  '(?:答案|正解|答え|정답) ?(?:是|应该是|为|は|은)?',
+  '[选選][择擇项項]?',
+].join('|');
 const SAID = new RegExp(
-  `(?:answer|choice|choose|option|select|pick)(?:\\s+(?:is|would be|should be|must be))?:?(?:\\s+(?:option|choice|letter))?:?${OPEN}${LETTER}(?=${CLOSE}(?:$|\\n|[.,;:!)*"']|\\s+(?:because|since|as|is|completes|fits)\\b))`,
+  `(?:${SAYS})\\s?:?\\s?(${LETTERS})${ENDS}|(?<![A-Za-z])(${LETTERS}) ${IS} (?:(?:the|my) )?(?:correct|right|best|final|answer|missing)\\b`,
   'g',
 );
-const NAMED = [new RegExp(`[Oo]ption\\s+${LETTER}\\b`, 'g'), /\(([A-Z])\)/g];
+const NAMED = /\boption ([A-Z])\b|\(([A-Z])\)/g;
+const TAGGED = [
+  /<answer>([^<]*)<\/answer>/gi,
+  /\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}/g,
+  /"answer"\s*:\s*(?:"((?:[^"\\]|\\.)*)"|(\d+))/gi,
+];
+const WORDS = /\b(?:answer|choice|choose|option|letter|select|pick|antwort|réponse|respuesta)\b/gi;
 
-const lastOf = (text: string, pattern: RegExp): RegExpMatchArray | undefined =>
-  [...text.matchAll(pattern)].at(-1);
+/** A reply without quotes and markdown, full-width signs as plain ones, spaces one at a time. */
+const plain = (reply: string): string =>
+  reply
+    .normalize('NFKC')
+    .replace(/\\(?:text|mathrm|textbf)\b|[*_`$#"'“”‘’「」『』【】[\]{}]/g, '')
+    .replace(WORDS, (word) => word.toLowerCase())
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/\s*\n\s*/g, '\n')
+    .trim();
 
-function candidatesOf(reply: string, letters: readonly string[]): (string | undefined)[] {
-  const json = lastOf(reply, JSON_ANSWER);
-  const value = json?.[1] ?? json?.[2];
-  const phrase = lastOf(
-    reply.replace(/\b(Answer|Choice|Choose|Option|Select|Pick)\b/gi, (word) => word.toLowerCase()),
-    SAID,
-  );
-  const named = new Set(NAMED.flatMap((pattern) => [...reply.matchAll(pattern)].map((m) => m[1])));
-  return [
-    ALONE.exec(reply)?.[1],
-    TAGGED.map((pattern) => lastOf(reply, pattern)?.[1]).find((letter) => letter !== undefined),
-    value !== undefined && /\d/.test(value) ? letters[Number(value) - 1] : value,
-    phrase?.[1],
-    ALONE.exec(reply.trimEnd().split('\n').at(-1) ?? '')?.[1],
-    named.size === 1 ? [...named][0] : undefined,
-  ];
+/** The letters that stand by themselves in a piece of text. */
+const lettersIn = (text = ''): string[] => text.match(/(?<![A-Za-z])[A-Z](?![A-Za-z])/g) ?? [];
+
+function lastOf(text: string, pattern: RegExp): string | undefined {
+  const last = [...text.matchAll(pattern)].at(-1);
+  return last?.slice(1).find((group) => group !== undefined);
 }
 
-/** The letter that a reply chooses among those of the item, or null. */
+/** What a tag or a value of JSON holds: a number counts options from 1, and one they lack is none. */
+function lettersInside(content: string | undefined, letters: readonly string[]): string[] {
+  if (content === undefined) return [];
+  const number = /^\s*(\d+)\s*$/.exec(content)?.[1];
+  return number === undefined ? lettersOf(content, letters) : [letters[Number(number) - 1] ?? '?'];
+}
+
+/** The letters that the first rule that finds any finds. */
+function lettersOf(reply: string, letters: readonly string[]): string[] {
+  const text = plain(reply);
+  const rules = [
+    () => lettersIn(/^\(?([a-z])\)?\.?$/.exec(text)?.[1].toUpperCase()),
+    () => lettersIn(ALONE.exec(text)?.[1]),
+    ...TAGGED.map((pattern) => () => lettersInside(lastOf(reply, pattern), letters)),
+    () => lettersIn(lastOf(text, SAID)),
+    () => lettersIn(ALONE.exec(text.split('\n').at(-1) ?? '')?.[1]),
+    () => [...text.matchAll(NAMED)].map((match) => match[1] ?? match[2]),
+  ];
+  for (const rule of rules) {
+    const found = rule();
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** The letter that a reply chooses among those of the item; null if it names none or several. */
 export function readLetter(reply: string, letters: readonly string[]): string | null {
-  const found = candidatesOf(reply, letters).find((letter) => letter !== undefined);
-  const letter = found?.toUpperCase();
-  return letter !== undefined && letters.includes(letter) ? letter : null;
+  const [letter, ...others] = new Set(lettersOf(reply, letters));
+  return others.length === 0 && letters.includes(letter) ? letter : null;
 }

@@ -65,8 +65,8 @@ export function generatedSource(
   };
 }
 
-/** Problems encoded at a time. */
-export const SLICE = 32;
+/** Problems encoded at a time: enough to fill a GPU. */
+export const SLICE = 128;
 
 /** Problems of a seed, some at a time, with the nine panels of each as a subject sees them. */
 export async function* seenProblems<S extends Seen>(

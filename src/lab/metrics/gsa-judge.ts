@@ -6,7 +6,6 @@
 import { ArgumentError } from '../../base/index.js';
 import { MATRIX_PANELS, Random } from '../../matrix/index.js';
 import type { Seen, Subject } from '../subject.js';
-import { SLICE } from './generated-source.js';
 
 export const GSA_TARGETS = [1, 2, 3] as const;
 export const GSA_CANDIDATES = [2, 4, 8, 16] as const;
@@ -97,9 +96,9 @@ export class GsaJudge {
       .map((place) => place + 1)
       .sort((a, b) => a - b);
     const together = [n, ...this.#distractors(random, n, missing)];
-    const apart = missing.map((position) =>
-      targets === 1 ? together : [n, ...this.#distractors(random, n, [position])],
-    );
+    // With one target each alone is the same as all together.
+    const alone = targets === 1 ? [] : missing;
+    const apart = alone.map((position) => [n, ...this.#distractors(random, n, [position])]);
     return {
       panels: panels[n],
       missing,
@@ -115,22 +114,20 @@ export class GsaJudge {
       credits[way] ??= GSA_CANDIDATES.map(() => new Float64Array(count));
       credit(credits[way], place, distances);
     };
-    for (let repeat = 0; repeat < this.settings.repeats; repeat++) {
-      for (let from = 0; from < count; from += SLICE) {
-        const questions = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) =>
-          this.#question(first + from + i, targets, repeat),
-        );
-        const found = await this.subject.choose(questions, { signal, anywhere: true });
-        found.forEach(({ own, l2, apart }, i) => {
-          give('own', from + i, own);
-          give('l2', from + i, l2);
-          for (const each of apart) {
-            give('eachOwn', from + i, each.own);
-            give('eachL2', from + i, each.l2);
-          }
-        });
+    // All repeats at once: a GPU is not filled by fewer questions.
+    const questions = Array.from({ length: this.settings.repeats * count }, (_, i) =>
+      this.#question(first + (i % count), targets, Math.floor(i / count)),
+    );
+    const found = await this.subject.choose(questions, { signal, anywhere: true });
+    found.forEach((all, i) => {
+      give('own', i % count, all.own);
+      give('l2', i % count, all.l2);
+      const apart = targets === 1 && all.l2 !== null ? [all] : all.apart;
+      for (const each of apart) {
+        give('eachOwn', i % count, each.own);
+        give('eachL2', i % count, each.l2);
       }
-    }
+    });
     return credits;
   }
 }

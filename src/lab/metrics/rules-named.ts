@@ -110,7 +110,7 @@ export async function rulesNamed(
   };
   for await (const { from, problems, matrices } of seenProblems(subject, count, seed, signal)) {
     const asked = matrices.map((each) => ({ panels: each, missing: [LAST] }));
-    const answers = await subject.answers(asked, signal);
+    const answers = await subject.answers(asked, { signal });
     for (const [n, problem] of problems.entries()) {
       namings.push(judged(problem, answers[n]));
       if (isOpen(problem)) several.push(await rightAnswers(problem, answers[n]));

@@ -13,10 +13,11 @@ import {
   sampleProblem,
 } from '../../matrix/index.js';
 import { nearest, softmax, type ConceptMeans, type Panel } from '../../solver/index.js';
-import { flat, squaredDistance, withConcepts, type ConceptSubject } from '../concept-subject.js';
+import { flat, withConcepts, type ConceptSubject } from '../concept-subject.js';
 import type { ExampleProblem, ModelEvaluation } from '../evaluation.js';
 import type { CompletedExample, SelectionExample } from '../figures/index.js';
 import { drawPanels } from '../metrics/generated-source.js';
+import { squaredDistance } from '../row-algebra.js';
 import type { Subject } from '../subject.js';
 import { extremes } from './extremes.js';
 

@@ -5,6 +5,7 @@ import { ArgumentError } from '../../base/index.js';
 import { isFile } from '../../base/node.js';
 import { listZoo, zooFolder } from '../../solver/node.js';
 import type { Device } from '../../torch/index.js';
+import { isRun } from '../../training/index.js';
 import { writeZooCards } from '../card/index.js';
 import { inOrder } from '../compare.js';
 import { conditionsOf, describeData, isMadeUnder, type ChosenCounts } from '../conditions.js';
@@ -18,7 +19,7 @@ import {
   type EvaluationData,
 } from '../evaluation-data.js';
 import type { ModelEvaluation } from '../evaluation.js';
-import { isRun, openSubject, readFacts } from '../open-subject.js';
+import { openSubject, readFacts } from '../open-subject.js';
 import { readMeasurements, updateResults, writeMeasured } from '../results/index.js';
 import type { SubjectFacts } from '../subject.js';
 import { allFigures } from './model-figures.js';

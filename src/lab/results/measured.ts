@@ -27,15 +27,16 @@ export const formatMeasured = (model: MeasuredModel): string =>
   `${JSON.stringify(model, sixDigits, 1)}\n`;
 
 /**
- * Writes what was measured on models as `<name>.json` into a folder, and removes other measurements of the
- * same systems and presets from it: a row of a table is of models that were measured together.
+ * Writes what was measured on models as `<name>.json` into a folder. A model of the same system, preset and
+ * configuration makes way, whatever its name: a table has one cell for both. All others stay.
  */
 export async function writeMeasured(
   folder: string,
   evaluations: readonly ModelEvaluation[],
 ): Promise<void> {
   await makeFolder(folder);
-  const key = ({ system, preset }: MeasuredModel): string => `${system} ${preset}`;
+  const key = ({ system, preset, configuration, noisy }: MeasuredModel): string =>
+    `${system} ${preset} ${configuration} ${noisy}`;
   const keys = evaluations.map(key);
   for (const model of await readMeasured(folder)) {
     if (keys.includes(key(model)))

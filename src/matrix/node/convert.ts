@@ -1,10 +1,10 @@
 /**
  * Moves problems between the formats: RAVEN's folders, set files, the authors' HDF5 caches (in only)
  * and contact sheets (out only). Pixels are copied as they are; with `redraw` every panel is drawn
- * again from its XML description instead. A set becomes a RAVEN folder by reading its panels back. Problems pass through one at a time, so that size does not
- * matter.
+ * again from its XML description instead. A set becomes a RAVEN folder by reading its panels back.
+ * Problems pass through one at a time, so that size does not matter.
  */
-import { rmdir, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { describeRule, describeRules } from '../describe.js';
 import { ArgumentError, FormatError, naming } from '../../base/index.js';
@@ -239,6 +239,7 @@ const copied = (found: RavenProblem): SetBatch => ({
   ...imagesToBatch(found.arrays.images, found.arrays.target, labelOfRaven(found)),
   parameters: found.problem && [problemRuleParameters(found.problem)],
   variant: found.problem?.variant,
+  part: [found.part],
 });
 
 async function openSetSink(output: string, count: number): Promise<Sink> {
@@ -255,10 +256,10 @@ async function openSetSink(output: string, count: number): Promise<Sink> {
   };
 }
 
-/** Ends writing; a folder that was made for it and is still empty goes. */
+/** Ends writing and removes the folder, which was made for it: half of the problems look like all. */
 async function abandoned(files: FileBatch, folder: string): Promise<void> {
   await files.settle();
-  await rmdir(folder).catch(() => {});
+  await rm(folder, { recursive: true, force: true });
 }
 
 /** `folder` is what must not be there yet; problems go under `out` by their configuration. */
@@ -289,7 +290,9 @@ async function openRavenSink(options: ConvertOptions, folder: string): Promise<S
         reader ??= ProblemReader.of(batch);
         return reader.read(batch, first);
       });
-      for (const [i, problem] of problems.entries()) await write(first + i, problem, {});
+      for (const [i, problem] of problems.entries()) {
+        await write(first + i, problem, { part: batch.part?.[i] });
+      }
     },
     finish: () => files.finish(),
     abandon: () => abandoned(files, folder),

@@ -4,7 +4,7 @@
  */
 import { closeSync, fdatasync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { outputPlace, temporaryName } from '../../base/node.js';
+import { aboutFile, outputPlace, temporaryName } from '../../base/node.js';
 
 const synced = promisify(fdatasync);
 
@@ -46,7 +46,7 @@ export class FileBatch {
       renameSync(temporary, target);
     } catch (error) {
       rmSync(temporary, { force: true });
-      throw error;
+      throw aboutFile(error, target);
     }
   }
 

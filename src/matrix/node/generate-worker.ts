@@ -229,6 +229,7 @@ function setMaker(
   { file, count: total }: NonNullable<WorkerSetting['set']>,
 ): (task: GenerateTask) => GenerateResult {
   const descriptor = openSync(file, 'r+');
+  const part = splitOf(setting.rules);
   const memory = { panel: new Uint8Array(0), selection: new Uint8Array(0) };
   return ({ first, count }) => {
     if (memory.panel.length < count * MATRIX_PIXELS) {
@@ -247,6 +248,7 @@ function setMaker(
       label: problems.map(({ rules }) => rules),
       parameters: problems.map(problemRuleParameters),
       variant: setting.variant,
+      part: part && problems.map(() => part),
     });
     const rows = setting.answers
       ? problems.map((problem, i) => csvLine(answerRow(problem, setting.seed, first + i)))

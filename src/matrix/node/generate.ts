@@ -8,26 +8,27 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { parseConstraints } from '../constraints.js';
-import { ArgumentError } from '../../base/index.js';
+import { ArgumentError, isRecord } from '../../base/index.js';
 import { ANSWER_COLUMNS, csvLine, layoutName } from '../item.js';
 import type { ConfigurationLayout } from '../layouts.js';
 import type { Variant } from '../problem.js';
 import {
+  aboutFile,
   makeFolder,
   makeFolderOf,
   outputPlace,
   OutputTakenError,
+  PendingFile,
   removeAbandonedFiles,
   requireEnding,
   requireFolderName,
   runPool,
   syncFolder,
   writeFileAtomically,
-  writeOutput,
   type OutputPlace,
 } from '../../base/node.js';
 import type { GenerateResult, GenerateTask, WorkerSetting } from './generate-worker.js';
-import { MANIFEST, manifestBytes } from './manifest.js';
+import { MANIFEST, manifestBytes, readManifest } from './manifest.js';
 import { SHARD_PROBLEMS } from './parquet-shards.js';
 import { SetWriter } from './set-writer.js';
 import { TableFiles } from './table-files.js';
@@ -127,6 +128,24 @@ export async function generate(options: GenerateOptions): Promise<GenerateReport
     if (answers !== undefined) rows.push(...result.rows);
     options.onProgress?.(done, total);
   };
+  // Begun before the work: if it cannot be written, that must not come out at the end.
+  if (answers === undefined) await makeAll(options, targets, onChunk);
+  else {
+    await makeFolderOf(answers.path);
+    await PendingFile.fill(answers, async (file) => {
+      await makeAll(options, targets, onChunk);
+      await file.write(Buffer.from(rows.join('\r\n') + '\r\n'), 0);
+    });
+  }
+  const outputs = [...new Set(targets.map(({ output }) => output))];
+  return { problems: total, kept, repaired, outputs };
+}
+
+async function makeAll(
+  options: GenerateOptions,
+  targets: readonly Target[],
+  onChunk: (result: GenerateResult) => void,
+): Promise<void> {
   if (options.format === 'pdf') {
     // Loaded only here: a PDF library is large, and everything else starts faster without it.
     const { writePdf } = await import('./print.js');
@@ -134,9 +153,6 @@ export async function generate(options: GenerateOptions): Promise<GenerateReport
   } else {
     for (const target of targets) await makeOne(options, target, onChunk);
   }
-  if (answers !== undefined) await writeOutput(answers, rows.join('\r\n') + '\r\n');
-  const outputs = [...new Set(targets.map(({ output }) => output))];
-  return { problems: total, kept, repaired, outputs };
 }
 
 function checkRules(rules: unknown, layout: ConfigurationLayout): void {
@@ -270,11 +286,39 @@ async function checkManifest(
   if (bytes === undefined) {
     throw new ArgumentError(`--resume: ${folder} was not made by crab generate`);
   }
-  if (bytes.toString() !== formatManifest(options, layout)) {
-    throw new ArgumentError(
-      `--resume: ${folder} was made with other options, see ${path.join(folder, MANIFEST)}`,
-    );
-  }
+  const wanted = formatManifest(options, layout);
+  if (bytes.toString() === wanted) return;
+  const made = await readManifest(folder).catch(() => undefined);
+  const different = differences(isRecord(made) ? made : {}, JSON.parse(wanted) as MadeFrom);
+  throw new ArgumentError(
+    `--resume: ${folder} was made with other options${different}; choose another folder, or the options of ${path.join(folder, MANIFEST)}`,
+  );
+}
+
+type MadeFrom = Readonly<Record<string, unknown>>;
+
+/** What the keys of a manifest are called on the command line, if otherwise. */
+const OPTION_NAMES: Readonly<Record<string, string>> = {
+  configuration: '--config',
+  withoutAnswers: '--no-answers',
+  ruleParameters: '--rule-parameters',
+  vlm: 'the look of the items',
+  generator: 'the version of the generator',
+};
+
+/** Which options of two manifests differ, with their values if these are short. */
+function differences(made: MadeFrom, wanted: MadeFrom): string {
+  const shown = (value: unknown): string | null =>
+    typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+  const keys = [...new Set([...Object.keys(made), ...Object.keys(wanted)])].filter(
+    (key) => JSON.stringify(made[key]) !== JSON.stringify(wanted[key]),
+  );
+  const told = keys.map((key) => {
+    const [before, now] = [shown(made[key]), shown(wanted[key])];
+    const name = OPTION_NAMES[key] ?? `--${key}`;
+    return before === null || now === null ? name : `${name} ${before}, not ${now}`;
+  });
+  return told.length === 0 ? '' : ` (${told.join('; ')})`;
 }
 
 /** Makes a folder this process's own; who comes second is told so and writes nothing. */
@@ -325,7 +369,7 @@ async function makeOne(
   } catch (error) {
     await set?.abandon();
     await tables?.abandon();
-    throw error;
+    throw aboutFile(error, output);
   }
 }
 

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ArgumentError } from '../../base/index.js';
+import { ArgumentError, FormatError } from '../../base/index.js';
 import { layoutOf } from '../layouts.js';
 import type { Configuration } from '../problem.js';
 import type { Part } from '../raven-file.js';
@@ -54,8 +54,23 @@ export async function openProblems(
   if (/\.(hdf5|h5)$/i.test(location)) {
     return openHdf5Cache(location, { configuration: options.configuration });
   }
+  if (!/\.npz$/i.test(location) && !(await beginsAsZip(location))) {
+    throw new FormatError(
+      `${location}: expected a RAVEN folder, a set (.npz) or an HDF5 cache (.hdf5)`,
+    );
+  }
   const set = await openSet(location);
   return options.randomAccess && !set.randomAccess ? unpack(set) : set;
+}
+
+/** Whether a file begins as an .npz does, whatever it is called. */
+async function beginsAsZip(location: string): Promise<boolean> {
+  const source = await fileSource(location);
+  try {
+    return Buffer.from(await source.read(0, 2)).toString('latin1') === 'PK';
+  } finally {
+    await source.close();
+  }
 }
 
 async function chooseFolder(root: string, options: OpenOptions): Promise<string> {

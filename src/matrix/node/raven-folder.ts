@@ -240,7 +240,8 @@ export async function openRavenFolder(
     for (const place of places.slice(first, first + count)) {
       const found = await readRavenProblem(folder, place, told);
       const { images, target } = found.arrays;
-      read.push(imagesToBatch(images, target, labelOfRaven(found), side));
+      const batch = imagesToBatch(images, target, labelOfRaven(found), side);
+      read.push({ ...batch, part: [place.part] });
     }
     return { ...joinBatches(read), variant };
   };

@@ -8,9 +8,11 @@ import { encodeNpy, encodeNpyHeader, encodeNpyParts } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
 import { MATRIX_PANELS } from '../render-panel.js';
 import type { Variant } from '../problem.js';
+import type { Part } from '../raven-file.js';
 import {
   CANDIDATES,
   MATRIX_PIXELS,
+  partArrays,
   ruleArrays,
   SELECTION_PIXELS,
   variantArray,
@@ -18,7 +20,7 @@ import {
 } from '../set.js';
 import { formatLabel } from '../set-label.js';
 import { combineCrc32, crc32 } from '../zip-checksum.js';
-import { PendingFile, type OutputPlace } from '../../base/node.js';
+import { aboutFile, PendingFile, type OutputPlace } from '../../base/node.js';
 import {
   completeNpz,
   placeRows,
@@ -39,6 +41,7 @@ export interface WrittenProblems {
   /** The parameters of rules as arrays of a set, if they are known. */
   readonly parameters: ReturnType<typeof ruleArrays> | undefined;
   readonly variant: Variant | undefined;
+  readonly part: readonly Part[] | undefined;
 }
 
 /** Where the pictures of a set of `count` problems stand in its file. */
@@ -75,6 +78,7 @@ export function writePictures(
     label: problems.label.map(formatLabel),
     parameters: problems.parameters && ruleArrays(problems.parameters),
     variant: problems.variant,
+    part: problems.part,
   };
 }
 
@@ -108,6 +112,7 @@ export class SetWriter {
   /** Parameters of rules as arrays of the problems that came together; undefined if some do not tell. */
   #parameters: NonNullable<WrittenProblems['parameters']>[] | undefined = [];
   readonly #variants = new Set<Variant | undefined>();
+  readonly #parts: (Part | undefined)[] = [];
   #closed = false;
 
   private constructor(file: PendingFile, count: number) {
@@ -128,7 +133,11 @@ export class SetWriter {
   async add(problems: SetBatch): Promise<void> {
     this.#checkRoom(problems.count);
     const first = this.#answers.length;
-    this.addWritten(writePictures(this.#file.handle.fd, this.count, first, problems));
+    try {
+      this.addWritten(writePictures(this.#file.handle.fd, this.count, first, problems));
+    } catch (error) {
+      throw aboutFile(error, this.temporary);
+    }
     // Lets an interruption be noticed between batches.
     await new Promise(setImmediate);
   }
@@ -143,6 +152,7 @@ export class SetWriter {
     for (const index of problems.answer) this.#answers.push(index);
     for (const label of problems.label) this.#labels.push(label);
     this.#variants.add(problems.variant);
+    for (let i = 0; i < count; i++) this.#parts.push(problems.part?.[i]);
     if (problems.parameters) this.#parameters?.push(problems.parameters);
     else this.#parameters = undefined;
   }
@@ -190,6 +200,7 @@ export class SetWriter {
         ['label', textPieces(this.#labels)],
         ...this.#parameterArrays(),
         ...(variant ? [['variant', [encodeNpy(variantArray(variant))]] as const] : []),
+        ...partArrays(this.#parts).map(([name, array]) => [name, [encodeNpy(array)]] as const),
       ],
     );
   }

@@ -64,7 +64,7 @@ const SEARCHED = 4096;
 /** Whether a file is an SVG, by how it begins. */
 export const isSvg = (bytes: Uint8Array): boolean => {
   const start = new TextDecoder().decode(bytes.subarray(0, SEARCHED)).trimStart();
-  return start.startsWith('<') && /<svg[\s>]/.test(start);
+  return start.startsWith('<') && /<svg[\s/>]/.test(start);
 };
 
 /** Draws an SVG in its own size on white paper; FormatError if it cannot be drawn. */

@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { gradeAnswers } from '../../../src/lab/index.js';
-import { readLetter } from '../../../src/lab/grade/read-letter.js';
 import {
   CONFIGURATIONS,
   optionIndices,
@@ -13,40 +12,6 @@ import {
 import { scratchFolder } from '../../scratch-folder.js';
 
 const EIGHT = [...'ABCDEFGH'];
-
-describe('the letter of a reply', () => {
-  test.each([
-    ['C', 'C'],
-    [' (c) ', 'C'],
-    ['**D.**', 'D'],
-    ['Option F', 'F'],
-    ['The rows grow.\n\nAnswer: B', 'B'],
-    ['Answer: **B**.', 'B'],
-    ['ANSWER: G', 'G'],
-    ['At first I would choose A. But the final answer is D because the size grows.', 'D'],
-    ['So the answer is option (E).', 'E'],
-    ['Therefore \\boxed{H}', 'H'],
-    ['Answer: A? No. <answer>F</answer>', 'F'],
-    ['{"reasoning": "option A is wrong", "answer": "B"}', 'B'],
-    ['{"reasoning": "…", "answer": 3}', 'C'],
-    ['Row three needs a white square.\nG', 'G'],
-    ['Only option E has the right size.', 'E'],
-    ['I see (B), which fits.', 'B'],
-    ['Option A and option B look alike.', null],
-    ['The answer is a hexagon.', null],
-    ['The answer is A hexagon with grey colour', null],
-    ['I cannot tell.', null],
-    ['', null],
-    ['Answer: Z', null],
-  ])('%j is %j', (reply, expected) => {
-    expect(readLetter(reply, EIGHT)).toBe(expected);
-  });
-
-  test('is one of the item’s', () => {
-    expect(readLetter('Answer: F', [...'ABCD'])).toBeNull();
-    expect(readLetter('"answer": 5', [...'ABCD'])).toBeNull();
-  });
-});
 
 describe('replies of models', () => {
   const root = scratchFolder();
