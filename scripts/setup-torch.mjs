@@ -27,10 +27,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism, freemem, homedir } from 'node:os';
+import { availableParallelism, freemem } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { findNodeHeaders, NODE_HEADER_FOLDERS } from './node-headers.mjs';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const NATIVE = join(ROOT, 'native');
@@ -144,20 +145,12 @@ function findLibtorch() {
   return libtorchOfPython() ?? libtorchOfSystem();
 }
 
-/** The folder of Node's headers (node_api.h). */
 function nodeHeaders() {
-  const version = process.versions.node;
-  const candidates = [
-    process.env.npm_config_nodedir && join(process.env.npm_config_nodedir, 'include/node'),
-    resolve(process.execPath, '../../include/node'),
-    '/usr/local/include/node',
-    '/usr/include/node',
-    join(homedir(), '.cache/node-gyp', version, 'include/node'),
-  ].filter(Boolean);
-  const found = candidates.find((folder) => existsSync(join(folder, 'node_api.h')));
-  if (!found)
-    throw new SetupError(`node_api.h of Node ${version} was not found in ${candidates.join(', ')}`);
-  return found;
+  const found = findNodeHeaders();
+  if (found !== undefined) return found;
+  throw new SetupError(
+    `node_api.h of Node ${process.versions.node} was not found in ${NODE_HEADER_FOLDERS.join(', ')}`,
+  );
 }
 
 /** Folders with CUDA's headers: of the toolkit, or of the packages that PyTorch's wheels bring along. */
@@ -213,10 +206,10 @@ function ncclFolders(libtorch) {
 
 /** Everything that decides what the compiler does. */
 function plan(libtorch) {
-  const addonApi = require('node-addon-api').include_dir.replaceAll('"', '');
+  const addonApi = require('node-addon-api').include.replaceAll('"', '');
   const system = [
     nodeHeaders(),
-    resolve(ROOT, addonApi),
+    addonApi,
     libtorch.include === '/usr/include' ? null : libtorch.include,
     join(libtorch.include, 'torch/csrc/api/include'),
   ].filter(Boolean);

@@ -13,6 +13,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const LARGE = ['zoo/', 'dist/runtime/', 'dist/studio/runtime/'];
 /** Megabytes of everything else. */
 const MOST_MEGABYTES = 10;
+const SCRIPTS = ['scripts/node-headers.mjs', 'scripts/setup-torch.mjs'];
 const TOP_LEVEL = ['CITATION.cff', 'LICENSE', 'README.md', 'dist', 'docs', 'native', 'zoo'];
 
 const folder = scratchFolder();
@@ -53,7 +54,7 @@ describe('the packed files', () => {
       path.posix.normalize(file),
     );
     const types = entries.map((file) => path.posix.normalize(file.replace(/\.js$/, '.d.ts')));
-    const others = ['scripts/setup-torch.mjs', 'package.json', 'LICENSE', 'CITATION.cff'];
+    const others = [...SCRIPTS, 'package.json', 'LICENSE', 'CITATION.cff'];
     for (const file of [...wanted, ...types, ...others]) expect(paths, file).toContain(file);
     const native = readdirSync(path.join(root, 'native')).filter((name) =>
       /\.(cc|cu|h)$/.test(name),
@@ -66,7 +67,7 @@ describe('the packed files', () => {
     const strange = packed.files
       .map((file) => file.path)
       .filter((file) => !TOP_LEVEL.includes(file.split('/')[0]))
-      .filter((file) => !['package.json', 'scripts/setup-torch.mjs'].includes(file));
+      .filter((file) => !['package.json', ...SCRIPTS].includes(file));
     expect(strange).toEqual([]);
     const bytes = packed.files
       .filter((file) => !LARGE.some((folder) => file.path.startsWith(folder)))
