@@ -20,7 +20,6 @@ export * from './random.js';
 export * from './rules.js';
 export * from './rule-parameters.js';
 export {
-  answerOf,
   samplePanels,
   sampleProblem,
   type CompleteMatrix,
@@ -41,10 +40,7 @@ export {
 export { IMAGE_SIZE } from './render-entity.js';
 export {
   drawInto,
-  MATRIX_PANELS,
-  matrixPanels,
   PROBLEM_IMAGES,
-  problemPanels,
   render64Into,
   Renderer,
   renderInto,
@@ -109,7 +105,6 @@ export { parseRavenXml, type RavenXmlOptions } from './raven-xml.js';
 export { formatRavenXml } from './raven-xml-write.js';
 export {
   batches,
-  CANDIDATES,
   encodeSet,
   imagesToBatch,
   joinBatches,

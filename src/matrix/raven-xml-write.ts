@@ -4,18 +4,24 @@
  */
 import { ANGLES, SIZES, TYPES } from './attributes.js';
 import { layoutOfProblem, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
-import type { Candidate, ComponentRules, Entity, Panel, Problem } from './problem.js';
+import {
+  problemPanels,
+  type Candidate,
+  type ComponentRules,
+  type Entity,
+  type Panel,
+  type Problem,
+} from './problem.js';
 import { formatSlot, formatSlots } from './raven-xml.js';
 import { entityMask, realBoundingBox } from './mask.js';
 
 /** The description of a problem: one line, ASCII, no declaration, no end of line. */
 export function formatRavenXml(problem: Problem): string {
   const layout = layoutOfProblem(problem);
-  const panels = [...problem.context, ...problem.candidates.map(({ panel }) => panel)];
   const modified = problem.variant === 'i-raven' ? formatChanges(problem.candidates) : '';
   return [
     '<Data><Panels>',
-    ...panels.map((panel) => formatPanel(layout, panel)),
+    ...problemPanels(problem).map((panel) => formatPanel(layout, panel)),
     '</Panels><Rules>',
     ...problem.rules.map((rules, id) => formatRules(rules, id, layout.mesh)),
     `</Rules>${modified}</Data>`,

@@ -12,8 +12,9 @@ import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from './layouts.js';
 import { MESH } from './mesh.js';
 import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 import {
+  CONTEXT_PANELS,
+  MATRIX_PANELS,
   VARIANTS,
-  type Candidate,
   type ComponentPanel,
   type ComponentRules,
   type Configuration,
@@ -215,7 +216,7 @@ function sampleMatrix(stream: (name: StreamName) => Random, plan: Plan): Sampled
     sampleComponent(streams[index], component, possible[index]),
   );
   const panels: Panel[] = [];
-  for (let panel = 0; panel < 9; panel++) {
+  for (let panel = 0; panel < MATRIX_PANELS; panel++) {
     panels.push({ components: components.map((component) => component[panel]) });
   }
   const rules = possible.map(([position, type, size, color]): ComponentRules => [
@@ -279,16 +280,11 @@ export function sampleProblem(request: ProblemRequest): Problem {
       noisy,
       ...(request.mesh && { mesh: true }),
       variant,
-      context: panels.slice(0, 8),
+      context: panels.slice(0, CONTEXT_PANELS),
       candidates,
       target,
       rules,
     };
   }
   throw new ArgumentError(`distractors: ${shortage}`);
-}
-
-/** The answer of a problem, its ninth panel. */
-export function answerOf(problem: { candidates: readonly Candidate[]; target: number }): Panel {
-  return problem.candidates[problem.target].panel;
 }

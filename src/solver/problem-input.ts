@@ -1,9 +1,12 @@
 /** Problems as people have them: a RAVEN .npz, or a picture of a whole matrix. */
 import { ArgumentError, FormatError } from '../base/index.js';
 import {
+  CANDIDATES,
+  CONTEXT_PANELS,
   decodePng,
   decodeRavenNpz,
   IMAGE_PIXELS,
+  MATRIX_PANELS,
   type Configuration,
   type GreyImage,
 } from '../matrix/index.js';
@@ -35,7 +38,6 @@ export interface FileLike {
 export type ProblemOrigin = string | FileLike | PixelImage | GreyImage;
 
 export const LARGEST_FILE = 64 << 20;
-const CONTEXT = 8;
 const ZIP_SIGNATURE = [0x50, 0x4b];
 
 const isNpz = (bytes: Uint8Array): boolean => ZIP_SIGNATURE.every((byte, i) => bytes[i] === byte);
@@ -55,9 +57,9 @@ export async function ravenProblem(bytes: Uint8Array, file: string): Promise<Pro
   const panel = (i: number): Panel =>
     imageToPanel(images.subarray(i * IMAGE_PIXELS, (i + 1) * IMAGE_PIXELS));
   return {
-    panels: [...Array.from({ length: CONTEXT }, (_, i) => panel(i)), null],
-    missing: [9],
-    candidates: Array.from({ length: CONTEXT }, (_, i) => panel(CONTEXT + i)),
+    panels: [...Array.from({ length: CONTEXT_PANELS }, (_, i) => panel(i)), null],
+    missing: [MATRIX_PANELS],
+    candidates: Array.from({ length: CANDIDATES }, (_, i) => panel(CONTEXT_PANELS + i)),
     answer: target,
     configurations: [...new Set(layouts.map(({ configuration }) => configuration))],
     mesh: layouts.some(({ mesh }) => mesh),
