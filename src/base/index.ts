@@ -23,6 +23,7 @@ export {
   type Read,
   type Reader,
 } from './check.js';
+export { concatenate } from './bytes.js';
 export { logSumExp } from './log-sum-exp.js';
 export { choleskyInverse, invertPositive, symmetricEigen } from './linear-algebra.js';
 export {

@@ -23,15 +23,13 @@ import {
   CONTEXT_PANELS,
   type AttributeChange,
   type Candidate,
-  type ComponentRules,
   type Panel,
   type Rule,
   type Variant,
 } from './problem.js';
 import type { Random } from './random.js';
 import { renderPanel } from './render-panel.js';
-import { VALUE_ATTRIBUTES } from './rules.js';
-import type { PossibleRules } from './sampling.js';
+import { rulesOf, VALUE_ATTRIBUTES, type PossibleRules } from './rules.js';
 import { rulesHold } from './symbolic.js';
 
 const DISTRACTOR_COUNT = CANDIDATES - 1;
@@ -226,13 +224,6 @@ function bisectionCandidates(
   if (picked.length === 2) return bisectTwo(situation, picked);
   return picked.length === 1 ? bisectOne(situation, picked[0]) : tooFew(0);
 }
-
-const rulesOf = ([position, type, size, color]: PossibleRules): ComponentRules => [
-  position.rule,
-  type.rule,
-  size.rule,
-  color.rule,
-];
 
 /**
  * The answer, first, and seven wrong candidates; all eight differ. Where the plan lets too few

@@ -3,7 +3,7 @@
  * SVG, enlarged or blurred. Into each place goes the figure that explains most ink. `PanelReader` compares with
  * the data sets' own drawings instead and tells which descriptions are drawn alike.
  */
-import { ANGLES, COLORS, levelsOf, TYPES } from './attributes.js';
+import { ANGLES, COLORS, levelsOf, TYPES, UNIFORM } from './attributes.js';
 import { FigureForm, product } from './figure-form.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import type { ComponentPanel, Entity, Panel } from './problem.js';
@@ -16,7 +16,6 @@ const CORNERS: Partial<Record<(typeof TYPES)[number], number>> = {
   pentagon: 5,
   hexagon: 6,
 };
-const UNIFORM = 3;
 
 /** Angles at which figures of a type look different. */
 function anglesOf(component: ComponentLayout, type: number): number[] {

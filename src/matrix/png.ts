@@ -3,11 +3,10 @@
  * Any PNG becomes grey: colours by their luma, transparency over white paper.
  */
 import { Unzlib } from 'fflate';
-import { FormatError } from '../base/index.js';
+import { concatenate, FormatError } from '../base/index.js';
 import { deflateZlib } from './deflate.js';
 import { unfilterPasses, type PngHeader } from './png-filter.js';
 import { crc32 } from './zip-checksum.js';
-import { concatenate } from './zip-write.js';
 
 /** A picture to write: u8, row by row, one channel (grey) or three (RGB). */
 export interface Picture {

@@ -8,7 +8,7 @@
  * answer comes from the .npz beside it.
  */
 import { SaxesParser } from 'saxes';
-import { ANGLES, COLORS, SIZES, TYPES, UNIFORMITIES, UPRIGHT } from './attributes.js';
+import { ANGLES, COLORS, SIZES, TYPES, UNIFORM, UNIFORMITIES, UPRIGHT } from './attributes.js';
 import { FormatError } from '../base/index.js';
 import {
   ALL_LAYOUTS,
@@ -192,11 +192,9 @@ function findStructure(
 
 function showsNoise(element: Element): boolean {
   const angle = element.attributes.get('Angle') ?? String(UPRIGHT);
-  const uniformity = element.attributes.get('Uniformity') ?? String(UNIFORMITIES.indexOf(true));
+  const uniformity = element.attributes.get('Uniformity') ?? String(UNIFORM);
   return (
-    angle !== String(UPRIGHT) ||
-    uniformity !== String(UNIFORMITIES.indexOf(true)) ||
-    element.children.some(showsNoise)
+    angle !== String(UPRIGHT) || uniformity !== String(UNIFORM) || element.children.some(showsNoise)
   );
 }
 

@@ -25,7 +25,14 @@ import {
 } from './problem.js';
 import { Random } from './random.js';
 import { levelSquare, slotSquare, type Square } from './rows.js';
-import { drawRule, regenerates, VALUE_KEYS, type PossibleRule, type ValueKey } from './rules.js';
+import {
+  drawRule,
+  regenerates,
+  rulesOf,
+  VALUE_KEYS,
+  type PossibleRules,
+  type ValueKey,
+} from './rules.js';
 
 export interface PanelRequest {
   readonly configuration: Configuration;
@@ -52,9 +59,6 @@ export interface CompleteMatrix {
   readonly panels: readonly Panel[];
   readonly rules: readonly ComponentRules[];
 }
-
-/** The four rules of a component with the start ranges they leave. */
-export type PossibleRules = readonly [PossibleRule, PossibleRule, PossibleRule, PossibleRule];
 
 /** The look of an entity, without its place. */
 type Look = Omit<Entity, 'slot'>;
@@ -219,13 +223,7 @@ function sampleMatrix(stream: (name: StreamName) => Random, plan: Plan): Sampled
   for (let panel = 0; panel < MATRIX_PANELS; panel++) {
     panels.push({ components: components.map((component) => component[panel]) });
   }
-  const rules = possible.map(([position, type, size, color]): ComponentRules => [
-    position.rule,
-    type.rule,
-    size.rule,
-    color.rule,
-  ]);
-  return { panels, rules, possible };
+  return { panels, rules: possible.map(rulesOf), possible };
 }
 
 function checkIndex(index: number): void {

@@ -7,7 +7,7 @@
  * data set it belongs to, if that does not follow from its number (`partOf`). Problems are read in batches,
  * so that the size of a set does not matter.
  */
-import { FormatError } from '../base/index.js';
+import { concatenate, FormatError, naming, type ByteSource } from '../base/index.js';
 import { layoutOfProblem } from './layouts.js';
 import { unicodeArray, type NpyArray } from './npy.js';
 import { NpzFile, writeNpz, type NpzArray } from './npz.js';
@@ -23,8 +23,6 @@ import {
   type RuleParameters,
 } from './rule-parameters.js';
 import { formatLabel, parseLabel, type Label } from './set-label.js';
-import { naming, type ByteSource } from '../base/index.js';
-import { concatenate } from './zip-write.js';
 
 /** Bytes of the nine panels of one problem. */
 export const MATRIX_PIXELS = MATRIX_PANELS * SMALL_PIXELS;

@@ -10,12 +10,11 @@
  *     positions    panel [N, 9], missing [N, P], selection [N, K + 1, P], answer [N]: P panels at any
  *                  positions, the same in a group of problems, among those of K other problems of the group
  */
-import { ArgumentError } from '../base/index.js';
+import { ArgumentError, concatenate } from '../base/index.js';
 import type { NpyArray } from './npy.js';
 import { CANDIDATES, CONTEXT_PANELS, MATRIX_PANELS } from './problem.js';
 import { Random } from './random.js';
 import type { SetBatch } from './set.js';
-import { concatenate } from './zip-write.js';
 
 export const TASKS = ['choose', 'odd-one-out', 'analogy', 'two-sets', 'positions'] as const;
 export type Task = (typeof TASKS)[number];

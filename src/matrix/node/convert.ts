@@ -6,7 +6,7 @@
  */
 import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { describeRule, describeRules } from '../describe.js';
+import { describeRule, describeRules, ruleWords } from '../describe.js';
 import { ArgumentError, FormatError, naming } from '../../base/index.js';
 import { encodePng } from '../png.js';
 import { CONTEXT_PANELS, type Problem } from '../problem.js';
@@ -334,9 +334,7 @@ function imagesOf(batch: SetBatch, i: number): Uint8Array {
 /** A set's rules in words; it does not say how its components are called. */
 function labelLines(label: Label): string[] {
   const line = ({ name, attribute, value }: LabelRule): string =>
-    value === null
-      ? `${attribute}: ${name.toLowerCase().replace('_', ' ')}`
-      : describeRule({ name, attribute, value });
+    value === null ? `${attribute}: ${ruleWords(name)}` : describeRule({ name, attribute, value });
   return label.flatMap((rules, component) =>
     rules.map((rule) => (label.length > 1 ? `Component ${component + 1}: ` : '') + line(rule)),
   );
