@@ -8,6 +8,7 @@ import { ArgumentError } from '../../base/index.js';
 import {
   exists,
   folderPlace,
+  isMissing,
   isTaken,
   makeFolder,
   makeFolderOf,
@@ -81,7 +82,7 @@ export function folderSource(folder: string): BundleSource {
       try {
         return await readExactly(path.join(folder, file), expected);
       } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+        if (!isMissing(cause)) throw cause;
         throw new BundleError(`${folder}: there is no ${file}`, { cause });
       }
     },
