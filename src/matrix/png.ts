@@ -80,7 +80,7 @@ function chunk(type: string, body: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Reads any PNG; FormatError where it is damaged or larger than allowed. */
+/** Reads any PNG; FormatError if it is damaged or larger than allowed. */
 export function decodePng(bytes: Uint8Array, limits: PictureLimits = {}): GreyImage {
   const chunks = readChunks(bytes);
   const header = parseHeader(chunks.header, limits.maxPixels ?? DEFAULT_MAX_PIXELS);
@@ -95,6 +95,7 @@ export function decodePng(bytes: Uint8Array, limits: PictureLimits = {}): GreyIm
 /** Whether bytes begin as a PNG does. */
 export const isPng = (bytes: Uint8Array): boolean =>
   SIGNATURE.every((byte, i) => bytes[i] === byte);
+
 /** Whether a PNG is there from its beginning to its end and the checksums of its parts hold. */
 export function isWholePng(bytes: Uint8Array): boolean {
   try {

@@ -2,6 +2,7 @@
  * Trains a model: starts a new run or continues one, until its end or until it is told to stop. All
  * that is to be seen of it goes to the observer.
  */
+import { messageOf } from '../base/index.js';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
@@ -119,7 +120,7 @@ async function newestCheckpoint(
     try {
       return loadFitting(path.join(folder, CHECKPOINTS.name(step)), config);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       observer.note?.({
         level: 'warning',
         text: `a checkpoint is damaged and passed over: ${why}`,

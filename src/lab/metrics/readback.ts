@@ -26,7 +26,7 @@ import {
   type Problem,
   type ReadPanel,
 } from '../../matrix/index.js';
-import type { Panel as Picture } from '../../solver/index.js';
+import { bytesToPanel, type Panel as Picture } from '../../solver/index.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, ReadbackResult } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
@@ -156,7 +156,7 @@ function atSmallSize(picture: Picture, side: ImageSide): Picture {
   });
   const small = new Uint8Array(SMALL_PIXELS);
   downscale(large, small);
-  return Float32Array.from(small, (value) => value / 255);
+  return bytesToPanel(small);
 }
 
 /** Panels missing at random positions, for as many targets as there are up to eight. */
