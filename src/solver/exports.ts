@@ -64,7 +64,6 @@ export type {
   SolveOptions,
   SymbolReading,
 } from './questions.js';
-export { likeliest, type Combination } from './alternatives.js';
 export { sha256 } from './sha256.js';
 export { answerProbability, panelCertainty, type AttributeCertainty } from './certainty.js';
 export { nameRules, type NamedRule } from './rule-names.js';

@@ -7,7 +7,13 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
-import { ifMissing, makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
+import {
+  aboutFile,
+  ifMissing,
+  makeFolder,
+  readSmallFile,
+  writeFileAtomically,
+} from '../../base/node.js';
 import { writeTensors, type TensorFile } from './checkpoint.js';
 
 export const CONFIG_FILE = 'config.json';
@@ -37,7 +43,10 @@ export const readText = async (file: string): Promise<string> =>
 
 /** The real file system. */
 export const diskFiles: RunFiles = {
-  write: writeFileAtomically,
+  write: (file, bytes) =>
+    writeFileAtomically(file, bytes).catch((error: unknown) => {
+      throw aboutFile(error, file);
+    }),
   writeTail: async (file, offset, bytes) => {
     const handle = await open(file, 'a');
     try {
