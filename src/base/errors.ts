@@ -17,3 +17,10 @@ export class ArgumentError extends CrabError {
 export class FormatError extends CrabError {
   override name = 'FormatError';
 }
+
+/** What an error says, or anything else that was thrown. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** Its first line: libraries put codes and stacks below. */
+export const firstLineOf = (error: unknown): string => messageOf(error).split('\n', 1)[0];

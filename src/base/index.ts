@@ -1,5 +1,5 @@
 /** What every layer needs and none owns. Runs in a browser and in Node. */
-export { ArgumentError, CrabError, FormatError } from './errors.js';
+export { ArgumentError, CrabError, firstLineOf, FormatError, messageOf } from './errors.js';
 export {
   boolean,
   byKind,
@@ -23,6 +23,8 @@ export {
   type Read,
   type Reader,
 } from './check.js';
+export { concatenate } from './bytes.js';
+export { indexOfLargest } from './index-of-largest.js';
 export { logSumExp } from './log-sum-exp.js';
 export { choleskyInverse, invertPositive, symmetricEigen } from './linear-algebra.js';
 export {

@@ -2,7 +2,7 @@
 import { FormatError } from './errors.js';
 
 /** The lower factor L of a symmetric positive definite matrix, A = L L'. */
-export function cholesky(matrix: Float64Array, size: number): Float64Array {
+function cholesky(matrix: Float64Array, size: number): Float64Array {
   const lower = new Float64Array(size * size);
   for (let i = 0; i < size; i++) {
     for (let j = 0; j <= i; j++) {
@@ -20,7 +20,7 @@ export function cholesky(matrix: Float64Array, size: number): Float64Array {
 }
 
 /** The inverse of a lower triangular matrix. */
-export function invertLower(lower: Float64Array, size: number): Float64Array {
+function invertLower(lower: Float64Array, size: number): Float64Array {
   const inverse = new Float64Array(size * size);
   for (let i = 0; i < size; i++) {
     const row = i * size;
@@ -37,7 +37,7 @@ export function invertLower(lower: Float64Array, size: number): Float64Array {
 
 /** The inverse of a symmetric positive definite matrix. */
 export function invertPositive(matrix: Float64Array, size: number): Float64Array {
-  const lower = invertLower(cholesky(matrix, size), size);
+  const lower = choleskyInverse(matrix, size);
   const inverse = new Float64Array(size * size);
   // inverse(L)' inverse(L), summed row by row of inverse(L).
   for (let k = 0; k < size; k++) {

@@ -22,6 +22,8 @@ export { runPool, serveTasks, type PoolOptions } from './node/pool.js';
 export {
   aboutFile,
   faultSentence,
+  ifMissing,
+  isMissing,
   systemCauseOf,
   systemFaultOf,
   type SystemFault,

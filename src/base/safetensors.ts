@@ -10,7 +10,7 @@
  */
 
 import { isRecord } from './check.js';
-import { CrabError } from './errors.js';
+import { CrabError, messageOf } from './errors.js';
 
 /** Types a tensor in a safetensors file may have here, by our names. */
 export type StoredDType = 'f32' | 'f64' | 'f16' | 'bf16' | 'i64' | 'i32' | 'u8' | 'bool';
@@ -152,7 +152,7 @@ function parseObject(bytes: Uint8Array): [string, unknown][] {
     if (!text.startsWith('{')) throw new SyntaxError("it does not start with '{'");
     parsed = JSON.parse(text);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new SafetensorsError('header-not-json', `the header is not a JSON object: ${why}`, {
       cause,
     });

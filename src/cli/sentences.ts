@@ -1,4 +1,5 @@
 /** What a person reads of a failure: one sentence on standard error; the stack appears only with --debug. */
+import { firstLineOf } from '../base/index.js';
 import { faultSentence, nameToBe, systemFaultOf } from '../base/node.js';
 
 /** The sentence a person sees. */
@@ -7,8 +8,7 @@ export function sentenceOf(error: unknown): string {
   if (fault !== null) {
     return faultSentence({ ...fault, path: fault.path && nameToBe(fault.path) }, 'the output');
   }
-  const text = error instanceof Error ? error.message : String(error);
-  return text.split('\n', 1)[0] || 'failed without a message';
+  return firstLineOf(error) || 'failed without a message';
 }
 
 /** The sentence after Ctrl-C: how the work was left matters only where something was lost. */

@@ -4,7 +4,6 @@
  * fresh problems, by the probability given to the true panel among panels of other problems: candidates
  * of the data sets are never looked at, they would be supervision.
  */
-import { MATRIX_PANELS, Random } from '../matrix/index.js';
 import { bandOf, blockWhitener, packTriangle } from '../solver/index.js';
 import type {
   ConceptMeans,
@@ -21,6 +20,7 @@ import {
 } from './calibration-choice.js';
 import { flat, type ConceptSubject } from './concept-subject.js';
 import { encodedProblems, SLICE } from './metrics/generated-source.js';
+import { missingFor, statisticsKeys } from './missing-sets.js';
 import { rowAlgebra, type RowAlgebra } from './row-algebra.js';
 import type { MetricOptions } from './subject.js';
 
@@ -41,7 +41,6 @@ export const CALIBRATION_DEFAULTS = {
 /** Without a number of their own, an eighth as many problems for validation. */
 const VALIDATION_SHARE = 1 / 8;
 const SHRINKAGES = [1e-3, 1e-2, 0.05, 0.2];
-const LAST = MATRIX_PANELS;
 
 /** Concepts of all nine panels of problems. */
 type Encoded = readonly (readonly ConceptMeans[])[];
@@ -69,27 +68,18 @@ async function encodeProblems(
   return encoded;
 }
 
-/** Missing sets for a key: panel 9, or as many random positions as it says. */
-function missingSets(key: StatisticsKey, count: number, seed: number): number[][] {
-  if (key === 'last') return Array.from({ length: count }, () => [LAST]);
-  const targets = Number(key.slice('targets'.length));
-  return Array.from({ length: count }, (_, n) =>
-    new Random(seed, n, targets).subset(MATRIX_PANELS, targets).map((position) => position + 1),
-  );
-}
-
+/** @param missingOf what is hidden of problem n of `encoded` */
 async function predict(
   subject: ConceptSubject,
   encoded: Encoded,
-  sets: readonly (readonly number[])[],
+  missingOf: (n: number) => readonly number[],
   signal?: AbortSignal,
 ): Promise<Predicted[]> {
   const predicted: Predicted[] = [];
   for (let from = 0; from < encoded.length; from += SLICE) {
-    const asked = encoded.slice(from, from + SLICE).map((panels, i) => {
-      const missing = [...sets[from + i]].sort((a, b) => a - b);
-      return { panels, missing };
-    });
+    const asked = encoded
+      .slice(from, from + SLICE)
+      .map((panels, i) => ({ panels, missing: missingOf(from + i) }));
     const found = await subject.predict(asked, signal);
     asked.forEach(({ missing }, i) => predicted.push({ missing, guesses: found[i].map(flat) }));
   }
@@ -199,10 +189,7 @@ export async function calibrate(
   const { targetCounts = CALIBRATION_DEFAULTS.targetCounts, seed = CALIBRATION_DEFAULTS.seed } =
     options;
   const { concepts, conceptSize } = subject.solver.manifest.sizes;
-  const keys: StatisticsKey[] = [
-    'last',
-    ...targetCounts.map((count): StatisticsKey => `targets${count}`),
-  ];
+  const keys = statisticsKeys(targetCounts);
   const slices = Math.ceil(problems / SLICE) + Math.ceil(validation / SLICE);
   let done = 0;
   const step = (amount: number): void => options.onProgress?.(Math.min(1, (done += amount)));
@@ -213,11 +200,11 @@ export async function calibrate(
   const algebra = rowAlgebra();
   const statistics = new Map<StatisticsKey, ResidualStatistics>();
   for (const key of keys) {
-    const sets = missingSets(key, problems + validation, seed);
-    const predicted = await predict(subject, encoded, sets.slice(0, problems), signal);
+    const missingOf = (n: number): number[] => missingFor(key, seed, n);
+    const predicted = await predict(subject, encoded, missingOf, signal);
     const residuals = residualsOf(encoded, predicted);
     const moments = algebra.momentsOf(residuals, concepts * conceptSize);
-    const checks = await predict(subject, judged, sets.slice(problems), signal);
+    const checks = await predict(subject, judged, (n) => missingOf(problems + n), signal);
     const targets: Targets = {
       positions: checks.map(({ missing }) => missing),
       encoded: rows,

@@ -12,6 +12,7 @@ import type {
   BundleAccuracy,
   BundleFileName,
   BundleManifest,
+  ManifestDraft,
   ConceptName,
 } from '../solver/index.js';
 import { bundlePlace, memoryBundle, writeBundle } from '../solver/node.js';
@@ -60,12 +61,11 @@ export interface ExportReport {
   readonly bytes: number;
   readonly files: Readonly<Record<string, number>>;
   readonly accuracy: BundleAccuracy;
-  /** Null where none is known. */
+  /** Null if none is known. */
   readonly conceptNames: BundleManifest['conceptNames'];
 }
 
 type Files = Map<BundleFileName, Uint8Array>;
-type Draft = Omit<BundleManifest, 'format' | 'version' | 'files'>;
 
 /** Problems that the accuracy of a bundle is measured on, unless told. */
 export const DEFAULT_JUDGED = 1000;
@@ -104,7 +104,12 @@ async function writeNetworks(
 const formatOf = ({ format, compact }: ExportOptions): WeightFormat =>
   format ?? (compact ? 'int8' : 'f32');
 
-function draftOf(run: OpenedRun, step: number, seconds: number, options: ExportOptions): Draft {
+function draftOf(
+  run: OpenedRun,
+  step: number,
+  seconds: number,
+  options: ExportOptions,
+): ManifestDraft {
   const { system, model } = run.config;
   const { configuration, noisy } = model;
   const { sizes, sigmaZ } = exporterOf(run).describe(model);
@@ -160,7 +165,7 @@ export function bundleNames(names: readonly NamedConcept[]): ConceptName[] {
 
 /** Opens what there is of a bundle, does something with it and frees it. */
 async function withSubject<T>(
-  draft: Draft,
+  draft: ManifestDraft,
   files: Files,
   use: (subject: ConceptSubject) => Promise<T>,
 ) {

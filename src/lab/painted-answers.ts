@@ -28,11 +28,12 @@ import {
 } from '../matrix/index.js';
 import type { Panel } from '../solver/index.js';
 import { drawPanels } from './metrics/generated-source.js';
+import { drawMissing } from './missing-sets.js';
 import { openSubject, type SubjectOptions } from './open-subject.js';
 
 /** Numbers of missing panels that are shown. */
 export const PAINTED_TARGETS = [1, 2] as const;
-export const ANSWERS_SEED = 8_100_000_003;
+const ANSWERS_SEED = 8_100_000_003;
 const MOST_EXAMPLES = 20;
 
 /** Pixels of a panel, u8 [64, 64], as base64. */
@@ -91,10 +92,14 @@ const missingOf = (
   index: number,
   targets: number,
 ): number[] =>
-  new Random(seed, CONFIGURATIONS.length * index + CONFIGURATIONS.indexOf(configuration), targets)
-    .subset(MATRIX_PANELS, targets)
-    .map((place) => place + 1)
-    .sort((a, b) => a - b);
+  drawMissing(
+    new Random(
+      seed,
+      CONFIGURATIONS.length * index + CONFIGURATIONS.indexOf(configuration),
+      targets,
+    ),
+    targets,
+  );
 
 const toBytes = (panel: Panel): Uint8Array =>
   Uint8Array.from(panel, (value) => Math.round(255 * Math.min(1, Math.max(0, value))));

@@ -5,7 +5,7 @@
 import { ArgumentError } from '../base/index.js';
 import { MATRIX_PANELS, SMALL_SIZE, type ImageSide } from '../matrix/index.js';
 import type { SystemModel } from '../models/index.js';
-import { SolverCore, toPanel } from '../solver/index.js';
+import { bytesToPanel, SolverCore, toPanel } from '../solver/index.js';
 import type {
   BundleManifest,
   BundleSizes,
@@ -32,7 +32,7 @@ export const hasConcepts = (model: SystemModel): model is ConceptModel =>
 function pixelsOf({ input, what }: NamedPanel, side: ImageSide): ArrayLike<number> {
   if (side === SMALL_SIZE) return toPanel(input);
   if (input instanceof Uint8Array && input.length === side ** 2) {
-    return Float32Array.from(input, (value) => value / 255);
+    return bytesToPanel(input);
   }
   if (input instanceof Float32Array && input.length === side ** 2) return input;
   throw new ArgumentError(`${what}: expected ${side}x${side} values`);

@@ -91,6 +91,7 @@ export type Thinker = Pick<
   | 'vocabulary'
   | 'encode'
   | 'decode'
+  | 'alternatives'
   | 'solveConcepts'
   | 'parseRules'
 >;

@@ -3,8 +3,7 @@
  * numbers. Sizes count from 1 (0.4) to 6 (0.9), colours from 0 (white) to 9 (black).
  */
 import { layoutOfProblem } from './layouts.js';
-import { matrixPanels } from './render-panel.js';
-import type { Problem, Rule } from './problem.js';
+import { matrixPanels, type Problem, type Rule } from './problem.js';
 import { VALUE_KEYS } from './rules.js';
 
 export interface ArithmeticRows {

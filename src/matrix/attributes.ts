@@ -23,6 +23,9 @@ export const ANGLES = [-135, -90, -45, 0, 45, 90, 135, 180] as const;
 /** Whether all entities of a component are alike, by Uniformity level. */
 export const UNIFORMITIES = [false, false, false, true] as const;
 
+/** The Uniformity level at which all entities are alike. */
+export const UNIFORM = 3;
+
 /** The Angle level of an upright entity. */
 export const UPRIGHT = 3;
 

@@ -7,13 +7,20 @@
  * A candidate remembers what its children have used: their sets of slots, and each entity's levels. A
  * child starts with what its parent remembered before it, so elder siblings bar their values for it too.
  */
+import { drawEntities, otherCounts } from './edits.js';
 import { modifiableAttributes, type Modifiable } from './modifiable.js';
 import type { Plan } from './plan.js';
 import type { AttributeChange, Candidate, ComponentPanel, Panel } from './problem.js';
 import type { Random } from './random.js';
-import { originalRange, VALUE_KEYS, type ValueAttribute, type ValueKey } from './rules.js';
-import type { PossibleRules } from './sampling.js';
-import { arrangements, slotMask } from './slots.js';
+import {
+  originalRange,
+  rulesOf,
+  VALUE_KEYS,
+  type PossibleRules,
+  type ValueAttribute,
+  type ValueKey,
+} from './rules.js';
+import { arrangements, maskSlots, slotMask } from './slots.js';
 
 /** What the children of a candidate have used of one component. */
 interface ComponentMemory {
@@ -54,12 +61,6 @@ const copyMemory = ({ slots, levels: { type, size, color } }: ComponentMemory) =
 
 const maskOf = ({ entities }: ComponentPanel): number => slotMask(entities.map(({ slot }) => slot));
 
-const countOf = (mask: number): number => {
-  let count = 0;
-  for (let rest = mask; rest; rest &= rest - 1) count++;
-  return count;
-};
-
 class FairTree {
   readonly #situation: FairSituation;
 
@@ -76,10 +77,7 @@ class FairTree {
   /** What may be changed in a candidate: nothing whose name was changed on the way to it. */
   #open({ panel, changes }: Candidate): Parent['open'] {
     const { plan, possible } = this.#situation;
-    const rules = possible.map(
-      ([position, type, size, color]) => [position.rule, type.rule, size.rule, color.rule] as const,
-    );
-    return modifiableAttributes(plan.components, rules, panel)
+    return modifiableAttributes(plan.components, possible.map(rulesOf), panel)
       .filter(({ attribute }) => !changes.some((earlier) => earlier.attribute === attribute))
       .map((change) => ({ change, budget: change.budget }));
   }
@@ -144,9 +142,8 @@ class FairTree {
   #left(panel: ComponentPanel, memory: ComponentMemory, component: number, count: number): number {
     const barred = new Set([...memory.slots, maskOf(panel)]);
     const slots = this.#situation.plan.layout.components[component].slots.length;
-    return (
-      arrangements(slots, count) - [...barred].filter((mask) => countOf(mask) === count).length
-    );
+    const used = [...barred].filter((mask) => maskSlots(mask).length === count);
+    return arrangements(slots, count) - used.length;
   }
 
   #drawSlots(
@@ -186,25 +183,14 @@ class FairTree {
     component: number,
   ): ComponentPanel | undefined {
     const { random, plan, possible } = this.#situation;
-    const { number, angle } = plan.layout.components[component];
-    const counts: number[] = [];
-    for (let count = number.min + 1; count <= number.max + 1; count++) {
-      if (count === panel.entities.length) continue;
-      if (this.#left(panel, memory, component, count) > 0) counts.push(count);
-    }
+    const layout = plan.layout.components[component];
+    const counts = otherCounts(layout, panel.entities.length).filter(
+      (count) => this.#left(panel, memory, component, count) > 0,
+    );
     if (counts.length === 0) return undefined;
     const slots = this.#drawSlots(panel, memory, component, random.pick(counts));
-    const [, type, size, color] = possible[component];
-    return {
-      uniformity: panel.uniformity,
-      entities: slots.map((slot) => ({
-        slot,
-        type: random.between(type.start.min, type.start.max),
-        size: random.between(size.start.min, size.start.max),
-        color: random.between(color.start.min, color.start.max),
-        angle: random.between(angle.min, angle.max),
-      })),
-    };
+    const entities = drawEntities(random, layout, possible[component], slots);
+    return { uniformity: panel.uniformity, entities };
   }
 }
 

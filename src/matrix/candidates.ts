@@ -18,22 +18,21 @@ import {
 } from './edits.js';
 import { modifiableAttributes, type Modifiable } from './modifiable.js';
 import type { Plan } from './plan.js';
-import type {
-  AttributeChange,
-  Candidate,
-  ComponentRules,
-  Panel,
-  Rule,
-  Variant,
+import {
+  CANDIDATES,
+  CONTEXT_PANELS,
+  type AttributeChange,
+  type Candidate,
+  type Panel,
+  type Rule,
+  type Variant,
 } from './problem.js';
 import type { Random } from './random.js';
 import { renderPanel } from './render-panel.js';
-import { VALUE_ATTRIBUTES } from './rules.js';
-import type { PossibleRules } from './sampling.js';
+import { rulesOf, VALUE_ATTRIBUTES, type PossibleRules } from './rules.js';
 import { rulesHold } from './symbolic.js';
 
-const CANDIDATE_COUNT = 8;
-const DISTRACTOR_COUNT = CANDIDATE_COUNT - 1;
+const DISTRACTOR_COUNT = CANDIDATES - 1;
 
 /** What the makers work on: the answer and how it came about. */
 interface Situation {
@@ -117,7 +116,7 @@ function ravenCandidates(
   }));
   const answer: Candidate = { panel: situation.answer, changes: [] };
   const candidates = [answer];
-  while (candidates.length < CANDIDATE_COUNT) {
+  while (candidates.length < CANDIDATES) {
     if (remaining.length === 0) return tooFew(candidates.length - 1);
     const at = situation.random.below(remaining.length);
     const { change, next } = remaining[at];
@@ -190,7 +189,7 @@ function bisectOne(situation: Situation, change: Modifiable): Candidate[] | stri
   const answer: Candidate = { panel: situation.answer, changes: [] };
   const next = bisectionSource(situation, change, [change]);
   const candidates = [answer];
-  while (candidates.length < CANDIDATE_COUNT) candidates.push(changed(answer, change, next()));
+  while (candidates.length < CANDIDATES) candidates.push(changed(answer, change, next()));
   return candidates;
 }
 
@@ -226,13 +225,6 @@ function bisectionCandidates(
   return picked.length === 1 ? bisectOne(situation, picked[0]) : tooFew(0);
 }
 
-const rulesOf = ([position, type, size, color]: PossibleRules): ComponentRules => [
-  position.rule,
-  type.rule,
-  size.rule,
-  color.rule,
-];
-
 /**
  * The answer, first, and seven wrong candidates; all eight differ. Where the plan lets too few
  * attributes change, the reason instead.
@@ -244,8 +236,8 @@ export function makeCandidates(
   possible: readonly PossibleRules[],
   panels: readonly Panel[],
 ): Candidate[] | string {
-  const answer = panels[8];
-  const situation: Situation = { random, plan, possible, context: panels.slice(0, 8), answer };
+  const [context, answer] = [panels.slice(0, CONTEXT_PANELS), panels[CONTEXT_PANELS]];
+  const situation: Situation = { random, plan, possible, context, answer };
   const modifiable = modifiableAttributes(plan.components, possible.map(rulesOf), answer);
   switch (variant) {
     case 'raven':
@@ -255,8 +247,8 @@ export function makeCandidates(
     case 'i-raven':
       return bisectionCandidates(situation, modifiable);
     case 'raven-fair': {
-      const made = fairCandidates(situation, CANDIDATE_COUNT, unlikeOthers(situation));
-      return made.length === CANDIDATE_COUNT ? made : tooFew(made.length - 1);
+      const made = fairCandidates(situation, CANDIDATES, unlikeOthers(situation));
+      return made.length === CANDIDATES ? made : tooFew(made.length - 1);
     }
   }
 }

@@ -3,7 +3,7 @@
  * rules: which rules hold, which entity is which along a row, and so the Size and Angle of figures that
  * are drawn alike. What stays open is chosen as `problem-reader.ts` says.
  */
-import { UPRIGHT } from './attributes.js';
+import { UNIFORM, UPRIGHT } from './attributes.js';
 import { FormatError } from '../base/index.js';
 import type { ComponentLayout } from './layouts.js';
 import type { SeenEntity } from './panel-reader.js';
@@ -28,7 +28,6 @@ export interface ComponentRows {
   readonly rules: ComponentRules;
 }
 
-const UNIFORM = 3;
 const NOT_UNIFORM = 0;
 const ROWS = [0, 3, 6] as const;
 

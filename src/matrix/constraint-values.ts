@@ -4,6 +4,7 @@
  */
 import { integer, isRecord, shown, type Given } from '../base/index.js';
 import { ANGLES, COLORS, SIZES, TYPES, type LevelRange } from './attributes.js';
+import { ruleWords } from './describe.js';
 import type { ComponentLayout } from './layouts.js';
 import { RULE_NAMES, type Rule, type RuleAttribute, type RuleName } from './problem.js';
 import { originalRange, ruleExists, rulesNamed, startRange } from './rules.js';
@@ -23,8 +24,6 @@ function onlySoMany(layout: ComponentLayout, attribute: RuleAttribute): string {
   return `only ${count} ${COUNTED[attribute][count === 1 ? 0 : 1]}`;
 }
 
-const readable = (name: RuleName): string => name.toLowerCase().replace('_', ' ');
-
 /** A rule's name and, for progression and arithmetic, perhaps its value. */
 interface RuleWords {
   readonly name: RuleName;
@@ -37,7 +36,7 @@ export function findRuleName(reading: Given, text: string): RuleName {
   const normal = text.toLowerCase().replace(/[ -]/g, '_');
   const name = RULE_NAMES.find((known) => known.toLowerCase() === normal);
   if (!name) {
-    const known = RULE_NAMES.map(readable).join(', ');
+    const known = RULE_NAMES.map(ruleWords).join(', ');
     reading.fail(`unknown rule ${shown(reading.value)}: expected ${known}`);
   }
   return name;
@@ -77,20 +76,20 @@ function readRuleChoice(
   // Number and Position stay constant together.
   const inGroup = attribute === 'Number' || attribute === 'Position';
   const target = inGroup && name === 'Constant' ? 'Number/Position' : attribute;
-  if (!ruleExists(name, target)) reading.fail(`there is no ${readable(name)} of ${attribute}`);
+  if (!ruleExists(name, target)) reading.fail(`there is no ${ruleWords(name)} of ${attribute}`);
   const named = rulesNamed(name, target);
   const wanted = named.filter((rule) => value === undefined || rule.value === value);
   if (wanted.length === 0) {
     const values = named.map((rule) => signed(rule.value)).join(', ');
     reading.fail(
       name === 'Progression' || name === 'Arithmetic'
-        ? `${readable(name)} takes ${values}, not ${String(value)}`
-        : `${readable(name)} takes no value`,
+        ? `${ruleWords(name)} takes ${values}, not ${String(value)}`
+        : `${ruleWords(name)} takes no value`,
     );
   }
   const possible = wanted.filter((rule) => startRange(layout, rule));
   if (possible.length === 0) {
-    const shown = value === undefined ? readable(name) : `${readable(name)} ${signed(value)}`;
+    const shown = value === undefined ? ruleWords(name) : `${ruleWords(name)} ${signed(value)}`;
     reading.fail(`${shown} is impossible for ${layout.name}: ${onlySoMany(layout, attribute)}`);
   }
   return possible;

@@ -42,6 +42,7 @@ import {
 import { ArgumentError, boolean, isRecord, oneOf, read, shown, type Given } from '../base/index.js';
 import { otherRules, REGIME_NAMES, REGIMES, regimeTables, SPLITS } from './regimes.js';
 import type { Regime, Split } from './regimes.js';
+import { ruleWords } from './describe.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 import {
@@ -257,7 +258,7 @@ export function constraintsOfRules(rules: readonly (readonly Rule[])[]): {
         own.map(({ attribute, name, value }) => [
           // Constant is a rule of number and position together; either name means it.
           attribute === 'Number/Position' ? 'position' : attribute.toLowerCase(),
-          { name: name.toLowerCase().replace('_', ' '), value },
+          { name: ruleWords(name), value },
         ]),
       ),
     ),

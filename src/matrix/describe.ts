@@ -13,6 +13,7 @@ import type {
   Problem,
   Rule,
   RuleAttribute,
+  RuleName,
 } from './problem.js';
 import type { RuleGroup } from './rules.js';
 
@@ -77,12 +78,14 @@ export function ruleMeaning(rule: Rule): string {
   }
 }
 
+/** The name of a rule in words: "distribute three". */
+export const ruleWords = (name: RuleName): string => name.toLowerCase().replace('_', ' ');
+
 /** A rule in one line: "Size: arithmetic, third = first + second". */
 export function describeRule(rule: Rule): string {
   const { name, attribute } = rule;
   if (name === 'Constant') return `${attribute}: constant in each row`;
-  const words = name === 'Distribute_Three' ? 'distribute three' : name.toLowerCase();
-  return `${attribute}: ${words}, ${ruleMeaning(rule)}`;
+  return `${attribute}: ${ruleWords(name)}, ${ruleMeaning(rule)}`;
 }
 
 const describeEach = (rules: readonly Rule[]): string[] => rules.map(describeRule);

@@ -5,6 +5,7 @@
 import { ArgumentError } from '../base/index.js';
 import { layoutOfProblem, type ComponentLayout } from './layouts.js';
 import {
+  matrixPanels,
   type AttributeChange,
   type CandidateAttribute,
   type ComponentPanel,
@@ -13,7 +14,6 @@ import {
   type Problem,
   type Rule,
 } from './problem.js';
-import { matrixPanels } from './render-panel.js';
 import { VALUE_ATTRIBUTES, VALUE_KEYS } from './rules.js';
 import { slotMask } from './slots.js';
 import { ruleHolds } from './symbolic.js';

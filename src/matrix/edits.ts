@@ -4,14 +4,14 @@
  * a change treats entities: RAVEN's draws each one's level by itself and makes new entities for a new
  * number; I-RAVEN's keeps alike what is alike and uses the entities again.
  */
-import { UNIFORMITIES } from './attributes.js';
+import { levelsOf, UNIFORMITIES } from './attributes.js';
 import type { ComponentLayout } from './layouts.js';
 import type { ComponentPanel, Entity, Rule } from './problem.js';
 import type { Random } from './random.js';
 import {
   originalRange,
   VALUE_KEYS,
-  type PossibleRule,
+  type PossibleRules,
   type ValueAttribute,
   type ValueKey,
 } from './rules.js';
@@ -27,7 +27,7 @@ export type EditSource = () => Edit;
 export interface EditContext {
   readonly random: Random;
   readonly layout: ComponentLayout;
-  readonly rules: readonly PossibleRule[];
+  readonly rules: PossibleRules;
   readonly answer: ComponentPanel;
 }
 
@@ -54,8 +54,11 @@ function otherLevels(random: Random, min: number, max: number, level: number): (
   return () => free.splice(random.below(free.length), 1)[0];
 }
 
-/** A level of its own for each entity, never the answer's nor one it had before. */
-function entityLevels(context: EditContext, attribute: ValueAttribute): EditSource {
+/**
+ * New levels of a value attribute, as RAVEN makes them: one of its own for each entity, never the answer's
+ * nor one it had before.
+ */
+export function independentLevels(context: EditContext, attribute: ValueAttribute): EditSource {
   const key = VALUE_KEYS[attribute];
   const { min, max } = originalRange(context.layout, attribute);
   const draws = context.answer.entities.map((entity) =>
@@ -86,9 +89,6 @@ function commonLevel(context: EditContext, attribute: ValueAttribute): EditSourc
   };
 }
 
-/** New levels of a value attribute, as RAVEN makes them. */
-export const independentLevels = entityLevels;
-
 /** New levels of a value attribute, as I-RAVEN makes them. */
 export function coherentLevels(
   context: EditContext,
@@ -96,7 +96,7 @@ export function coherentLevels(
   rule: Rule,
 ): EditSource {
   const alike = rule.name !== 'Constant' || UNIFORMITIES[context.answer.uniformity];
-  return alike ? commonLevel(context, attribute) : entityLevels(context, attribute);
+  return alike ? commonLevel(context, attribute) : independentLevels(context, attribute);
 }
 
 /** Draws sets of slots that were not drawn before. */
@@ -145,29 +145,36 @@ export function newPositions({ random, layout, answer }: EditContext): EditSourc
   };
 }
 
-function otherCounts(layout: ComponentLayout, answer: ComponentPanel): number[] {
-  const counts: number[] = [];
-  for (let count = layout.number.min + 1; count <= layout.number.max + 1; count++) {
-    if (count !== answer.entities.length) counts.push(count);
-  }
-  return counts;
+/** How many entities a component may have other than so many. */
+export const otherCounts = ({ number }: ComponentLayout, count: number): number[] =>
+  levelsOf(number)
+    .map((level) => level + 1)
+    .filter((other) => other !== count);
+
+/** New, independent entities for some slots, drawn from the levels a first column may have. */
+export function drawEntities(
+  random: Random,
+  { angle }: ComponentLayout,
+  [, type, size, color]: PossibleRules,
+  slots: readonly number[],
+): Entity[] {
+  return slots.map((slot) => ({
+    slot,
+    type: random.between(type.start.min, type.start.max),
+    size: random.between(size.start.min, size.start.max),
+    color: random.between(color.start.min, color.start.max),
+    angle: random.between(angle.min, angle.max),
+  }));
 }
 
-/** Another number of new, independent entities, drawn from the levels a first column may have. */
+/** Another number of new entities. */
 export function newNumbersOfNewEntities(context: EditContext): EditSource {
   const { random, layout, rules, answer } = context;
   const unused = new UnusedSlots(random, layout.slots.length, answer.entities);
-  const counts = otherCounts(layout, answer);
-  const [, type, size, color] = rules;
+  const counts = otherCounts(layout, answer.entities.length);
   return () => {
     const count = random.pick(counts.filter((other) => unused.left(other) > 0));
-    const entities = unused.draw(count).map((slot) => ({
-      slot,
-      type: random.between(type.start.min, type.start.max),
-      size: random.between(size.start.min, size.start.max),
-      color: random.between(color.start.min, color.start.max),
-      angle: random.between(layout.angle.min, layout.angle.max),
-    }));
+    const entities = drawEntities(random, layout, rules, unused.draw(count));
     return (panel) => withEntities(panel, entities);
   };
 }
@@ -195,7 +202,7 @@ export function newNumbersOfSameEntities(
   return () => {
     const possible = (count: number): boolean => unused.left(count) >= needed;
     round = round.filter(possible);
-    if (round.length === 0) round = otherCounts(layout, answer).filter(possible);
+    if (round.length === 0) round = otherCounts(layout, answer.entities.length).filter(possible);
     const [count] = round.splice(random.below(round.length), 1);
     const slots = unused.draw(count);
     const moved = besidePositions ? unused.draw(count) : slots;

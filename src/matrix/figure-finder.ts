@@ -3,7 +3,8 @@
  * SVG, enlarged or blurred. Into each place goes the figure that explains most ink. `PanelReader` compares with
  * the data sets' own drawings instead and tells which descriptions are drawn alike.
  */
-import { ANGLES, COLORS, levelsOf, TYPES } from './attributes.js';
+import { indexOfLargest } from '../base/index.js';
+import { ANGLES, COLORS, levelsOf, TYPES, UNIFORM } from './attributes.js';
 import { FigureForm, product } from './figure-form.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import type { ComponentPanel, Entity, Panel } from './problem.js';
@@ -16,7 +17,6 @@ const CORNERS: Partial<Record<(typeof TYPES)[number], number>> = {
   pentagon: 5,
   hexagon: 6,
 };
-const UNIFORM = 3;
 
 /** Angles at which figures of a type look different. */
 function anglesOf(component: ComponentLayout, type: number): number[] {
@@ -104,18 +104,12 @@ class ComponentFinder {
 
   /** Each figure may have a look of its own. */
   #free(bySlot: readonly Float64Array[]): Found<ComponentPanel> {
-    const numbers = bySlot.map(indexOfMost);
+    const numbers = bySlot.map(indexOfLargest);
     const gains = bySlot.map((each, slot) => each[numbers[slot]]);
     const entities = worthwhile(gains).map((slot) => this.#entity(slot, numbers[slot]));
     return { gain: totalGain(gains), found: { uniformity: 0, entities } };
   }
 }
-
-const indexOfMost = (values: Float64Array): number => {
-  let best = 0;
-  for (let i = 1; i < values.length; i++) if (values[i] > values[best]) best = i;
-  return best;
-};
 
 /** Slots that figures are worth drawing in: all that gain, or the one that loses least. */
 function worthwhile(gains: readonly number[]): number[] {

@@ -4,7 +4,7 @@
  * an n x n table, of which the last three rows are shown. Angle and confounders are noise.
  */
 import { ArgumentError } from '../base/index.js';
-import { RULE_NAMES, type RuleName } from './problem.js';
+import { CANDIDATES, RULE_NAMES, type RuleName } from './problem.js';
 import { Random } from './random.js';
 import { VALUE_ATTRIBUTES, type ValueAttribute } from './rules.js';
 
@@ -50,7 +50,6 @@ const ATTRIBUTE_RULES: Readonly<Record<ValueAttribute, readonly RuleName[]>> = {
   Size: RULE_NAMES,
   Color: RULE_NAMES,
 };
-const CANDIDATES = 8;
 /** Apart from the streams of figure problems. */
 const STREAM = 1 << 28;
 

@@ -20,7 +20,6 @@ export * from './random.js';
 export * from './rules.js';
 export * from './rule-parameters.js';
 export {
-  answerOf,
   samplePanels,
   sampleProblem,
   type CompleteMatrix,
@@ -41,10 +40,7 @@ export {
 export { IMAGE_SIZE } from './render-entity.js';
 export {
   drawInto,
-  MATRIX_PANELS,
-  matrixPanels,
   PROBLEM_IMAGES,
-  problemPanels,
   render64Into,
   Renderer,
   renderInto,
@@ -85,7 +81,14 @@ export {
   type NpyHeader,
 } from './npy.js';
 export { NpzFile, readNpz, writeNpz, type NpzArray } from './npz.js';
-export { decodePng, encodePng, type GreyImage, type Picture, type PictureLimits } from './png.js';
+export {
+  decodePng,
+  encodePng,
+  isPng,
+  type GreyImage,
+  type Picture,
+  type PictureLimits,
+} from './png.js';
 export { decodeJpeg } from './jpeg.js';
 export { decodePicture, isPicture, PICTURE_FILE } from './picture.js';
 export {
@@ -109,7 +112,6 @@ export { parseRavenXml, type RavenXmlOptions } from './raven-xml.js';
 export { formatRavenXml } from './raven-xml-write.js';
 export {
   batches,
-  CANDIDATES,
   encodeSet,
   imagesToBatch,
   joinBatches,

@@ -4,7 +4,7 @@
  */
 import { describeChange, describeRules } from './describe.js';
 import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
-import type { Problem } from './problem.js';
+import { CANDIDATES, type Problem } from './problem.js';
 
 /** The configuration's name with `-noisy` for a noisy one and `-mesh` for one with a mesh; bundles and items are named so. */
 export const layoutName = ({
@@ -28,7 +28,7 @@ export const ANSWER_COLUMNS = [
   'index',
   'answer',
   'rules',
-  ...Array.from({ length: 8 }, (_, i) => `candidate_${i + 1}`),
+  ...Array.from({ length: CANDIDATES }, (_, i) => `candidate_${i + 1}`),
 ] as const;
 
 /** A problem's line in an answer file; candidates are counted from 1, as people see them. */

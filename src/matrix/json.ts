@@ -30,7 +30,9 @@ import {
 } from '../base/index.js';
 import {
   CANDIDATE_ATTRIBUTES,
+  CANDIDATES,
   CONFIGURATIONS,
+  CONTEXT_PANELS,
   RULE_ATTRIBUTES,
   RULE_NAMES,
   VARIANTS,
@@ -139,9 +141,9 @@ const problemFields = object({
   noisy: boolean,
   mesh: optional(boolean),
   variant: oneOf(VARIANTS),
-  context: list(panel, { min: 8, max: 8 }),
-  candidates: list(candidate, { min: 8, max: 8 }),
-  target: integer({ min: 0, max: 7 }),
+  context: list(panel, { min: CONTEXT_PANELS, max: CONTEXT_PANELS }),
+  candidates: list(candidate, { min: CANDIDATES, max: CANDIDATES }),
+  target: integer({ min: 0, max: CANDIDATES - 1 }),
   rules: list(componentRules, { min: 1, max: MOST_COMPONENTS }),
 });
 

@@ -2,7 +2,7 @@
  * The seven configurations: which components each has, where their slots lie, and which levels their
  * attributes may take before any rule narrows them. Also every name a configuration goes by.
  */
-import { levels, UPRIGHT, type LevelRange } from './attributes.js';
+import { levels, UNIFORM, UPRIGHT, type LevelRange } from './attributes.js';
 import { ArgumentError } from '../base/index.js';
 import { MESH } from './mesh.js';
 import { CONFIGURATIONS, type Configuration, type Problem } from './problem.js';
@@ -77,7 +77,7 @@ function component(
     size: ranges.size ?? levels(0, 5),
     color: ranges.color ?? levels(0, 9),
     angle: noiseFree ? levels(UPRIGHT, UPRIGHT) : levels(0, 7),
-    uniformity: noiseFree ? levels(3, 3) : levels(0, 3),
+    uniformity: noiseFree ? levels(UNIFORM, UNIFORM) : levels(0, UNIFORM),
   };
 }
 

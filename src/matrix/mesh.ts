@@ -3,7 +3,7 @@
  * twelve line segments that are the edges of a 2x2 square mesh. It has rules on Number and Position only.
  * Its lines lie over the figures, two pixels wide, and are never turned.
  */
-import { levels } from './attributes.js';
+import { levels, UNIFORM } from './attributes.js';
 import type { ComponentLayout, Slot } from './layouts.js';
 import { drawLine, type Point, type Raster } from './raster.js';
 
@@ -57,7 +57,7 @@ export const MESH: ComponentLayout = {
   size: levels(0, 0),
   color: levels(0, 0),
   angle: levels(0, 0),
-  uniformity: levels(0, 3),
+  uniformity: levels(0, UNIFORM),
 };
 
 /** The two ends of a line in pixels of an image of this side. */

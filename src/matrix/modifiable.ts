@@ -4,14 +4,15 @@
  * change no rule would notice, is not among them.
  */
 import { UNIFORMITIES } from './attributes.js';
+import { otherCounts } from './edits.js';
 import type { ComponentLayout } from './layouts.js';
 import type { ComponentPlan } from './plan.js';
 import type {
   AttributeChange,
   CandidateAttribute,
   ComponentPanel,
+  ComponentRules,
   Panel,
-  Rule,
 } from './problem.js';
 import { originalRange, regenerates, VALUE_ATTRIBUTES } from './rules.js';
 import { arrangements } from './slots.js';
@@ -22,20 +23,17 @@ export interface Modifiable extends AttributeChange {
   readonly budget: number;
 }
 
-type GroupRules = readonly [Rule, Rule, Rule, Rule];
-
 function numberBudget(layout: ComponentLayout, count: number): number {
-  let budget = 0;
-  for (let other = layout.number.min + 1; other <= layout.number.max + 1; other++) {
-    if (other !== count) budget += arrangements(layout.slots.length, other);
-  }
-  return budget;
+  return otherCounts(layout, count).reduce(
+    (budget, other) => budget + arrangements(layout.slots.length, other),
+    0,
+  );
 }
 
 /** Changes of one component and their number; a number of 0 means that the attribute cannot change. */
 function budgets(
   layout: ComponentLayout,
-  rules: GroupRules,
+  rules: ComponentRules,
   answer: ComponentPanel,
 ): [CandidateAttribute, number][] {
   const count = answer.entities.length;
@@ -56,7 +54,7 @@ function budgets(
 /** The attributes of an answer that wrong candidates may change, within what the plan allows. */
 export function modifiableAttributes(
   plans: readonly ComponentPlan[],
-  rules: readonly GroupRules[],
+  rules: readonly ComponentRules[],
   answer: Panel,
 ): Modifiable[] {
   return plans.flatMap(({ layout, distractors }, component) =>

@@ -3,8 +3,7 @@
  * exactly what numpy writes (nothing is evaluated), and shape, type and length are checked against
  * each other before memory is taken. Little-endian, row-major arrays only; others are refused.
  */
-import { FormatError } from '../base/index.js';
-import { concatenate } from './zip-write.js';
+import { concatenate, FormatError } from '../base/index.js';
 
 /** Types of the data sets: numbers, booleans, and strings of fixed length (bytes or unicode). */
 export type NpyKind = 'u1' | 'b1' | 'i4' | 'i8' | 'f4' | 'f8' | 'S' | 'U';

@@ -3,7 +3,6 @@
  * ones by position, deflated ones by inflating forward, so that a large file needs little memory.
  * Writing (whole, in memory) stores as `numpy.savez` does, or deflates as `numpy.savez_compressed`.
  */
-import { FormatError } from '../base/index.js';
 import {
   decodeItems,
   encodeNpyParts,
@@ -16,8 +15,14 @@ import {
 import { deflateRaw } from './deflate.js';
 import { crc32 } from './zip-checksum.js';
 import { entryPieces, readZipDirectory, type ZipEntry } from './zip-read.js';
-import { memorySource, readRange, type ByteSource } from '../base/index.js';
-import { centralDirectory, concatenate, localHeader, type WrittenEntry } from './zip-write.js';
+import {
+  concatenate,
+  FormatError,
+  memorySource,
+  readRange,
+  type ByteSource,
+} from '../base/index.js';
+import { centralDirectory, localHeader, type WrittenEntry } from './zip-write.js';
 
 /** Most bytes of one array that is read whole, unless the caller says otherwise. */
 const DEFAULT_LIMIT = 64 << 20;

@@ -13,7 +13,7 @@
  * `readExactly` is for pictures of our own or of the data sets: it accepts only drawings that agree in
  * every pixel, and finds them without any search.
  */
-import { levelsOf } from './attributes.js';
+import { levelsOf, UNIFORM } from './attributes.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import { leastLook, LookTemplates, type SlotView } from './look-templates.js';
 import type { ComponentPanel, Entity } from './problem.js';
@@ -51,7 +51,6 @@ export interface ReadPanel {
 
 const READABLE_FROM = 0.5;
 const READABLE_TO = 0.02;
-const UNIFORM = 3;
 /** Radius in 64ths of the image that inner figures stay within, around the middle. */
 const INNER_REACH: Readonly<Record<string, number>> = {
   In_Center_Single: 12,

@@ -3,6 +3,7 @@
  * that are fixed in the first column, and the attributes that wrong candidates may change. The free
  * plan of a layout is the data sets' own; `constraints.ts` makes narrower ones.
  */
+import { levelsOf } from './attributes.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import type { CandidateAttribute } from './problem.js';
 import { ruleTables, type RuleGroup, type RuleTable } from './rules.js';
@@ -40,15 +41,11 @@ export interface Plan {
 const NOTHING_FIXED: RowStart = {};
 
 function freeComponent(layout: ComponentLayout): ComponentPlan {
-  const uniformity: number[] = [];
-  for (let level = layout.uniformity.min; level <= layout.uniformity.max; level++) {
-    uniformity.push(level);
-  }
   return {
     layout,
     tables: ruleTables(layout),
     starts: [NOTHING_FIXED, NOTHING_FIXED, NOTHING_FIXED],
-    uniformity,
+    uniformity: levelsOf(layout.uniformity),
   };
 }
 

@@ -3,11 +3,10 @@
  * Any PNG becomes grey: colours by their luma, transparency over white paper.
  */
 import { Unzlib } from 'fflate';
-import { FormatError } from '../base/index.js';
+import { concatenate, FormatError } from '../base/index.js';
 import { deflateZlib } from './deflate.js';
 import { unfilterPasses, type PngHeader } from './png-filter.js';
 import { crc32 } from './zip-checksum.js';
-import { concatenate } from './zip-write.js';
 
 /** A picture to write: u8, row by row, one channel (grey) or three (RGB). */
 export interface Picture {
@@ -81,7 +80,7 @@ function chunk(type: string, body: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Reads any PNG; FormatError where it is damaged or larger than allowed. */
+/** Reads any PNG; FormatError if it is damaged or larger than allowed. */
 export function decodePng(bytes: Uint8Array, limits: PictureLimits = {}): GreyImage {
   const chunks = readChunks(bytes);
   const header = parseHeader(chunks.header, limits.maxPixels ?? DEFAULT_MAX_PIXELS);
@@ -96,6 +95,7 @@ export function decodePng(bytes: Uint8Array, limits: PictureLimits = {}): GreyIm
 /** Whether bytes begin as a PNG does. */
 export const isPng = (bytes: Uint8Array): boolean =>
   SIGNATURE.every((byte, i) => bytes[i] === byte);
+
 /** Whether a PNG is there from its beginning to its end and the checksums of its parts hold. */
 export function isWholePng(bytes: Uint8Array): boolean {
   try {

@@ -1,7 +1,7 @@
 /** A problem as pictures: what a solver asks for, and a page shows. */
 import { ArgumentError } from '../base/index.js';
 import { layoutOfProblem } from './layouts.js';
-import type { Panel, Problem } from './problem.js';
+import { MATRIX_PANELS, type Panel, type Problem } from './problem.js';
 import { renderPanel64 } from './render-panel.js';
 import { validateProblem } from './validation.js';
 
@@ -27,7 +27,7 @@ export function panelsOf(problem: Problem): ProblemPanels {
   const draw = (panel: Panel): Uint8Array => renderPanel64(layout, panel);
   return {
     panels: [...problem.context.map(draw), null],
-    missing: [9],
+    missing: [MATRIX_PANELS],
     candidates: problem.candidates.map(({ panel }) => draw(panel)),
     answer: problem.target,
   };

@@ -19,21 +19,23 @@ import { FormatError } from '../base/index.js';
 import { ALL_LAYOUTS, type ConfigurationLayout } from './layouts.js';
 import { layoutName } from './item.js';
 import { PanelReader, type SeenEntity, type SeenPanel } from './panel-reader.js';
-import type {
-  AttributeChange,
-  Candidate,
-  ComponentPanel,
-  ComponentRules,
-  Entity,
-  Panel,
-  Problem,
-  Variant,
+import {
+  CANDIDATES,
+  CONTEXT_PANELS,
+  MATRIX_PANELS,
+  type AttributeChange,
+  type Candidate,
+  type ComponentPanel,
+  type ComponentRules,
+  type Entity,
+  type Panel,
+  type Problem,
+  type Variant,
 } from './problem.js';
 import { changesFrom } from './raven-rules.js';
 import { SMALL_PIXELS } from './render.js';
-import { MATRIX_PANELS } from './render-panel.js';
 import { VALUE_ATTRIBUTES, VALUE_KEYS } from './rules.js';
-import { CANDIDATES, MATRIX_PIXELS, SELECTION_PIXELS, type SetBatch } from './set.js';
+import { MATRIX_PIXELS, SELECTION_PIXELS, type SetBatch } from './set.js';
 import type { Label } from './set-label.js';
 import { panelKey, validateProblem } from './validation.js';
 
@@ -199,7 +201,7 @@ class LayoutReader {
     const target = batch.answer[at];
     const matrix = batch.panel.subarray(at * MATRIX_PIXELS, (at + 1) * MATRIX_PIXELS);
     const offered = batch.selection.subarray(at * SELECTION_PIXELS, (at + 1) * SELECTION_PIXELS);
-    const last = matrix.subarray((MATRIX_PANELS - 1) * SMALL_PIXELS);
+    const last = matrix.subarray(CONTEXT_PANELS * SMALL_PIXELS);
     if (last.some((value, i) => value !== offered[target * SMALL_PIXELS + i])) {
       throw new FormatError(`its panel 9 is not its candidate ${target + 1}, the answer`);
     }
@@ -227,7 +229,7 @@ class LayoutReader {
     const matrix = panels.map((_, i): Panel => ({
       components: rows.map((component) => component.panels[i]),
     }));
-    const answer = matrix[MATRIX_PANELS - 1];
+    const answer = matrix[CONTEXT_PANELS];
     const compare = variant === 'i-raven' ? changesBesideNumber : changesFrom;
     const candidates = candidatePanels(answer, seen, target).map((panel): Candidate => ({
       panel,
@@ -237,7 +239,7 @@ class LayoutReader {
       configuration,
       noisy,
       variant,
-      context: matrix.slice(0, MATRIX_PANELS - 1),
+      context: matrix.slice(0, CONTEXT_PANELS),
       candidates,
       target,
       rules: rows.map(({ rules }): ComponentRules => rules),

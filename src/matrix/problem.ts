@@ -5,6 +5,11 @@
  * "Level" means a 0-based index into a value table of `attributes.ts`, as in the data sets' XML.
  */
 
+/** Panels of a matrix whose answer is filled in, and those that are given. */
+export const MATRIX_PANELS = 9;
+export const CONTEXT_PANELS = MATRIX_PANELS - 1;
+export const CANDIDATES = 8;
+
 export const CONFIGURATIONS = [
   'center',
   'left-right',
@@ -110,3 +115,19 @@ export interface Problem {
   /** One entry for each component. */
   readonly rules: readonly ComponentRules[];
 }
+
+/** The answer of a problem, its ninth panel. */
+export const answerOf = ({ candidates, target }: Pick<Problem, 'candidates' | 'target'>): Panel =>
+  candidates[target].panel;
+
+/** The eight context panels, then the answer. */
+export const matrixPanels = (problem: Problem): readonly Panel[] => [
+  ...problem.context,
+  answerOf(problem),
+];
+
+/** The eight context panels, then the eight candidates. */
+export const problemPanels = ({ context, candidates }: Problem): readonly Panel[] => [
+  ...context,
+  ...candidates.map(({ panel }) => panel),
+];

@@ -4,7 +4,15 @@
  */
 import { FormatError } from '../base/index.js';
 import { ALL_LAYOUTS, MESH_LAYOUTS, type ConfigurationLayout } from './layouts.js';
-import { RULE_NAMES, type ComponentRules, type RuleAttribute, type RuleName } from './problem.js';
+import {
+  CANDIDATE_ATTRIBUTES,
+  RULE_ATTRIBUTES,
+  RULE_NAMES,
+  type ComponentRules,
+  type RuleAttribute,
+  type RuleName,
+} from './problem.js';
+import { groupOf, RULE_GROUPS } from './rules.js';
 
 /** A rule as files name it; the parameter is in none of them. */
 export interface NamedRule {
@@ -12,10 +20,9 @@ export interface NamedRule {
   readonly attribute: RuleAttribute;
 }
 
-/** Columns of `meta_matrix` after the four rule names. */
-const META_ATTRIBUTES = ['Number', 'Position', 'Type', 'Size', 'Color'] as const;
-const META_COLUMNS = RULE_NAMES.length + META_ATTRIBUTES.length;
-const RULES_PER_COMPONENT = 4;
+/** Columns of `meta_matrix`: the rule names, then the attributes. */
+const META_COLUMNS = RULE_NAMES.length + CANDIDATE_ATTRIBUTES.length;
+const RULES_PER_COMPONENT = RULE_GROUPS.length;
 const META_ROWS = 2 * RULES_PER_COMPONENT;
 
 const META_STRUCTURE = [
@@ -76,7 +83,7 @@ export function metaMatrix(
   });
   rows.forEach(({ name, attribute, row }) => {
     matrix[row * META_COLUMNS + RULE_NAMES.indexOf(name)] = 1;
-    META_ATTRIBUTES.forEach((column, i) => {
+    CANDIDATE_ATTRIBUTES.forEach((column, i) => {
       if (attribute.split('/').includes(column)) {
         matrix[row * META_COLUMNS + RULE_NAMES.length + i] = 1;
       }
@@ -107,19 +114,14 @@ export function rulesOfMetaMatrix(
   );
 }
 
-const GROUPS: readonly (readonly string[])[] = [
-  ['Number/Position', 'Number', 'Position'],
-  ['Type'],
-  ['Size'],
-  ['Color'],
-];
-
 function ruleOfRow(cells: Uint8Array, row: number): NamedRule {
   const names = RULE_NAMES.filter((_, i) => cells[i] === 1);
-  const attributes = META_ATTRIBUTES.filter((_, i) => cells[RULE_NAMES.length + i] === 1);
-  const attribute = attributes.join('/');
-  if (names.length !== 1 || !GROUPS[row % RULES_PER_COMPONENT].includes(attribute)) {
+  const attributes = CANDIDATE_ATTRIBUTES.filter((_, i) => cells[RULE_NAMES.length + i] === 1);
+  const attribute = RULE_ATTRIBUTES.find((known) => known === attributes.join('/'));
+  const isInGroup =
+    attribute !== undefined && groupOf(attribute) === RULE_GROUPS[row % RULES_PER_COMPONENT];
+  if (names.length !== 1 || !isInGroup) {
     throw new FormatError(`row ${row} of meta_matrix is no rule`);
   }
-  return { name: names[0], attribute: attribute as RuleAttribute };
+  return { name: names[0], attribute };
 }

@@ -4,18 +4,24 @@
  */
 import { ANGLES, SIZES, TYPES } from './attributes.js';
 import { layoutOfProblem, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
-import type { Candidate, ComponentRules, Entity, Panel, Problem } from './problem.js';
+import {
+  problemPanels,
+  type Candidate,
+  type ComponentRules,
+  type Entity,
+  type Panel,
+  type Problem,
+} from './problem.js';
 import { formatSlot, formatSlots } from './raven-xml.js';
 import { entityMask, realBoundingBox } from './mask.js';
 
 /** The description of a problem: one line, ASCII, no declaration, no end of line. */
 export function formatRavenXml(problem: Problem): string {
   const layout = layoutOfProblem(problem);
-  const panels = [...problem.context, ...problem.candidates.map(({ panel }) => panel)];
   const modified = problem.variant === 'i-raven' ? formatChanges(problem.candidates) : '';
   return [
     '<Data><Panels>',
-    ...panels.map((panel) => formatPanel(layout, panel)),
+    ...problemPanels(problem).map((panel) => formatPanel(layout, panel)),
     '</Panels><Rules>',
     ...problem.rules.map((rules, id) => formatRules(rules, id, layout.mesh)),
     `</Rules>${modified}</Data>`,
@@ -39,32 +45,37 @@ function formatPanel(layout: ConfigurationLayout, panel: Panel): string {
 
 function formatEntity(layout: ComponentLayout, entity: Entity, mesh: boolean): string {
   const { angle, color, size, type } = entity;
-  if (mesh) {
-    const levels = `Type="${type}" Size="${size}" Color="${color}" Angle="${angle}"`;
-    const [, bbox, mask, box] = /^(bbox=.*) (mask=.*) (real_bbox=.*)$/.exec(
-      extentText(layout, entity),
-    )!;
-    return `<Entity ${bbox} ${box} ${mask} ${levels} />`;
-  }
-  return `<Entity Angle="${angle}" Color="${color}" Size="${size}" Type="${type}" ${extentText(layout, entity)} />`;
+  const { slot, mask, box } = extentOf(layout, entity);
+  return mesh
+    ? `<Entity ${slot} ${box} ${mask} Type="${type}" Size="${size}" Color="${color}" Angle="${angle}" />`
+    : `<Entity Angle="${angle}" Color="${color}" Size="${size}" Type="${type}" ${slot} ${mask} ${box} />`;
 }
 
-/** Where figures lie, by layout and figure without its colour: a few thousand short texts at most. */
-const extentTexts = new WeakMap<ComponentLayout, Map<number, string>>();
+/** Where a figure lies, as attributes. */
+interface Extent {
+  readonly slot: string;
+  readonly mask: string;
+  readonly box: string;
+}
 
-function extentText(layout: ComponentLayout, entity: Entity): string {
-  let texts = extentTexts.get(layout);
-  if (!texts) extentTexts.set(layout, (texts = new Map<number, string>()));
+/** By layout and figure without its colour: a few thousand short texts at most. */
+const extents = new WeakMap<ComponentLayout, Map<number, Extent>>();
+
+function extentOf(layout: ComponentLayout, entity: Entity): Extent {
+  let known = extents.get(layout);
+  if (!known) extents.set(layout, (known = new Map<number, Extent>()));
   const { slot, type, size, angle } = entity;
   const key = ((slot * TYPES.length + type) * SIZES.length + size) * ANGLES.length + angle;
-  let text = texts.get(key);
-  if (text === undefined) {
-    const mask = entityMask(layout, entity).join(',');
-    const box = realBoundingBox(layout, entity).map(formatFloat).join(', ');
-    text = `bbox="${formatSlot(layout.slots[slot])}" mask="[${mask}]" real_bbox="[${box}]"`;
-    texts.set(key, text);
+  let extent = known.get(key);
+  if (extent === undefined) {
+    extent = {
+      slot: `bbox="${formatSlot(layout.slots[slot])}"`,
+      mask: `mask="[${entityMask(layout, entity).join(',')}]"`,
+      box: `real_bbox="[${realBoundingBox(layout, entity).map(formatFloat).join(', ')}]"`,
+    };
+    known.set(key, extent);
   }
-  return text;
+  return extent;
 }
 
 /** As Python prints a float: a whole number keeps its ".0". */

@@ -1,14 +1,14 @@
 /**
- * The XML description beside each RAVEN problem, read and written to the letter: one line, attributes
- * in alphabetical order, levels rather than values. Reading refuses document types and entities,
- * limits length, depth and count, and checks every value against the configuration.
+ * Reads the XML description beside each RAVEN problem (`raven-xml-write.ts` writes it): levels rather than
+ * values. Document types and entities are refused, length, depth and count limited, and every value is
+ * checked against the configuration.
  *
  * The XML names rules without their parameters and does not say which candidate is the answer (RAVEN)
  * or says it only by the lack of changes (I-RAVEN): the parameters are found from the panels, the
  * answer comes from the .npz beside it.
  */
 import { SaxesParser } from 'saxes';
-import { ANGLES, COLORS, SIZES, TYPES, UNIFORMITIES, UPRIGHT } from './attributes.js';
+import { ANGLES, COLORS, SIZES, TYPES, UNIFORM, UNIFORMITIES, UPRIGHT } from './attributes.js';
 import { FormatError } from '../base/index.js';
 import {
   ALL_LAYOUTS,
@@ -19,6 +19,8 @@ import {
 } from './layouts.js';
 import {
   CANDIDATE_ATTRIBUTES,
+  CANDIDATES,
+  CONTEXT_PANELS,
   RULE_ATTRIBUTES,
   RULE_NAMES,
   type AttributeChange,
@@ -59,7 +61,7 @@ export function parseRavenXml(text: string, options: RavenXmlOptions = {}): Prob
     throw new FormatError(`<Data> holds "${parts.slice(0, 100)}", not Panels and Rules`);
   }
   const [panels, rules, modified] = data.children;
-  const drawings = children(panels, 'Panel', 16);
+  const drawings = children(panels, 'Panel', CONTEXT_PANELS + CANDIDATES);
   const layout = findStructure(drawings[0], drawings, options.noisy);
   const all = drawings.map((drawing, i) => {
     const panel = parsePanel(drawing, layout, `panel ${i + 1}`);
@@ -69,15 +71,17 @@ export function parseRavenXml(text: string, options: RavenXmlOptions = {}): Prob
   const named = parseRules(rules, layout);
   const changes = modified === undefined ? undefined : parseChanges(modified, layout);
   const target = findTarget(options.target, changes);
-  const answer = all[8 + target];
-  const matrix = [...all.slice(0, 8), answer];
+  const context = all.slice(0, CONTEXT_PANELS);
+  const offered = all.slice(CONTEXT_PANELS);
+  const answer = offered[target];
+  const matrix = [...context, answer];
   const problem: Problem = {
     configuration: layout.configuration,
     noisy: layout.noisy,
     ...(layout.mesh && { mesh: true }),
     variant: changes ? 'i-raven' : 'raven',
-    context: all.slice(0, 8),
-    candidates: all.slice(8).map((panel, i) => ({
+    context,
+    candidates: offered.map((panel, i) => ({
       panel,
       changes: changes ? changes[i] : changesFrom(answer, panel),
     })),
@@ -188,11 +192,9 @@ function findStructure(
 
 function showsNoise(element: Element): boolean {
   const angle = element.attributes.get('Angle') ?? String(UPRIGHT);
-  const uniformity = element.attributes.get('Uniformity') ?? String(UNIFORMITIES.indexOf(true));
+  const uniformity = element.attributes.get('Uniformity') ?? String(UNIFORM);
   return (
-    angle !== String(UPRIGHT) ||
-    uniformity !== String(UNIFORMITIES.indexOf(true)) ||
-    element.children.some(showsNoise)
+    angle !== String(UPRIGHT) || uniformity !== String(UNIFORM) || element.children.some(showsNoise)
   );
 }
 
@@ -285,7 +287,7 @@ function oneOf<T extends string>(
 }
 
 function parseChanges(element: Element, layout: ConfigurationLayout): AttributeChange[][] {
-  return children(element, 'Candidate', 8).map((candidate, id) => {
+  return children(element, 'Candidate', CANDIDATES).map((candidate, id) => {
     const where = `candidate ${id + 1}`;
     expectValue(candidate, 'id', String(id), where);
     return children(candidate, 'Attribute', candidate.children.length, where).map((change) => ({
@@ -299,7 +301,7 @@ function findTarget(
   given: number | undefined,
   changes: readonly (readonly AttributeChange[])[] | undefined,
 ): number {
-  if (given !== undefined && !(Number.isInteger(given) && given >= 0 && given < 8)) {
+  if (given !== undefined && !(Number.isInteger(given) && given >= 0 && given < CANDIDATES)) {
     throw new FormatError(`the answer ${given} is not one of the eight candidates`);
   }
   const unchanged = changes?.findIndex((list) => list.length === 0);

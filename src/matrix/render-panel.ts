@@ -6,7 +6,15 @@
 import { ArgumentError } from '../base/index.js';
 import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
 import { MESH } from './mesh.js';
-import type { ComponentPanel, Panel, Problem } from './problem.js';
+import {
+  CANDIDATES,
+  CONTEXT_PANELS,
+  matrixPanels,
+  problemPanels,
+  type ComponentPanel,
+  type Panel,
+  type Problem,
+} from './problem.js';
 import { FOUR_PAPER, type Sprite } from './render-forms.js';
 import { SpriteStore } from './render-sprites.js';
 import {
@@ -24,10 +32,8 @@ import { IMAGE_SIZE } from './render-entity.js';
 
 const DEFAULT_CACHE_BYTES = 96 * 2 ** 20;
 
-/** Number of panels of a problem whose answer is filled in. */
-export const MATRIX_PANELS = 9;
 /** Number of images of a problem: eight of context, eight candidates. */
-export const PROBLEM_IMAGES = 16;
+export const PROBLEM_IMAGES = CONTEXT_PANELS + CANDIDATES;
 
 export interface RendererOptions {
   /** Most memory for kept sprites; 96 MiB unless told. */
@@ -270,18 +276,6 @@ export function drawInto(
   renderInto(layout, panel, scratch);
   scaleInto(scratch, 0, out, offset, side);
 }
-
-/** The eight context panels, then the eight candidates. */
-export const problemPanels = (problem: Problem): readonly Panel[] => [
-  ...problem.context,
-  ...problem.candidates.map(({ panel }) => panel),
-];
-
-/** The eight context panels, then the answer. */
-export const matrixPanels = (problem: Problem): readonly Panel[] => [
-  ...problem.context,
-  problem.candidates[problem.target].panel,
-];
 
 /** Images of a problem, context first, then candidates. */
 export interface ProblemImages {

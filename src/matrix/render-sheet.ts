@@ -4,7 +4,7 @@
  */
 import { SHEET_COLOURS, type Rgb } from './colours.js';
 import { ArgumentError } from '../base/index.js';
-import type { Problem } from './problem.js';
+import { CANDIDATES, CONTEXT_PANELS, MATRIX_PANELS, type Problem } from './problem.js';
 import { CAPITAL_HEIGHT, drawText, GLYPH_HEIGHT, textWidth, wrapText } from './raster-font.js';
 import { IMAGE_SIZE } from './render-entity.js';
 import { renderProblem } from './render-panel.js';
@@ -169,8 +169,6 @@ export interface ProblemPictures {
   readonly target: number;
 }
 
-const CONTEXT_PANELS = 8;
-
 /** One picture of a problem, at the size of a cell. */
 function cellImage({ size, images }: ProblemPictures, index: number): Uint8Array {
   const image = images.subarray(index * size * size, (index + 1) * size * size);
@@ -199,7 +197,7 @@ function resizeSmoothly(image: Uint8Array, from: number, to: number): Uint8Array
 }
 
 function drawMatrix(board: Board, top: number, pictures: ProblemPictures, fillIn: boolean): void {
-  for (let cell = 0; cell < 9; cell++) {
+  for (let cell = 0; cell < MATRIX_PANELS; cell++) {
     const x = MARGIN + (cell % 3) * PITCH;
     const y = top + Math.floor(cell / 3) * PITCH;
     board.frame(x, y, 1, HAIRLINE);
@@ -216,7 +214,7 @@ function drawCandidates(
   markAnswer: boolean,
 ): void {
   const left = MARGIN + MATRIX_SIDE + BLOCK_GAP;
-  for (let index = 0; index < 8; index++) {
+  for (let index = 0; index < CANDIDATES; index++) {
     const x = left + (index % 4) * PITCH;
     const y = top + Math.floor(index / 4) * (CANDIDATE_HEIGHT + ROW_GAP);
     const marked = markAnswer && index === pictures.target;

@@ -25,7 +25,7 @@ export type Square<T> = Triple<Triple<T>>;
 type FixedLevels = Triple<number | undefined>;
 
 /** A level of a range that is none of the excluded ones. */
-export function drawExcept(random: Random, range: LevelRange, excluded: readonly number[]): number {
+function drawExcept(random: Random, range: LevelRange, excluded: readonly number[]): number {
   const free: number[] = [];
   for (let level = range.min; level <= range.max; level++) {
     if (!excluded.includes(level)) free.push(level);

@@ -10,7 +10,13 @@
  */
 import { layoutOfProblem, type ComponentLayout } from './layouts.js';
 import { MESH } from './mesh.js';
-import type { ComponentPanel, Panel, Problem, Rule } from './problem.js';
+import {
+  matrixPanels,
+  type ComponentPanel,
+  type Panel,
+  type Problem,
+  type Rule,
+} from './problem.js';
 import { VALUE_KEYS } from './rules.js';
 import { slotMask } from './slots.js';
 
@@ -103,10 +109,7 @@ export function ruleParameters(matrix: RuledMatrix): RuleParameters[][] {
 
 /** The same of a problem. */
 export const problemRuleParameters = (problem: Problem): RuleParameters[][] =>
-  ruleParameters({
-    ...problem,
-    panels: [...problem.context, problem.candidates[problem.target].panel],
-  });
+  ruleParameters({ ...problem, panels: matrixPanels(problem) });
 
 /** Rows of the arrays: two components of figures, and a mesh. */
 const COMPONENTS = 3;

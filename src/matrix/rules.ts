@@ -10,7 +10,7 @@
  */
 import type { LevelRange } from './attributes.js';
 import type { ComponentLayout } from './layouts.js';
-import type { Rule, RuleAttribute, RuleName } from './problem.js';
+import type { ComponentRules, Rule, RuleAttribute, RuleName } from './problem.js';
 import type { Random } from './random.js';
 
 /** The four groups of rules of a component, in the data sets' order. */
@@ -32,6 +32,16 @@ export interface PossibleRule {
   /** Levels of the rule's attribute; of Number for the rules on Number and Position. */
   readonly start: LevelRange;
 }
+
+/** The four rules of a component with the start ranges they leave. */
+export type PossibleRules = readonly [PossibleRule, PossibleRule, PossibleRule, PossibleRule];
+
+export const rulesOf = ([position, type, size, color]: PossibleRules): ComponentRules => [
+  position.rule,
+  type.rule,
+  size.rule,
+  color.rule,
+];
 
 /** The possible rules of one group; never empty, as Constant is always possible. */
 export interface RuleTable {

@@ -12,8 +12,9 @@ import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from './layouts.js';
 import { MESH } from './mesh.js';
 import { freePlan, type ComponentPlan, type Plan, type RowStart } from './plan.js';
 import {
+  CONTEXT_PANELS,
+  MATRIX_PANELS,
   VARIANTS,
-  type Candidate,
   type ComponentPanel,
   type ComponentRules,
   type Configuration,
@@ -24,7 +25,14 @@ import {
 } from './problem.js';
 import { Random } from './random.js';
 import { levelSquare, slotSquare, type Square } from './rows.js';
-import { drawRule, regenerates, VALUE_KEYS, type PossibleRule, type ValueKey } from './rules.js';
+import {
+  drawRule,
+  regenerates,
+  rulesOf,
+  VALUE_KEYS,
+  type PossibleRules,
+  type ValueKey,
+} from './rules.js';
 
 export interface PanelRequest {
   readonly configuration: Configuration;
@@ -51,9 +59,6 @@ export interface CompleteMatrix {
   readonly panels: readonly Panel[];
   readonly rules: readonly ComponentRules[];
 }
-
-/** The four rules of a component with the start ranges they leave. */
-export type PossibleRules = readonly [PossibleRule, PossibleRule, PossibleRule, PossibleRule];
 
 /** The look of an entity, without its place. */
 type Look = Omit<Entity, 'slot'>;
@@ -215,16 +220,10 @@ function sampleMatrix(stream: (name: StreamName) => Random, plan: Plan): Sampled
     sampleComponent(streams[index], component, possible[index]),
   );
   const panels: Panel[] = [];
-  for (let panel = 0; panel < 9; panel++) {
+  for (let panel = 0; panel < MATRIX_PANELS; panel++) {
     panels.push({ components: components.map((component) => component[panel]) });
   }
-  const rules = possible.map(([position, type, size, color]): ComponentRules => [
-    position.rule,
-    type.rule,
-    size.rule,
-    color.rule,
-  ]);
-  return { panels, rules, possible };
+  return { panels, rules: possible.map(rulesOf), possible };
 }
 
 function checkIndex(index: number): void {
@@ -279,16 +278,11 @@ export function sampleProblem(request: ProblemRequest): Problem {
       noisy,
       ...(request.mesh && { mesh: true }),
       variant,
-      context: panels.slice(0, 8),
+      context: panels.slice(0, CONTEXT_PANELS),
       candidates,
       target,
       rules,
     };
   }
   throw new ArgumentError(`distractors: ${shortage}`);
-}
-
-/** The answer of a problem, its ninth panel. */
-export function answerOf(problem: { candidates: readonly Candidate[]; target: number }): Panel {
-  return problem.candidates[problem.target].panel;
 }

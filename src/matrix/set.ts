@@ -4,17 +4,17 @@
  * `label` unicode [N]. Sets of problems whose panels are known also have `rule_value`, `rule_direction`
  * and `rule_index`, i32 [N, 3, 4] by component and group (`rule-parameters.ts`), and a set that knows how
  * its candidates were made has `variant`, one text. `part`, a text for each problem, tells which part of a
- * data set it belongs to, if that does not follow from its number (`partOf`). Problems are read in batches, so that the size of a
- * set does not matter.
+ * data set it belongs to, if that does not follow from its number (`partOf`). Problems are read in batches,
+ * so that the size of a set does not matter.
  */
-import { FormatError } from '../base/index.js';
+import { concatenate, FormatError, naming, type ByteSource } from '../base/index.js';
 import { layoutOfProblem } from './layouts.js';
 import { unicodeArray, type NpyArray } from './npy.js';
 import { NpzFile, writeNpz, type NpzArray } from './npz.js';
-import { VARIANTS, type Problem, type Variant } from './problem.js';
+import { CANDIDATES, MATRIX_PANELS, VARIANTS, type Problem, type Variant } from './problem.js';
 import { partOf, PARTS, type Part } from './raven-file.js';
 import { IMAGE_PIXELS, scaleInto, SMALL_PIXELS, SMALL_SIZE, type ImageSide } from './render.js';
-import { MATRIX_PANELS, render64Into, renderMatrix64Into } from './render-panel.js';
+import { render64Into, renderMatrix64Into } from './render-panel.js';
 import {
   PARAMETER_ARRAYS,
   PARAMETER_SHAPE,
@@ -23,10 +23,7 @@ import {
   type RuleParameters,
 } from './rule-parameters.js';
 import { formatLabel, parseLabel, type Label } from './set-label.js';
-import { naming, type ByteSource } from '../base/index.js';
-import { concatenate } from './zip-write.js';
 
-export const CANDIDATES = 8;
 /** Bytes of the nine panels of one problem. */
 export const MATRIX_PIXELS = MATRIX_PANELS * SMALL_PIXELS;
 /** Bytes of the eight candidates of one problem. */

@@ -4,7 +4,7 @@
  * PDF draw the same places.
  */
 import { ArgumentError } from '../base/index.js';
-import type { Panel, Problem } from './problem.js';
+import { answerOf, type Panel, type Problem } from './problem.js';
 import { IMAGE_SIZE } from './render-entity.js';
 import { LETTERS } from './vlm-item.js';
 
@@ -115,7 +115,7 @@ function placeMatrix(
   top: number,
   fillIn: boolean,
 ): Pick<Item, 'panels' | 'texts'> {
-  const last = fillIn ? problem.candidates[problem.target].panel : null;
+  const last = fillIn ? answerOf(problem) : null;
   const panels = [...problem.context, last].map((panel, cell) => ({
     x: left + (cell % 3) * MATRIX_PITCH,
     y: top + Math.floor(cell / 3) * MATRIX_PITCH,

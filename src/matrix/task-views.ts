@@ -10,11 +10,11 @@
  *     positions    panel [N, 9], missing [N, P], selection [N, K + 1, P], answer [N]: P panels at any
  *                  positions, the same in a group of problems, among those of K other problems of the group
  */
-import { ArgumentError } from '../base/index.js';
+import { ArgumentError, concatenate } from '../base/index.js';
 import type { NpyArray } from './npy.js';
+import { CANDIDATES, CONTEXT_PANELS, MATRIX_PANELS } from './problem.js';
 import { Random } from './random.js';
 import type { SetBatch } from './set.js';
-import { concatenate } from './zip-write.js';
 
 export const TASKS = ['choose', 'odd-one-out', 'analogy', 'two-sets', 'positions'] as const;
 export type Task = (typeof TASKS)[number];
@@ -33,8 +33,6 @@ export interface TaskOptions {
 
 export type TaskArrays = readonly (readonly [name: string, array: NpyArray])[];
 
-const PANELS = 9;
-const CANDIDATES = 8;
 const GROUP = 512;
 
 const range = (from: number, to: number): number[] =>
@@ -45,7 +43,7 @@ class Problems {
   readonly #pixels: number;
 
   constructor(readonly batch: SetBatch) {
-    this.#pixels = batch.panel.length / (batch.count * PANELS);
+    this.#pixels = batch.panel.length / (batch.count * MATRIX_PANELS);
   }
 
   #pictures(from: Uint8Array, each: number, problem: number, indices: number[]): Uint8Array[] {
@@ -56,7 +54,7 @@ class Problems {
   }
 
   panels(problem: number, indices: number[]): Uint8Array[] {
-    return this.#pictures(this.batch.panel, PANELS, problem, indices);
+    return this.#pictures(this.batch.panel, MATRIX_PANELS, problem, indices);
   }
 
   candidates(problem: number, indices: number[]): Uint8Array[] {
@@ -90,7 +88,7 @@ class Problems {
 
   /** All panels, all candidates, and the right one, as in the set itself. */
   get panel(): TaskArrays[number] {
-    return this.array('panel', [PANELS], (n) => this.panels(n, range(0, PANELS)));
+    return this.array('panel', [MATRIX_PANELS], (n) => this.panels(n, range(0, MATRIX_PANELS)));
   }
   get selection(): TaskArrays[number] {
     return this.array('selection', [CANDIDATES], (n) => this.candidates(n, range(0, CANDIDATES)));
@@ -106,20 +104,25 @@ function oddOneOut(problems: Problems): TaskArrays {
   const { answer } = problems.batch;
   const wrong = (n: number) => problems.candidates(n, [answer[n] === 0 ? 1 : 0]);
   return [
-    problems.array('panel', [PANELS], (n) => [...problems.panels(n, range(0, 8)), ...wrong(n)]),
-    problems.numbers('answer', [], () => [PANELS - 1]),
+    problems.array('panel', [MATRIX_PANELS], (n) => [
+      ...problems.panels(n, range(0, CONTEXT_PANELS)),
+      ...wrong(n),
+    ]),
+    problems.numbers('answer', [], () => [CONTEXT_PANELS]),
   ];
 }
 
 const analogy = (problems: Problems): TaskArrays => [
-  problems.array('panel', [5], (n) => problems.panels(n, range(3, 8))),
+  problems.array('panel', [5], (n) => problems.panels(n, range(3, CONTEXT_PANELS))),
   problems.selection,
   problems.answer,
 ];
 
 const twoSets = (problems: Problems): TaskArrays => [
-  problems.array('panel', [2, 5], (n) => problems.panels(n, [...range(0, 5), ...range(3, 8)])),
-  problems.array('selection', [2], (n) => problems.panels(n, [5, 8])),
+  problems.array('panel', [2, 5], (n) =>
+    problems.panels(n, [...range(0, 5), ...range(3, CONTEXT_PANELS)]),
+  ),
+  problems.array('selection', [2], (n) => problems.panels(n, [5, CONTEXT_PANELS])),
   problems.numbers('answer', [2], () => [0, 1]),
 ];
 
@@ -138,7 +141,7 @@ function groupsOf(count: number, size: number, least: number): [first: number, e
 function positions(problems: Problems, options: TaskOptions): TaskArrays {
   const { count } = problems.batch;
   const { targets = 1, foreign = 7, group = GROUP, seed = 0, first: before = 0 } = options;
-  if (!(Number.isInteger(targets) && targets >= 1 && targets < PANELS)) {
+  if (!(Number.isInteger(targets) && targets >= 1 && targets < MATRIX_PANELS)) {
     throw new ArgumentError(`targets must be a whole number from 1 to 8, not ${targets}`);
   }
   if (foreign < 1 || foreign >= Math.min(count, group)) {
@@ -148,7 +151,7 @@ function positions(problems: Problems, options: TaskOptions): TaskArrays {
   }
   const drawn = groupsOf(count, group, foreign + 1).flatMap(([first, end]) => {
     const random = new Random(seed, before + first);
-    const places = random.subset(PANELS, targets).sort((a, b) => a - b);
+    const places = random.subset(MATRIX_PANELS, targets).sort((a, b) => a - b);
     return range(first, end).map((n) => {
       const others = random
         .subset(end - first - 1, foreign)

@@ -3,11 +3,17 @@
  * is `(type,size/10,color*10)`, a panel one figure, a list of slots, or `A … / B …` for two components; rows
  * follow each other as `row 1: p, p, p; row 2: …`. The same problem is also told attribute by attribute.
  */
-import type { NumericPanel, NumericProblem } from './i-raven-x.js';
-import { shownRows } from './i-raven-x.js';
+import { shownRows, type NumericPanel, type NumericProblem } from './i-raven-x.js';
 import { layoutOfProblem, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
-import type { ComponentPanel, Entity, Panel, Problem } from './problem.js';
+import {
+  problemPanels,
+  type ComponentPanel,
+  type Entity,
+  type Panel,
+  type Problem,
+} from './problem.js';
 import { Random } from './random.js';
+import { LETTERS } from './vlm-item.js';
 
 /** A problem as texts: what is shown, and the eight candidates. */
 export interface TextProblem {
@@ -61,8 +67,6 @@ function componentText(layout: ComponentLayout, panel: ComponentPanel, withAngle
   if (layout.slots.length === 1) return entityText(panel.entities[0], withAngle);
   return slotList(layout, panel, (entity) => (entity ? entityText(entity, withAngle) : '-'));
 }
-
-const LETTERS = ['A', 'B', 'C'];
 
 /** A panel as a text. */
 export function panelText(layout: ConfigurationLayout, panel: Panel, withAngle = false): string {
@@ -234,7 +238,7 @@ export function problemTextJson(problem: Problem) {
     rules: problem.rules.map((rules) =>
       Object.fromEntries(rules.map(({ attribute, name }) => [attribute, name])),
     ),
-    rpm: [...problem.context, ...problem.candidates.map(({ panel }) => panel)].map(panelJson),
+    rpm: problemPanels(problem).map(panelJson),
     target: String(problem.target),
   };
 }

@@ -8,6 +8,8 @@ import { ArgumentError, FormatError } from '../base/index.js';
 import { layoutOfProblem, type ComponentLayout, type ConfigurationLayout } from './layouts.js';
 import {
   CANDIDATE_ATTRIBUTES,
+  CANDIDATES,
+  CONTEXT_PANELS,
   RULE_ATTRIBUTES,
   VARIANTS,
   type AttributeChange,
@@ -103,7 +105,7 @@ function checkChanges(path: string, changes: readonly AttributeChange[], compone
 
 function checkCandidates(problem: Problem, layout: ConfigurationLayout): void {
   const { candidates, target } = problem;
-  checkCount('candidates', candidates, 8);
+  checkCount('candidates', candidates, CANDIDATES);
   checkLevel('target', target, { min: 0, max: candidates.length - 1 });
   const seen = new Map<string, number>();
   candidates.forEach(({ panel, changes }, index) => {
@@ -138,7 +140,7 @@ export function validateProblem(problem: Problem): void {
   if (!VARIANTS.includes(problem.variant)) {
     fail('variant', `expected one of ${VARIANTS.join(', ')}, found ${String(problem.variant)}`);
   }
-  checkCount('context', problem.context, 8);
+  checkCount('context', problem.context, CONTEXT_PANELS);
   problem.context.forEach((panel, index) => {
     validatePanel(layout, panel, `context[${index}]`);
   });

@@ -3,6 +3,7 @@
  * `numpy.savez_compressed`: dated 1980, every local header with room for 64-bit sizes, and
  * ZIP64 records only where a size or offset needs them.
  */
+import { concatenate } from '../base/index.js';
 
 /** One entry: what both of its headers say. */
 export interface WrittenEntry {
@@ -134,14 +135,4 @@ function endRecords(count: number, size: number, offset: number): Uint8Array {
     .u64(offset + size)
     .u32(1).bytes;
   return concatenate([record, locator, end]);
-}
-
-export function concatenate(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

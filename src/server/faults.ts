@@ -1,4 +1,5 @@
 /** How a request is refused: a status and one sentence for people. */
+import { firstLineOf } from '../base/index.js';
 import { faultSentence, systemCauseOf } from '../base/node.js';
 import { UnsavedError } from '../training/index.js';
 
@@ -27,6 +28,5 @@ export function sentenceOf(error: unknown): string {
   // What was lost is told in its own words, which have the reason.
   const system = error instanceof UnsavedError ? null : systemCauseOf(error);
   if (system !== null) return faultSentence(system, 'the disk');
-  const text = error instanceof Error ? error.message : String(error);
-  return text.split('\n', 1)[0] || 'it failed without a message';
+  return firstLineOf(error) || 'it failed without a message';
 }

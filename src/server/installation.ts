@@ -1,4 +1,5 @@
 /** What `crab info` tells: the parts this software uses, what is missing and how to get it. */
+import { firstLineOf } from '../base/index.js';
 import { existsSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import path from 'node:path';
@@ -88,7 +89,7 @@ async function damageOf(folder: string, { accuracy }: BundleManifest): Promise<s
     await openBundle(folderSource(folder));
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+    return firstLineOf(error);
   }
 }
 

@@ -15,7 +15,7 @@ const MOST_ALTERNATIVES = 1000;
 export type Difference = 'entry' | 'value';
 
 /** One of several answers: symbols for each missing panel, and how likely they are together. */
-export interface Combination {
+interface Combination {
   readonly probability: number;
   readonly symbols: readonly PanelSymbols[];
 }

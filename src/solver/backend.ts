@@ -2,6 +2,7 @@
  * Running a network, whatever runs it. One implementation over ONNX Runtime's common interface serves
  * its native build and its WebAssembly builds; the module is handed in.
  */
+import { firstLineOf } from '../base/index.js';
 import type * as Ort from 'onnxruntime-common';
 import { BundleError, SolverError } from './errors.js';
 import { checkOnnx } from './onnx-check.js';
@@ -103,8 +104,7 @@ class OrtNetwork implements Network {
     try {
       results = await this.session.run(feeds);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new SolverError(`${this.name} failed: ${why.split('\n', 1)[0]}`, { cause });
+      throw new SolverError(`${this.name} failed: ${firstLineOf(cause)}`, { cause });
     }
     const outputs: Record<string, Tensor> = {};
     for (const [key, value] of Object.entries(results)) {
@@ -148,8 +148,7 @@ export function ortBackend(
           ...(oneThread ? { intraOpNumThreads: 1 } : {}),
         });
       } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new BundleError(`${file} cannot be run: ${why.split('\n', 1)[0]}`, { cause });
+        throw new BundleError(`${file} cannot be run: ${firstLineOf(cause)}`, { cause });
       }
       try {
         checkValues(file, 'input', session.inputMetadata, signature.inputs);

@@ -278,9 +278,12 @@ export async function openBundle(
   return { source: source.name, manifest, files: new Map(await Promise.all(read)) };
 }
 
+/** What a manifest says before its files are known. */
+export type ManifestDraft = Omit<BundleManifest, 'format' | 'version' | 'files'>;
+
 /** A manifest with the sizes and hashes of the files it belongs to, as bytes. */
 export async function formatManifest(
-  manifest: Omit<BundleManifest, 'format' | 'version' | 'files'>,
+  manifest: ManifestDraft,
   files: ReadonlyMap<BundleFileName, Uint8Array>,
 ): Promise<Uint8Array> {
   const listed: Partial<Record<BundleFileName, BundleFile>> = {};

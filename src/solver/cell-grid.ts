@@ -3,10 +3,10 @@
  * nine of one size in equal steps, and others of that size, or else several of one other size.
  */
 
+/** Part of a picture; right and bottom are exclusive. */
 export interface Box {
   readonly left: number;
   readonly top: number;
-  /** Exclusive. */
   readonly right: number;
   readonly bottom: number;
 }

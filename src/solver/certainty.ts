@@ -3,7 +3,7 @@
  * value. What follows no rule, such as an angle, does not count. Of figures on a grid it is told apart how
  * many there are and where, because a rule may leave one of the two open.
  */
-import type { RuleAttribute } from '../matrix/index.js';
+import { maskSlots, type RuleAttribute } from '../matrix/index.js';
 import { alikeInWords } from './alternatives.js';
 import type { ImaginedPanel } from './questions.js';
 import type { Foretold, NamedAttribute, Vocabulary } from './vocabulary.js';
@@ -14,8 +14,6 @@ export interface AttributeCertainty {
   /** Of the painted value, 0..1. */
   readonly probability: number;
 }
-
-const bitsOf = (set: number): number => set.toString(2).replaceAll('0', '').length;
 
 /** The probability of all entries that are the same as the likeliest one. */
 function shareOf(
@@ -33,7 +31,7 @@ function ofAttribute(
   const keys = values.map((each) => each.join());
   const whole = shareOf(foretold, (entry, best) => keys[entry] === keys[best]);
   if (group !== 'Number/Position') return [{ component, attribute: group, probability: whole }];
-  const counts = values.map(([set]) => bitsOf(set));
+  const counts = values.map(([set]) => maskSlots(set).length);
   const number = shareOf(foretold, (entry, best) => counts[entry] === counts[best]);
   return [
     { component, attribute: 'Number', probability: number },

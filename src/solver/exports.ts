@@ -20,6 +20,7 @@ export {
   type BundleSource,
   type ConceptName,
   type ExpectedFile,
+  type ManifestDraft,
 } from './bundle.js';
 export { chooseCandidate, nearest, softmax } from './choose.js';
 export { completedPicture, type CompletedOptions } from './completed-picture.js';
@@ -40,7 +41,7 @@ export {
   type RecognisedProblem,
 } from './recognise.js';
 export { parseHistory, type HistoryCurve } from './history.js';
-export { greyToPanel, imageToPanel, toPanel } from './panels.js';
+export { bytesToPanel, greyToPanel, imageToPanel, toPanel } from './panels.js';
 export type { Panel, PanelInput, PixelImage } from './panels.js';
 export { ravenProblem } from './problem-input.js';
 export type { FileLike, ProblemInput, ProblemOrigin } from './problem-input.js';
@@ -63,12 +64,10 @@ export type {
   SolveOptions,
   SymbolReading,
 } from './questions.js';
-export { likeliest, type Combination } from './alternatives.js';
 export { sha256 } from './sha256.js';
 export { answerProbability, panelCertainty, type AttributeCertainty } from './certainty.js';
 export { nameRules, type NamedRule } from './rule-names.js';
 export {
-  indexOfLargest,
   nearestGate,
   Vocabulary,
   type EntryStatistics,
@@ -100,6 +99,7 @@ export {
   type StatisticsKey,
 } from './selection.js';
 export type { NamedPanel, Networks, Reasoning, ReasonerInput } from './networks.js';
-export { PANEL_PIXELS, PANEL_SIZE, SolverCore } from './solver.js';
+export { SMALL_PIXELS as PANEL_PIXELS } from '../matrix/index.js';
+export { SolverCore } from './solver.js';
 export type { SolverParts } from './solver-parts.js';
 export type { LoadOptions } from './web.js';

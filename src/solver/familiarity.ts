@@ -4,8 +4,8 @@
  * nothing, however sure it is.
  */
 import { layoutOf, renderPanel64, samplePanels } from '../matrix/index.js';
-import type { Panel } from './panels.js';
-import type { ConceptMeans } from './questions.js';
+import { bytesToPanel, type Panel } from './panels.js';
+import type { Cancellable, ConceptMeans } from './questions.js';
 import type { SolverCore } from './solver.js';
 
 /** Panels that stand for what a model knows: this many matrices of nine. */
@@ -29,12 +29,8 @@ export interface OwnPanels {
 export interface Fit {
   /** Positions, from 1 on, of those that the model does not know. */
   readonly unknown: readonly number[];
-  /** All as the model redraws them from their concepts; null where blank. */
+  /** All as the model redraws them from their concepts; null if blank. */
   readonly redrawn: readonly (Panel | null)[];
-}
-
-interface Cancellable {
-  readonly signal?: AbortSignal;
 }
 
 /** Mean squared difference of two panels. */
@@ -78,7 +74,7 @@ export class Familiarity {
     const layout = layoutOf(configuration, noisy);
     const panels = Array.from({ length: OWN_MATRICES }, (_, index) =>
       samplePanels({ configuration, noisy, seed: OWN_SEED, index }).panels.map((panel) =>
-        Float32Array.from(renderPanel64(layout, panel), (byte) => byte / 255),
+        bytesToPanel(renderPanel64(layout, panel)),
       ),
     ).flat();
     return { panels, concepts: await this.#solver.encode(panels) };

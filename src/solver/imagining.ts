@@ -28,6 +28,13 @@ const certain = (entry: number | null): SymbolReading => ({
 export const bestSymbols = (foretold: readonly Foretold[]): PanelSymbols =>
   foretold.map(({ best, known }) => (known ? best : null));
 
+/** The symbols of a missing panel as an answer gives them. */
+export const foretoldReadings = (foretold: readonly Foretold[]): readonly SymbolReading[] =>
+  foretold.map(({ best, known, probabilities }) => ({
+    entry: known ? best + 1 : null,
+    probability: known ? probabilities[best] : 0,
+  }));
+
 export function imagine(
   vocabulary: Vocabulary,
   layout: ConceptLayout,
@@ -44,10 +51,7 @@ export function imagine(
   const symbols = Array.from({ length: MATRIX_PANELS }, (_, i): readonly SymbolReading[] => {
     const at = missing.indexOf(i + 1);
     if (at < 0) return vocabulary.symbolsOf(layout.row(concepts[i])).map(certain);
-    return imagined[at].foretold.map(({ best, known, probabilities }) => ({
-      entry: known ? best + 1 : null,
-      probability: known ? probabilities[best] : 0,
-    }));
+    return foretoldReadings(imagined[at].foretold);
   });
   return { symbols, imagined };
 }

@@ -7,6 +7,7 @@
  *     const { index, confidence } = await solver.choose(answer, candidates);
  */
 import { openBundle } from './bundle.js';
+import { partsOf } from './solver-parts.js';
 import { SolverCore } from './solver.js';
 import { bundleUrl, pageCache, urlSource, webBackend, type LoadOptions } from './web.js';
 
@@ -21,6 +22,6 @@ export class Solver extends SolverCore {
     const source = urlSource(bundleUrl(nameOrUrl, options.zoo), cache, options.signal);
     const bundle = await openBundle(source, options.signal, options.onProgress);
     options.signal?.throwIfAborted();
-    return new Solver(await SolverCore.parts(bundle, await webBackend(options)));
+    return new Solver(await partsOf(bundle, await webBackend(options)));
   }
 }

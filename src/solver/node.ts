@@ -2,6 +2,7 @@
 import { openBundle, type Bundle, type BundleSource } from './bundle.js';
 import { nodeBackend } from './node/backend.js';
 import { locateBundle } from './node/files.js';
+import { partsOf } from './solver-parts.js';
 import { SolverCore } from './solver.js';
 import type { LoadOptions } from './web.js';
 
@@ -33,6 +34,6 @@ export class Solver extends SolverCore {
 
   /** A solver of a bundle already verified. */
   static async of(bundle: Bundle, options: Pick<LoadOptions, 'threads'> = {}): Promise<Solver> {
-    return new Solver(await SolverCore.parts(bundle, await nodeBackend(options.threads)));
+    return new Solver(await partsOf(bundle, await nodeBackend(options.threads)));
   }
 }

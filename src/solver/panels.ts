@@ -35,10 +35,6 @@ const LARGEST_SIDE = 1 << 14;
 /** A paper this close to white is white. */
 const PAPER_TOLERANCE = 0.004;
 
-/** Whether bytes begin as a PNG does. */
-export const isPng = (bytes: Uint8Array): boolean =>
-  [0x89, 0x50, 0x4e, 0x47].every((byte, i) => bytes[i] === byte);
-
 function requireUnitRange(values: Float32Array, what: string): Float32Array {
   for (let i = 0; i < values.length; i++) {
     if (!(values[i] >= 0 && values[i] <= 1)) {
@@ -55,6 +51,10 @@ function unitValues(bytes: Uint8Array | Uint8ClampedArray, out: Float32Array): F
   for (let i = 0; i < bytes.length; i++) out[i] = bytes[i] / 255;
   return out;
 }
+
+/** The bytes of a picture, 255 = white, as values of its own. */
+export const bytesToPanel = (bytes: Uint8Array | Uint8ClampedArray): Panel =>
+  unitValues(bytes, new Float32Array(bytes.length));
 
 function writeValues(values: ArrayLike<number>, out: Panel, what: string): void {
   if (values.length !== SMALL_PIXELS) {
@@ -94,7 +94,7 @@ export function greyOf(image: PixelImage | GreyImage, what = 'image'): GreyImage
     throw new ArgumentError(`${what}: ${data.length} bytes for ${width}x${height}`);
   }
   if (data.length === pixels) {
-    return { width, height, data: unitValues(data, new Float32Array(pixels)) };
+    return { width, height, data: bytesToPanel(data) };
   }
   const grey = new Float32Array(pixels);
   for (let i = 0; i < pixels; i++) {
@@ -190,7 +190,7 @@ export function imageToPanel(image: Uint8Array): Panel {
   }
   const small = new Uint8Array(SMALL_PIXELS);
   downscale(image, small);
-  return unitValues(small, new Float32Array(SMALL_PIXELS));
+  return bytesToPanel(small);
 }
 
 /** Writes any accepted input as a panel to `out`, 4096 values long; `what` names it in errors. */

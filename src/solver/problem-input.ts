@@ -1,24 +1,28 @@
 /** Problems as people have them: a RAVEN .npz, or a picture of a whole matrix. */
-import { ArgumentError, FormatError } from '../base/index.js';
+import { ArgumentError, FormatError, naming } from '../base/index.js';
 import {
+  CANDIDATES,
+  CONTEXT_PANELS,
   decodePng,
   decodeRavenNpz,
   IMAGE_PIXELS,
+  isPng,
+  MATRIX_PANELS,
   type Configuration,
   type GreyImage,
 } from '../matrix/index.js';
 import { readMatrixPicture } from './matrix-picture.js';
-import { greyOf, imageToPanel, isPng, type Panel, type PixelImage } from './panels.js';
+import { greyOf, imageToPanel, type Panel, type PixelImage } from './panels.js';
 
 export interface ProblemInput {
-  /** Nine, row by row; null where a panel is not known. */
+  /** Nine, row by row; null if a panel is not known. */
   readonly panels: readonly (Panel | null)[];
   /** Positions 1..9 without a panel. */
   readonly missing: readonly number[];
   readonly candidates: readonly Panel[];
-  /** The right candidate, counted from 0, where the file says it. */
+  /** The right candidate, counted from 0, if the file says it. */
   readonly answer: number | null;
-  /** The configurations it can be of by its structure; null where pictures are all there is. */
+  /** The configurations it can be of by its structure; null if pictures are all there is. */
   readonly configurations: readonly Configuration[] | null;
   /** Whether it has a mesh by its structure. */
   readonly mesh?: boolean;
@@ -35,29 +39,18 @@ export interface FileLike {
 export type ProblemOrigin = string | FileLike | PixelImage | GreyImage;
 
 export const LARGEST_FILE = 64 << 20;
-const CONTEXT = 8;
 const ZIP_SIGNATURE = [0x50, 0x4b];
 
 const isNpz = (bytes: Uint8Array): boolean => ZIP_SIGNATURE.every((byte, i) => bytes[i] === byte);
-
-/** Adds the name of a file to what is wrong with it. */
-export async function naming<T>(file: string, read: () => T | Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
-    throw new FormatError(`${file}: ${error.message}`, { cause: error });
-  }
-}
 
 export async function ravenProblem(bytes: Uint8Array, file: string): Promise<ProblemInput> {
   const { images, target, layouts } = await decodeRavenNpz(bytes, file);
   const panel = (i: number): Panel =>
     imageToPanel(images.subarray(i * IMAGE_PIXELS, (i + 1) * IMAGE_PIXELS));
   return {
-    panels: [...Array.from({ length: CONTEXT }, (_, i) => panel(i)), null],
-    missing: [9],
-    candidates: Array.from({ length: CONTEXT }, (_, i) => panel(CONTEXT + i)),
+    panels: [...Array.from({ length: CONTEXT_PANELS }, (_, i) => panel(i)), null],
+    missing: [MATRIX_PANELS],
+    candidates: Array.from({ length: CANDIDATES }, (_, i) => panel(CONTEXT_PANELS + i)),
     answer: target,
     configurations: [...new Set(layouts.map(({ configuration }) => configuration))],
     mesh: layouts.some(({ mesh }) => mesh),
@@ -70,10 +63,6 @@ export const pictureProblem = (picture: PixelImage | GreyImage): ProblemInput =>
   answer: null,
   configurations: null,
 });
-
-/** The same from a PNG. */
-export const pngProblem = (bytes: Uint8Array, file: string): Promise<ProblemInput> =>
-  naming(file, () => pictureProblem(decodePng(bytes)));
 
 const isPicture = (source: object): source is PixelImage | GreyImage =>
   'width' in source && 'height' in source && 'data' in source;
@@ -92,7 +81,9 @@ export async function givenProblem(
       if (given.size > LARGEST_FILE) throw new FormatError(`${name} is larger than 64 MB`);
       const bytes = new Uint8Array(await given.arrayBuffer());
       if (isNpz(bytes)) return ravenProblem(bytes, name);
-      return isPng(bytes) ? pngProblem(bytes, name) : others(given, name);
+      return isPng(bytes)
+        ? naming(name, () => pictureProblem(decodePng(bytes)))
+        : others(given, name);
     }
   }
   throw new ArgumentError(

@@ -1,14 +1,7 @@
 /** The question mark that stands in a blank cell of many printed matrices. */
 import { SMALL_SIZE } from '../matrix/index.js';
+import type { Box } from './cell-grid.js';
 import type { Panel } from './panels.js';
-
-/** What some ink spans; right and bottom are exclusive. */
-interface Box {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
 
 /**
  * Whether a panel looks like a question mark: a figure of ink in the middle column, taller than wide, in
@@ -32,7 +25,7 @@ export function isQuestionMark(panel: Panel): boolean {
 
 const isInk = (panel: Panel, x: number, y: number): boolean => panel[y * SMALL_SIZE + x] < 0.75;
 
-/** What the ink of some rows spans, or null where there is none. */
+/** What the ink of some rows spans, or null if there is none. */
 function inkWithin(panel: Panel, from: number, to: number): Box | null {
   const box = { left: SMALL_SIZE, right: 0, top: to, bottom: 0 };
   for (let y = from; y < to; y++) {

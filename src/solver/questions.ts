@@ -9,6 +9,10 @@ import type { BundleManifest } from './bundle.js';
 import type { Panel, PanelInput } from './panels.js';
 import type { Foretold } from './vocabulary.js';
 
+export interface Cancellable {
+  readonly signal?: AbortSignal;
+}
+
 /** Panels of a matrix: nine, of which those at missing positions are ignored, or only the others. */
 export type MatrixInput = readonly (PanelInput | null | undefined)[];
 
@@ -19,7 +23,7 @@ export type ImposedRules = Readonly<Record<string | number, readonly number[]>>;
 export const PAINTS = ['likeliest', 'careful', 'mean'] as const;
 export type Paint = (typeof PAINTS)[number];
 
-export interface SolveOptions {
+export interface SolveOptions extends Cancellable {
   /** Positions 1..9, row by row; [9] unless told. */
   readonly missing?: readonly number[];
   readonly rules?: ImposedRules;
@@ -30,7 +34,6 @@ export interface SolveOptions {
   readonly paint?: Paint;
   /** Whether to draw the missing panels; without, only concepts and rules are worked out. */
   readonly images?: boolean;
-  readonly signal?: AbortSignal;
 }
 
 /** One of several problems solved together. */
@@ -113,10 +116,9 @@ export interface Alternative {
 /** What is offered: a panel for one missing position, or as many panels as are missing. */
 export type CandidateInput = PanelInput | readonly PanelInput[];
 
-export interface ChooseOptions {
-  /** The bundle's own (calibrated where it can) unless told. */
+export interface ChooseOptions extends Cancellable {
+  /** The bundle's own (calibrated if it can) unless told. */
   readonly distance?: 'l2' | 'calibrated';
-  readonly signal?: AbortSignal;
 }
 
 /** How a candidate lies from the answer. */

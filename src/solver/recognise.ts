@@ -17,7 +17,7 @@ import {
   type ReadFigures,
 } from '../matrix/index.js';
 import { redrawingError } from './familiarity.js';
-import type { Panel } from './panels.js';
+import { bytesToPanel, type Panel } from './panels.js';
 import type { ProblemInput } from './problem-input.js';
 
 export interface Recognised {
@@ -45,12 +45,10 @@ function readPanels(layout: ConfigurationLayout, panels: readonly Panel[]): read
   return (raster.gain >= ideal.gain ? raster : ideal).read;
 }
 
-const asPanel = (bytes: Uint8Array): Panel => Float32Array.from(bytes, (byte) => byte / 255);
-
 /** A panel as its figures are drawn in the data sets, or as it is. */
 function anew(layout: ConfigurationLayout, panel: Panel, read: ReadFigures): Panel {
   if (read.explained < READABLE) return panel;
-  const drawn = asPanel(renderPanel64(layout, read.panel));
+  const drawn = bytesToPanel(renderPanel64(layout, read.panel));
   return redrawingError(panel, drawn) < SAME_STYLE ? panel : drawn;
 }
 
@@ -61,7 +59,7 @@ function haveMesh(
   read: readonly ReadFigures[],
 ): boolean {
   const shown = panels.filter((panel, i) =>
-    showsMesh(panel, asPanel(renderPanel64(layout, read[i].panel)), SMALL_SIZE),
+    showsMesh(panel, bytesToPanel(renderPanel64(layout, read[i].panel)), SMALL_SIZE),
   );
   return shown.length > panels.length / 2;
 }

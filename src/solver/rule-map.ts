@@ -5,6 +5,7 @@
 import {
   boolean,
   choleskyInverse,
+  indexOfLargest,
   integer,
   list,
   logSumExp,
@@ -173,6 +174,6 @@ export class RuleClassifier {
   /** The most probable category of a rule. */
   categoryOf(rule: ArrayLike<number>): number {
     const { probabilities } = this.classify(rule);
-    return probabilities.indexOf(Math.max(...probabilities));
+    return indexOfLargest(probabilities);
   }
 }

@@ -5,10 +5,11 @@
  * really there is the better one. Probabilities of the entries tried are multiplied by those of what is
  * there; all others stay as they were. Costs ten predictions for each unsure group, so it is asked for.
  */
+import { indexOfLargest } from '../base/index.js';
 import type { ConceptLayout } from './concept-layout.js';
-import { bestSymbols, type Imagined } from './imagining.js';
+import { bestSymbols, foretoldReadings } from './imagining.js';
 import type { Answer, ConceptMeans, ImaginedPanel } from './questions.js';
-import { indexOfLargest, type Foretold, type Vocabulary } from './vocabulary.js';
+import type { Foretold, Vocabulary } from './vocabulary.js';
 
 /** Groups whose best entry is at least this likely are left alone. */
 const SURE_FROM = 0.9;
@@ -127,13 +128,8 @@ function reconsidered(
   const predicted = layout.row(answer.concepts[position - 1]);
   const concepts = layout.means(vocabulary.write(bestSymbols(foretold), predicted), 0);
   const imagined: readonly ImaginedPanel[] = [{ ...panel, foretold, concepts }];
-  const symbols: Imagined['symbols'] = answer.symbols.map((readings, i) =>
-    i === position - 1
-      ? foretold.map(({ best, known, probabilities }) => ({
-          entry: known ? best + 1 : null,
-          probability: known ? probabilities[best] : 0,
-        }))
-      : readings,
+  const symbols = answer.symbols.map((readings, i) =>
+    i === position - 1 ? foretoldReadings(foretold) : readings,
   );
   return { ...answer, imagined, symbols };
 }

@@ -4,11 +4,10 @@
  * `index.ts` and `node.ts` add the ways to load one.
  */
 import { ArgumentError } from '../base/index.js';
-import { MATRIX_PANELS, SMALL_PIXELS, SMALL_SIZE } from '../matrix/index.js';
+import { MATRIX_PANELS } from '../matrix/index.js';
 import { alternativesTo, type Difference } from './alternatives.js';
 import { AnswerReader } from './answer-reader.js';
-import type { Backend } from './backend.js';
-import { hasRules, systemOf, type Bundle, type BundleManifest } from './bundle.js';
+import { hasRules, systemOf, type BundleManifest } from './bundle.js';
 import { checkQuestion, presentPanels, reasonerInput } from './checked-question.js';
 import type { CheckedQuestion } from './checked-question.js';
 import { candidatePanels, chooseCandidate, identicalCandidates, residualsOf } from './choose.js';
@@ -21,6 +20,7 @@ import { conceptIndex } from './questions.js';
 import type {
   Alternative,
   Answer,
+  Cancellable,
   CandidateInput,
   Choice,
   ChooseOptions,
@@ -35,13 +35,9 @@ import { nameRules, type NamedRule } from './rule-names.js';
 import { checkSampleCount, normals, repeated, withDrawnRules } from './sampling.js';
 import { withSecondThoughts, type Trial, type TrialResult } from './second-thoughts.js';
 import type { Metrics } from './selection.js';
-import { partsOf, type SolverParts } from './solver-parts.js';
+import type { SolverParts } from './solver-parts.js';
 import { variationsOf } from './variations.js';
 import type { Vocabulary } from './vocabulary.js';
-
-interface Cancellable {
-  readonly signal?: AbortSignal;
-}
 
 interface ConceptsOptions extends Cancellable {
   readonly paint?: SolveOptions['paint'];
@@ -64,7 +60,7 @@ export class SolverCore {
   readonly manifest: BundleManifest;
   /** What runs the networks: `node` (native), `wasm` or `webgpu`. */
   readonly backend: string;
-  /** Rules the model found; null where the bundle has none. */
+  /** Rules the model found; null if the bundle has none. */
   readonly ruleMap: RuleMap | null;
   /** Curves of its training. */
   readonly history: readonly HistoryCurve[];
@@ -84,11 +80,6 @@ export class SolverCore {
     this.vocabulary = vocabulary;
     this.#layout = new ConceptLayout(manifest.sizes);
     this.#reader = new AnswerReader(manifest, this.#layout, ruleMap, vocabulary);
-  }
-
-  /** What the constructor takes, from a verified bundle. */
-  protected static parts(bundle: Bundle, backend: Backend): Promise<SolverParts> {
-    return partsOf(bundle, backend);
   }
 
   #require(signal?: AbortSignal): Networks {
@@ -431,5 +422,3 @@ export class SolverCore {
 
 const isConceptMeans = (value: PanelInput | ConceptMeans): value is ConceptMeans =>
   Array.isArray(value) && value[0] instanceof Float32Array;
-
-export { SMALL_PIXELS as PANEL_PIXELS, SMALL_SIZE as PANEL_SIZE };

@@ -8,6 +8,7 @@
  * few directions in which they differ. All distances are in units of sigma_z, the deviation that the
  * decoder was trained with: entries lie at least six of them apart, panels of one entry within about one.
  */
+import { indexOfLargest } from '../base/index.js';
 import type { RuleGroup } from '../matrix/index.js';
 import type { BundleSizes } from './bundle.js';
 import { softmax } from './choose.js';
@@ -90,8 +91,6 @@ export interface Foretold {
 const ENTRY_REACH = 3;
 
 class GroupReader {
-  readonly #mean: Float32Array;
-  readonly size: number;
   readonly rank: number;
   readonly count: number;
   /** Entries in the coordinates of each mixture component, made when first needed. */
@@ -102,10 +101,8 @@ class GroupReader {
     readonly sizes: BundleSizes,
     readonly sigma: number,
   ) {
-    this.size = group.mean.length;
     this.count = group.counts.length;
     this.rank = group.entries.length / this.count;
-    this.#mean = group.mean;
   }
 
   /** Coordinates [r] of the group in a row of all concepts, and how far off its plane the row lies. */
@@ -116,7 +113,7 @@ class GroupReader {
     this.group.concepts.forEach((concept, c) => {
       for (let k = 0; k < conceptSize; k++) {
         const i = c * conceptSize + k;
-        const value = row[concept * conceptSize + k] / this.sigma - this.#mean[i];
+        const value = row[concept * conceptSize + k] / this.sigma - this.group.mean[i];
         whole += value * value;
         for (let j = 0; j < this.rank; j++) at[j] += value * this.group.basis[i * this.rank + j];
       }
@@ -145,7 +142,7 @@ class GroupReader {
     this.group.concepts.forEach((concept, c) => {
       for (let k = 0; k < conceptSize; k++) {
         const i = c * conceptSize + k;
-        let value = this.#mean[i];
+        let value = this.group.mean[i];
         for (let j = 0; j < this.rank; j++) {
           value += this.group.basis[i * this.rank + j] * this.group.entries[entry * this.rank + j];
         }
@@ -235,12 +232,6 @@ class GroupReader {
     return { probabilities, best, known: likelihoods[best] >= statistics.least };
   }
 }
-
-export const indexOfLargest = (values: ArrayLike<number>): number => {
-  let best = 0;
-  for (let i = 1; i < values.length; i++) if (values[i] > values[best]) best = i;
-  return best;
-};
 
 /** The kind of rule that parsed rules [R] are nearest to. */
 export function nearestGate(

@@ -1,10 +1,9 @@
 /** Problems in a browser: from an address, a dropped file of any kind a browser can show, or a canvas. */
-import { FormatError } from '../matrix/index.js';
+import { FormatError, naming } from '../base/index.js';
 import type { PixelImage } from './panels.js';
 import {
   givenProblem,
   LARGEST_FILE,
-  naming,
   pictureProblem,
   type FileLike,
   type ProblemInput,

@@ -3,7 +3,7 @@
  * and ONNX Runtime's web build, on WebGPU where there is one, else on wasm. Files are kept under their
  * hashes, so that a changed bundle is never mixed with an old one.
  */
-import { ArgumentError } from '../base/index.js';
+import { ArgumentError, concatenate } from '../base/index.js';
 import { ortBackend, type Backend } from './backend.js';
 import {
   BUNDLE_SYSTEMS,
@@ -106,13 +106,7 @@ async function readResponse(
     pieces.push(piece.value);
     onBytes?.(piece.value.length);
   }
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
+  return concatenate(pieces);
 }
 
 /** Whether a host has no such bundle: it says so, or answers every address with a page. */

@@ -3,6 +3,7 @@
  * line of the project speaks of handles; above it, of Tensor. Errors of the addon carry a `code`, which
  * dispatch.ts turns into the classes of errors.ts.
  */
+import { messageOf } from '../base/index.js';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -201,7 +202,7 @@ function load(): Native | TorchUnavailableError {
     addon.setCollector(collector());
     return addon;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return new TorchUnavailableError(`its addon does not load: ${reason}`, { cause: error });
   }
 }

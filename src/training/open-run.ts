@@ -9,10 +9,9 @@ import { systemNamed, type SystemModel } from '../models/index.js';
 import { Generator, type Device } from '../torch/index.js';
 import { parseRunConfig, type RunConfig } from './config.js';
 import { RunFormatError } from './errors.js';
-import { absolute } from './options.js';
 import type { RulesSnapshot } from './rules-snapshot.js';
 import { loadWeights, MODEL_PREFIX, readExtra } from './run/checkpoint.js';
-import { BEST, CHECKPOINTS, CONFIG_FILE, readText, RULES, sizeOf } from './run/folder.js';
+import { BEST, CHECKPOINTS, CONFIG_FILE, configFileOf, readText, RULES } from './run/folder.js';
 import { readMetrics, type MetricsLine } from './run/logs.js';
 
 export type WhichWeights = 'best' | 'latest';
@@ -44,13 +43,13 @@ export interface OpenedRun {
   readonly config: RunConfig;
   /** Lines of the metrics log so far. */
   metrics(): Promise<MetricsLine[]>;
-  /** Steps of the newest checkpoint and of the best weights; null where there is none yet. */
+  /** Steps of the newest checkpoint and of the best weights; null if there is none yet. */
   steps(): Promise<{ readonly latest: number | null; readonly best: number | null }>;
   /** Rule snapshots, oldest first. */
   rules(): Promise<RulesSnapshot[]>;
-  /** Where the weights are; `best` falls back to the latest where none was chosen yet. */
+  /** Where the weights are; `best` falls back to the latest if none was chosen yet. */
   weights(which: WhichWeights): Promise<StoredWeights>;
-  /** The model in use mode; `best` falls back to the latest where none was chosen yet. */
+  /** The model in use mode; `best` falls back to the latest if none was chosen yet. */
   loadModel(which: WhichWeights, device?: Device): Promise<TrainedModel>;
 }
 
@@ -97,11 +96,8 @@ export const isRun = (folder: string): Promise<boolean> => isFile(path.join(fold
 
 /** Opens a run; nothing but its configuration is read until asked for. */
 export async function openRun(run: string): Promise<OpenedRun> {
-  const folder = absolute(run);
-  const file = path.join(folder, CONFIG_FILE);
-  if ((await sizeOf(file)) === null) {
-    throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
-  }
+  const file = await configFileOf(run);
+  const folder = path.dirname(file);
   const config = parseRunConfig(await readText(file), file);
   return {
     folder,

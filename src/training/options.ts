@@ -1,5 +1,4 @@
 /** What a training is asked to do, and the defaults that make a complete run configuration of it. */
-import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
 import { systemNamed, type SystemConfig, type SystemModel } from '../models/index.js';
 import { requireBudget, type Budget } from './budget.js';
@@ -10,6 +9,7 @@ import {
   type Precision,
   type RunConfig,
 } from './config.js';
+import type { Environment } from './environment.js';
 import type { Team } from './parallel/team.js';
 import type { RunFiles } from './run/folder.js';
 
@@ -22,7 +22,7 @@ export interface NewRunOptions {
   readonly model: SystemConfig;
   readonly budget: Budget;
   readonly seed: number;
-  /** A set file or RAVEN folder; an endless stream of generated problems where absent. */
+  /** A set file or RAVEN folder; an endless stream of generated problems if absent. */
   readonly data?: string;
   /** Stream: problems kept at a time. */
   readonly pool?: number;
@@ -59,7 +59,7 @@ export interface FollowOptions {
 export interface RuntimeOptions {
   /** The ranks that train together; this process alone unless told. */
   readonly team?: Team;
-  /** This process's device where the run's says only `cuda`. */
+  /** This process's device if the run's says only `cuda`. */
   readonly localDevice?: string;
   /** Ranks on this machine, which share its cores. */
   readonly ranksHere?: number;
@@ -134,7 +134,7 @@ export type StoredData = Extract<DataConfig, { kind: 'set' }>;
 /** The complete configuration of a new run. */
 export function runConfigOf(
   options: NewRunOptions,
-  environment: { software: Readonly<Record<string, string>>; threads: number },
+  environment: Environment,
   stored: StoredData | null,
 ): RunConfig {
   const device = requireDevice(options.device ?? 'cpu');
@@ -186,6 +186,3 @@ export function runConfigOf(
     },
   };
 }
-
-/** Absolute, so that a run can be resumed from any folder. */
-export const absolute = (name: string): string => path.resolve(name);

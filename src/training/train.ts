@@ -2,6 +2,7 @@
  * Trains a model: starts a new run or continues one, until its end or until it is told to stop. All
  * that is to be seen of it goes to the observer.
  */
+import { messageOf } from '../base/index.js';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { ArgumentError } from '../matrix/index.js';
@@ -11,13 +12,12 @@ import { stepsOfEpochs } from './budget.js';
 import { parseRunConfig, type RunConfig } from './config.js';
 import { prepareTorch, readEnvironment } from './environment.js';
 import { LostRankError, RunFormatError } from './errors.js';
-import { recordLayout } from './feed/record.js';
+import { recordLayout, requireFittingRules } from './feed/record.js';
 import { readStored, type StoredRecords } from './feed/stored-feed.js';
 import { initialState, type Best, type LoopState } from './loop-state.js';
 import { TrainingLoop } from './loop.js';
 import type { TrainingObserver } from './observer.js';
 import {
-  absolute,
   DEFAULT_GIVE_UP_SECONDS,
   DEFAULT_SYSTEM,
   isFollow,
@@ -30,10 +30,9 @@ import {
 import { followRun, shareFailure, shareRun } from './parallel/handover.js';
 import { SOLO, type Team } from './parallel/team.js';
 import { loadCheckpoint, type LoadedCheckpoint } from './run/checkpoint.js';
-import { CHECKPOINTS, CONFIG_FILE, isTaken, readText, sizeOf } from './run/folder.js';
+import { CHECKPOINTS, configFileOf, isTaken, readText } from './run/folder.js';
 import { RunLock } from './run/lock.js';
 import { RunStore } from './run/store.js';
-import { requireFittingRules } from './feed/record.js';
 import { requireFitting, sourceOf, TrainingSession } from './session.js';
 
 export interface TrainOutcome {
@@ -55,7 +54,7 @@ export interface Opened {
   readonly stored: StoredRecords | null;
 }
 
-/** The number of steps where the budget says it; null where time must tell. */
+/** The number of steps if the budget says it; null if time must tell. */
 function totalStepsOf(config: RunConfig): number | null {
   const { budget, data, model } = config;
   const problems = data.kind === 'set' ? data.problems : data.pool;
@@ -70,12 +69,12 @@ function totalStepsOf(config: RunConfig): number | null {
 }
 
 async function requireFree(out: string): Promise<void> {
-  if (!(await isTaken(absolute(out)))) return;
+  if (!(await isTaken(path.resolve(out)))) return;
   throw new ArgumentError(`${out} exists already; continue it with --resume or name another`);
 }
 
 async function beginRun(options: NewRunOptions, lock: RunLock): Promise<Opened> {
-  const folder = absolute(options.out);
+  const folder = path.resolve(options.out);
   await requireFree(options.out);
   await lock.take(folder);
   // Another process may have had it in between.
@@ -91,7 +90,7 @@ async function beginRun(options: NewRunOptions, lock: RunLock): Promise<Opened> 
   const stored =
     options.data === undefined
       ? null
-      : await readStored(absolute(options.data), record, configuration, noisy);
+      : await readStored(path.resolve(options.data), record, configuration, noisy);
   const config = runConfigOf(options, readEnvironment(), stored?.data ?? null);
   requireFittingRules(sourceOf(config));
   const complete = { ...config, totalSteps: totalStepsOf(config) };
@@ -121,7 +120,7 @@ async function newestCheckpoint(
     try {
       return loadFitting(path.join(folder, CHECKPOINTS.name(step)), config);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       observer.note?.({
         level: 'warning',
         text: `a checkpoint is damaged and passed over: ${why}`,
@@ -138,11 +137,8 @@ async function resumeRun(
   observer: TrainingObserver,
   device: string | undefined,
 ): Promise<Opened> {
-  const folder = absolute(run);
-  const file = path.join(folder, CONFIG_FILE);
-  if ((await sizeOf(file)) === null) {
-    throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
-  }
+  const file = await configFileOf(run);
+  const folder = path.dirname(file);
   await lock.take(folder);
   const config = parseRunConfig(await readText(file), file);
   readEnvironment();

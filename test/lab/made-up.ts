@@ -83,6 +83,7 @@ export function madeUpThinker(parts: MadeUp = {}): Thinker {
       return Promise.resolve(panels.map((panel) => encode(bytesOf(panel))));
     },
     decode: (means) => Promise.resolve(means.map(draw)),
+    alternatives: () => Promise.reject(new Error('it has no vocabulary')),
     solveConcepts: (questions) =>
       Promise.resolve(
         questions.map((question): Answer => {

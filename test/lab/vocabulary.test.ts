@@ -14,13 +14,13 @@ import { entryStatistics, likelihoodsOf } from '../../src/lab/vocabulary/statist
 import {
   BundleError,
   formatVocabulary,
-  likeliest,
   nameRules,
   parseVocabulary,
   Vocabulary,
   type Answer,
   type ConceptMeans,
 } from '../../src/solver/index.js';
+import { likeliest } from '../../src/solver/alternatives.js';
 import { memoryBundle, Solver } from '../../src/solver/node.js';
 import { randomBundle, tinyConfig } from '../solver/random-model.js';
 import { madeUpSubject } from './made-up.js';

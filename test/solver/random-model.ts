@@ -10,11 +10,7 @@ import type {
 } from '../../src/models/index.js';
 import { readTransformer, transformerFiles } from '../../src/models/transformer/export.js';
 import { formatSelection } from '../../src/solver/index.js';
-import type {
-  BundleFileName,
-  BundleManifest,
-  SelectionStatistics,
-} from '../../src/solver/index.js';
+import type { BundleFileName, ManifestDraft, SelectionStatistics } from '../../src/solver/index.js';
 
 export const TINY_NETWORK = {
   conceptSize: 5,
@@ -145,7 +141,7 @@ export function ruleFile(config: CrabConfig): Uint8Array {
 }
 
 export interface TestBundle {
-  readonly manifest: Omit<BundleManifest, 'format' | 'version' | 'files'>;
+  readonly manifest: ManifestDraft;
   readonly files: Map<BundleFileName, Uint8Array>;
 }
 

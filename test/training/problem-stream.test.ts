@@ -65,6 +65,7 @@ describe('the stream of problems', () => {
       record: PANELS_ONLY,
       first: 0,
       workers: 1,
+      chunkProblems: 32,
     });
     open.push(bad);
     await expect(bad.takeAll(1, () => {})).rejects.toThrow(/thread that makes problems failed/);

@@ -1,12 +1,13 @@
 /**
  * What stands at a path, and folders to write to. Node's own `mkdir` with `recursive` tries for ever
- * where the system says that there is no such folder although the one above it exists, as below /proc;
+ * if the system says that there is no such folder although the one above it exists, as below /proc;
  * neither Ctrl-C nor the end of the program stops it. Here every folder is asked for once.
  */
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../errors.js';
 import { danglingLink } from './output-place.js';
+import { isMissing } from './system-errors.js';
 
 const found = (location: string) => stat(location).catch(() => null);
 
@@ -27,7 +28,7 @@ function refuseDangling(location: string): void {
 
 /** Below /proc and the like the system says "no such file" of what it does not let be made. */
 export const notMade = (what: 'file' | 'folder', location: string, error: unknown): unknown =>
-  (error as NodeJS.ErrnoException).code === 'ENOENT'
+  isMissing(error)
     ? new Error(`${location}: no ${what} can be made here`, { cause: error })
     : error;
 

@@ -14,19 +14,31 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: 'too many open files: raise the limit (ulimit -n)',
 };
 
+/** Whether an error says that there is no such file or folder. */
+export const isMissing = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** For `catch`: gives `instead` if there is no such file or folder, and throws any other error again. */
+export const ifMissing =
+  <T>(instead: T) =>
+  (error: unknown): T => {
+    if (isMissing(error)) return instead;
+    throw error;
+  };
+
 const OF_DISKS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EROFS']);
 
 export interface SystemFault {
   readonly code: string;
   /** In words. */
   readonly reason: string;
-  /** What it is about, where the system says so. */
+  /** The file or folder it is about, if the system says so. */
   readonly path?: string;
   /** Whether the whole disk says so, whatever file it was asked for. */
   readonly ofDisk: boolean;
 }
 
-/** What the system says by this very error; null where it is not one of the system's, or one without words. */
+/** What the system says by this very error; null if it is not one of the system's, or one without words. */
 export function systemFaultOf(error: unknown): SystemFault | null {
   if (!(error instanceof Error)) return null;
   const { code, path } = error as NodeJS.ErrnoException;
@@ -41,8 +53,8 @@ export function aboutFile(error: unknown, file: string): unknown {
 }
 
 /**
- * What the system says by an error, or deep in its causes, where that tells more than the error itself: with
- * a path, or of the whole disk.
+ * What the system says by an error, or deep in its causes if that tells more than the error itself: with a
+ * path, or of the whole disk.
  */
 export function systemCauseOf(error: unknown): SystemFault | null {
   const own = systemFaultOf(error);
@@ -54,6 +66,6 @@ export function systemCauseOf(error: unknown): SystemFault | null {
   return null;
 }
 
-/** One sentence; `place` stands in where the system names none. */
+/** One sentence; `place` stands in if the system names no path. */
 export const faultSentence = ({ code, reason, path }: SystemFault, place: string): string =>
   code === 'EMFILE' ? reason : `${path ?? place}: ${reason}`;

@@ -3,6 +3,7 @@
  * each candidate a score from its own features, a softmax over the eight is trained with the right answer
  * (Adam). Plain TypeScript: it needs neither libtorch nor a GPU, and a seed repeats it exactly.
  */
+import { indexOfLargest } from '../../base/index.js';
 import { Random } from '../../matrix/index.js';
 import { softmax } from '../../solver/index.js';
 
@@ -116,6 +117,6 @@ export class BlindNetwork {
   /** The candidate it would choose. */
   choose(features: readonly (readonly number[])[]): number {
     const scores = features.map((each) => this.#score(this.#activations(each)));
-    return scores.indexOf(Math.max(...scores));
+    return indexOfLargest(scores);
   }
 }

@@ -18,7 +18,7 @@ import {
   type Panel as DescribedPanel,
   type Problem,
 } from '../../matrix/index.js';
-import type { Panel } from '../../solver/index.js';
+import { bytesToPanel, type Panel } from '../../solver/index.js';
 import {
   below,
   beside,
@@ -38,8 +38,7 @@ const LINE = 15;
 
 /** A described panel as a picture. */
 function pictureOf({ configuration, noisy }: Problem, panel: DescribedPanel): Panel {
-  const image = renderPanel(layoutOf(configuration, noisy), panel);
-  return Float32Array.from(image, (value) => value / 255);
+  return bytesToPanel(renderPanel(layoutOf(configuration, noisy), panel));
 }
 
 /** A title with lines of text below. */

@@ -9,12 +9,12 @@ import {
   type Problem,
   type SetBatch,
 } from '../../matrix/index.js';
-import type { Panel } from '../../solver/index.js';
+import { bytesToPanel, type Panel } from '../../solver/index.js';
 import { violationOf, type ItemPictures, type TestItem } from './items.js';
 
 const panelsOf = (bytes: Uint8Array, count: number): Panel[] =>
   Array.from({ length: count }, (_, i) =>
-    Float32Array.from(bytes.subarray(i * SMALL_PIXELS, (i + 1) * SMALL_PIXELS), (v) => v / 255),
+    bytesToPanel(bytes.subarray(i * SMALL_PIXELS, (i + 1) * SMALL_PIXELS)),
   );
 
 export const picturesOf = ({

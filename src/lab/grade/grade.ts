@@ -4,6 +4,7 @@
  */
 import { FormatError } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
+import { CANDIDATES } from '../../matrix/index.js';
 import { correlation, meanOf, sumOf, varianceOf } from '../statistics.js';
 import { decodeText } from './csv.js';
 import type { ItemBank, ItemPictures, TestItem } from './items.js';
@@ -46,7 +47,6 @@ export interface ChoiceTable {
 }
 
 const MOST_BYTES = 64 << 20;
-const CANDIDATES = 8;
 
 /** Looks all items up; an unknown one is an error that names its line. */
 async function findItems(

@@ -16,17 +16,16 @@ import {
   type Panel,
 } from '../../matrix/index.js';
 import type { AttributeColumn } from '../evaluation.js';
+import { LEVEL_KEYS } from './attributes.js';
 import { drawPanels } from './generated-source.js';
 
 /** Most slot sets that Num/Pos is fixed to; nine slots have 511. */
 const MOST_SLOT_SETS = 32;
 
-const LEVEL_KEYS = { Type: 'type', Size: 'size', Color: 'color', Rotation: 'angle' } as const;
-
 /** A value an attribute can be fixed to. */
 type Fixing = (panel: ComponentPanel) => ComponentPanel;
 
-/** Slot sets: all of them where they are few, else different random ones. */
+/** Slot sets: all of them if they are few, else different random ones. */
 function slotSets(layout: ComponentLayout, random: Random): number[][] {
   const slots = layout.slots.length;
   const all = Array.from({ length: 2 ** slots - 1 }, (_, i) => i + 1);

@@ -94,7 +94,7 @@ export async function* seenProblems<S extends Seen>(
   }
 }
 
-/** Problems of a seed, some at a time: concepts [n][9] of their panels, and their true rules. */
+/** Problems of a seed, some at a time: their panels, the concepts [n][9] of these, and their true rules. */
 export async function* encodedProblems(
   subject: ConceptSubject,
   source: Omit<GeneratedRequest, 'variant'>,
@@ -102,6 +102,8 @@ export async function* encodedProblems(
   count: number,
   signal?: AbortSignal,
 ): AsyncGenerator<{
+  /** Nine of each problem, one after the other. */
+  readonly panels: readonly Panel[];
   readonly concepts: readonly (readonly ConceptMeans[])[];
   readonly truth: readonly string[];
 }> {
@@ -110,11 +112,14 @@ export async function* encodedProblems(
     const matrices = Array.from({ length: Math.min(SLICE, first + count - from) }, (_, i) =>
       samplePanels({ ...source, index: from + i }),
     );
-    const drawn = matrices.flatMap((matrix) => matrix.panels);
-    const pictures = drawPanels(layout, drawn, subject.facts.imageSize);
-    const { panels } = await subject.see(pictures, signal);
+    const panels = matrices.flatMap((matrix) => matrix.panels);
+    const pictures = drawPanels(layout, panels, subject.facts.imageSize);
+    const seen = await subject.see(pictures, signal);
     yield {
-      concepts: matrices.map((_, n) => panels.slice(n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS)),
+      panels,
+      concepts: matrices.map((_, n) =>
+        seen.panels.slice(n * MATRIX_PANELS, (n + 1) * MATRIX_PANELS),
+      ),
       truth: matrices.map((matrix) => formatLabel(matrix.rules)),
     };
   }

@@ -5,6 +5,7 @@
  */
 import { ArgumentError } from '../../base/index.js';
 import { MATRIX_PANELS, Random } from '../../matrix/index.js';
+import { drawMissing } from '../missing-sets.js';
 import type { Seen, Subject } from '../subject.js';
 
 export const GSA_TARGETS = [1, 2, 3] as const;
@@ -91,10 +92,7 @@ export class GsaJudge {
     const { panels } = this.problems;
     const { seed, repeats } = this.settings;
     const random = new Random(seed, n, targets * repeats + repeat);
-    const missing = random
-      .subset(MATRIX_PANELS, targets)
-      .map((place) => place + 1)
-      .sort((a, b) => a - b);
+    const missing = drawMissing(random, targets);
     const together = [n, ...this.#distractors(random, n, missing)];
     // With one target each alone is the same as all together.
     const alone = targets === 1 ? [] : missing;

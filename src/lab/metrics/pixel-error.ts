@@ -10,6 +10,7 @@ import { DEFAULT_COUNTS } from '../conditions.js';
 import type { PixelError, PixelErrors } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
 import type { MetricOptions, Painter } from '../subject.js';
+import { LAST } from '../missing-sets.js';
 import { SLICE } from './generated-source.js';
 import type { StudiedProblems } from './studied-problems.js';
 
@@ -19,7 +20,6 @@ export interface PixelOptions extends MetricOptions {
 }
 
 const DEFAULT_SEED = 7_600_000_019;
-const LAST = MATRIX_PANELS;
 
 /** Mean squared and absolute difference of a drawn panel to a picture of bytes. */
 export function panelError(

@@ -26,13 +26,14 @@ import {
   type Problem,
   type ReadPanel,
 } from '../../matrix/index.js';
-import type { Panel as Picture } from '../../solver/index.js';
+import { bytesToPanel, type Panel as Picture } from '../../solver/index.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { AttributeColumn, ReadbackResult } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
 import { withConcepts } from '../concept-subject.js';
 import type { ImagineOptions, MetricOptions, Painter } from '../subject.js';
-import { attributeColumns } from './attributes.js';
+import { drawMissing, LAST } from '../missing-sets.js';
+import { attributeColumns, LEVEL_KEYS } from './attributes.js';
 import { seenProblems, SLICE } from './generated-source.js';
 
 export interface ReadbackOptions extends MetricOptions {
@@ -40,7 +41,6 @@ export interface ReadbackOptions extends MetricOptions {
 }
 
 const DEFAULT_SEED = 7_700_000_021;
-const LAST = 9;
 /** Pictures that are drawn alike give several readings of a matrix; more are not tried. */
 const MOST_READINGS = 64;
 /** Matrices with two and more panels missing are measured on fewer problems: they are all painted. */
@@ -56,7 +56,7 @@ function ordered(read: ComponentPanel, answer: ComponentPanel): ComponentPanel {
   return { uniformity: answer.uniformity, entities };
 }
 
-/** Every panel that a reading may mean; none where it is unreadable. */
+/** Every panel that a reading may mean; none if it is unreadable. */
 export function possiblePanels(read: ReadPanel, answer: Panel): Panel[] {
   if (!read.readable) return [];
   return read.components.reduce<Panel[]>(
@@ -85,15 +85,13 @@ const slotsOf = ({ entities }: ComponentPanel): string =>
     .sort((a, b) => a - b)
     .join(' ');
 
-const VALUE_KEYS = { Type: 'type', Size: 'size', Color: 'color' } as const;
-
 /** Whether an attribute of a panel is that of another. */
 function sameAttribute({ component, group }: AttributeColumn, a: Panel, b: Panel): boolean {
   const [own, other] = [a.components[component], b.components[component]];
   if (group === 'Num/Pos') return slotsOf(own) === slotsOf(other);
   if (group === 'Rotation') return true;
   const levels = ({ entities }: ComponentPanel): string =>
-    [...new Set(entities.map((entity) => entity[VALUE_KEYS[group]]))].sort().join(' ');
+    [...new Set(entities.map((entity) => entity[LEVEL_KEYS[group]]))].sort().join(' ');
   return levels(own) === levels(other);
 }
 
@@ -156,7 +154,7 @@ function atSmallSize(picture: Picture, side: ImageSide): Picture {
   });
   const small = new Uint8Array(SMALL_PIXELS);
   downscale(large, small);
-  return Float32Array.from(small, (value) => value / 255);
+  return bytesToPanel(small);
 }
 
 /** Panels missing at random positions, for as many targets as there are up to eight. */
@@ -177,8 +175,8 @@ async function readAnywhere(
     const obeyed = used.map((): number[] => []);
     for await (const { from, problems, matrices } of seenProblems(subject, some, seed, signal)) {
       const asked = matrices.map((panels, n) => {
-        const missing = new Random(seed, from + n, targets).subset(LAST, targets);
-        return { panels, missing: missing.map((at) => at + 1).sort((a, b) => a - b) };
+        const missing = drawMissing(new Random(seed, from + n, targets), targets);
+        return { panels, missing };
       });
       for (const [p, paint] of used.entries()) {
         const drawn = await subject.imagine(asked, { signal, paint });

@@ -11,6 +11,7 @@
  * The authors' labels look at Number alone in grid-2x2 and at Position alone in grid-3x3 and
  * out-in-grid, and call every rule on the other Constant; their list of out-in-grid lacks Size Out.
  */
+import { indexOfLargest } from '../../base/index.js';
 import {
   layoutOf,
   MATRIX_PANELS,
@@ -143,7 +144,7 @@ export function ruleCategories(prior: readonly RuleMixture[], ...readings: Rules
       const scores = found[0].map((_, category) =>
         found.reduce((sum, each) => sum + Math.max(LEAST_LOG, Math.log(each[category])), 0),
       );
-      return scores.indexOf(Math.max(...scores));
+      return indexOfLargest(scores);
     }),
   );
 }

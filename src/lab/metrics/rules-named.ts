@@ -15,14 +15,14 @@ import {
   type Problem,
   type Rule,
 } from '../../matrix/index.js';
-import { likeliest, nameRules, type Answer, type ConceptMeans } from '../../solver/index.js';
+import { nameRules, type Answer } from '../../solver/index.js';
 import type { ConceptSubject } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { RulesNamedResult } from '../evaluation.js';
 import { Bootstrap, meanOf } from '../statistics.js';
 import type { MetricOptions } from '../subject.js';
-import { levelOf } from '../vocabulary/names.js';
-import { attributeColumns } from './attributes.js';
+import { LAST } from '../missing-sets.js';
+import { attributeColumns, levelOf, ruleGroupOf } from './attributes.js';
 import { seenProblems, SLICE } from './generated-source.js';
 import { ReadbackJudge } from './readback.js';
 
@@ -31,7 +31,6 @@ export interface RulesNamedOptions extends MetricOptions {
 }
 
 const DEFAULT_SEED = 7_700_000_023;
-const LAST = 9;
 const ASKED = 10;
 /** Lower ends of the bins of confidence; the last one ends at 1, included. */
 const BINS: readonly number[] = [0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
@@ -82,9 +81,9 @@ export async function rulesNamed(
     const named = nameRules(vocabulary, manifest, answer);
     const panels = matrixPanels(problem);
     return attributes.map((column) => {
-      const group = column.group === 'Num/Pos' ? 'Number/Position' : column.group;
+      const group = ruleGroupOf(column);
       const found = named.find((each) => each.attribute === column.name);
-      if (group === 'Rotation' || found === undefined || found.rules.length === 0) {
+      if (group === null || found === undefined || found.rules.length === 0) {
         return { confidence: 0, isRight: false, isSilent: true };
       }
       const values = panels.map((panel) => levelOf(column, panel));
@@ -95,18 +94,9 @@ export async function rulesNamed(
   };
   /** The share of the first ten answers of an open problem that obey its rules. */
   const rightAnswers = async (problem: Problem, answer: Answer): Promise<number> => {
-    const predicted = Float32Array.from(answer.concepts[LAST - 1].flatMap((m) => Array.from(m)));
-    const size = manifest.sizes.conceptSize;
-    const offered = likeliest(
-      (answer.imagined ?? []).map(({ foretold }) => foretold),
-      Math.min(ASKED, rightOnes(layout, problem)),
-    );
-    const means = offered.map(({ symbols }): ConceptMeans => {
-      const row = vocabulary.write(symbols[0], predicted);
-      return answer.concepts[0].map((_, m) => row.slice(m * size, (m + 1) * size));
-    });
-    const drawn = await subject.solver.decode(means, { signal });
-    return meanOf(drawn.map((picture) => Number(judge.obeys(problem, [LAST], [picture]))));
+    const asked = Math.min(ASKED, rightOnes(layout, problem));
+    const offered = await subject.solver.alternatives(answer, asked, { signal });
+    return meanOf(offered.map(({ images }) => Number(judge.obeys(problem, [LAST], images))));
   };
   for await (const { from, problems, matrices } of seenProblems(subject, count, seed, signal)) {
     const asked = matrices.map((each) => ({ panels: each, missing: [LAST] }));

@@ -6,6 +6,7 @@
 import {
   batches,
   CANDIDATES,
+  CONTEXT_PANELS,
   MATRIX_PANELS,
   type ProblemSource,
   type SetBatch,
@@ -21,8 +22,6 @@ export interface AccuracyOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number) => void;
 }
-
-const CONTEXT = MATRIX_PANELS - 1;
 
 /**
  * Several sources read a batch of each in turn. Sets of the two variants often hold the same matrices:
@@ -49,15 +48,15 @@ export async function answerDistances(
   signal?: AbortSignal,
 ): Promise<Distances[]> {
   const size = subject.facts.imageSize ** 2;
-  const context = new Uint8Array(count * CONTEXT * size);
+  const context = new Uint8Array(count * CONTEXT_PANELS * size);
   for (let n = 0; n < count; n++) {
     const from = n * MATRIX_PANELS * size;
-    context.set(panel.subarray(from, from + CONTEXT * size), n * CONTEXT * size);
+    context.set(panel.subarray(from, from + CONTEXT_PANELS * size), n * CONTEXT_PANELS * size);
   }
   const given = (await subject.see(context, signal)).panels;
   const offered = (await subject.see(selection, signal)).panels;
   const questions = Array.from({ length: count }, (_, n) => {
-    const eight = given.slice(n * CONTEXT, (n + 1) * CONTEXT);
+    const eight = given.slice(n * CONTEXT_PANELS, (n + 1) * CONTEXT_PANELS);
     return {
       panels: [...eight, eight[0]],
       missing: [MATRIX_PANELS],

@@ -1,4 +1,5 @@
 /** All figures of one model's report, with captions that say what is seen. */
+import { indexOfLargest } from '../../base/index.js';
 import type { HistoryCurve, RuleMap } from '../../solver/index.js';
 import type { ModelEvaluation } from '../evaluation.js';
 import { percent } from '../numbers.js';
@@ -48,7 +49,7 @@ function selectionCaption(example: SelectionExample, first: boolean): string {
   if (answer === chosen) return how;
   const shares = candidates[answer].shares;
   if (shares.length === 0) return `${how} Here the model is wrong: the answer is ${answer + 1}.`;
-  const worst = concepts[shares.indexOf(Math.max(...shares))];
+  const worst = concepts[indexOfLargest(shares)];
   return `${how} Here the model is wrong: it takes candidate ${chosen + 1}, and lays the answer, ${answer + 1}, aside mostly for "${worst}".`;
 }
 

@@ -12,7 +12,13 @@ import {
   samplePanels,
   sampleProblem,
 } from '../../matrix/index.js';
-import { nearest, softmax, type ConceptMeans, type Panel } from '../../solver/index.js';
+import {
+  bytesToPanel,
+  nearest,
+  softmax,
+  type ConceptMeans,
+  type Panel,
+} from '../../solver/index.js';
 import { flat, withConcepts, type ConceptSubject } from '../concept-subject.js';
 import type { ExampleProblem, ModelEvaluation } from '../evaluation.js';
 import type { CompletedExample, SelectionExample } from '../figures/index.js';
@@ -40,7 +46,7 @@ const PICTURE_SEED = 7_200_000_011;
 export function panelsOf(pictures: Uint8Array, count: number): Panel[] {
   const size = pictures.length / count;
   return Array.from({ length: count }, (_, i) =>
-    Float32Array.from(pictures.subarray(i * size, (i + 1) * size), (value) => value / 255),
+    bytesToPanel(pictures.subarray(i * size, (i + 1) * size)),
   );
 }
 

@@ -7,7 +7,7 @@
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError, FormatError } from '../../base/index.js';
-import { makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
+import { ifMissing, makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
 import { parseEvaluation, type ModelEvaluation } from '../evaluation.js';
 import { figuresOn, isEvaluationOf, isMarked, MODEL_MARK, ZOO_MARK } from './marks.js';
 import { FIGURE_ID } from './model-figures.js';
@@ -17,21 +17,15 @@ const FIGURES = 'figures';
 const LARGEST_FILE = 64 << 20;
 const FIGURE_FILE = /\.(?:svg|png)$/;
 
-const unlessAbsent = (error: NodeJS.ErrnoException): null => {
-  if (error.code === 'ENOENT') return null;
-  throw error;
-};
-
-const namesIn = async (folder: string): Promise<string[]> =>
-  (await readdir(folder).catch(unlessAbsent)) ?? [];
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(ifMissing([]));
 
 export class ReportFolder {
   constructor(readonly folder: string) {}
 
-  /** The text of a file of the folder; null where there is none. */
+  /** The text of a file of the folder; null if there is none. */
   async #text(file: string): Promise<string | null> {
     const bytes = await readSmallFile(path.join(this.folder, file), LARGEST_FILE).catch(
-      unlessAbsent,
+      ifMissing(null),
     );
     return bytes === null ? null : new TextDecoder().decode(bytes);
   }
@@ -62,7 +56,7 @@ export class ReportFolder {
     }
   }
 
-  /** The evaluation of a model as it was saved; null where there is none that can be read. */
+  /** The evaluation of a model as it was saved; null if there is none that can be read. */
   async saved(name: string): Promise<ModelEvaluation | null> {
     const file = `${name}.json`;
     const text = await this.#text(file);

@@ -1,4 +1,5 @@
 /** A model's rule map made ready for its figures: which attribute gives the colours, which clusters. */
+import { indexOfLargest } from '../../base/index.js';
 import { layoutOf, samplePanels, SMALL_SIZE, type Label } from '../../matrix/index.js';
 import {
   categoriesOf,
@@ -32,8 +33,6 @@ export function conceptNames({ vd, sizes }: ModelEvaluation): string[] {
   );
 }
 
-const largest = (values: readonly number[]): number => values.indexOf(Math.max(...values));
-
 /**
  * The attribute whose rules a concept is compared with: the one it is named after; else the one its
  * rule categories agree with best; else the one its variance follows most. Null where none is known.
@@ -46,9 +45,11 @@ export function attributeOf(
   const ruled = (vd?.attributes ?? []).filter(({ group }) => group !== 'Rotation');
   const named = ruled.find((attribute) => attribute.name === name);
   if (named !== undefined) return named;
-  if (ari !== null) return ari.matrix.attributes[largest(ari.matrix.matrix[m])];
+  if (ari !== null) return ari.matrix.attributes[indexOfLargest(ari.matrix.matrix[m])];
   if (vd === null || ruled.length === 0) return null;
-  return ruled[largest(ruled.map((attribute) => vd.decline[m][vd.attributes.indexOf(attribute)]))];
+  return ruled[
+    indexOfLargest(ruled.map((attribute) => vd.decline[m][vd.attributes.indexOf(attribute)]))
+  ];
 }
 
 /** At most a few of a list, the first and the last among them. */

@@ -1,6 +1,7 @@
 /** Files of measurements: which there are in a folder, and how many digits they keep. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { ifMissing } from '../../base/node.js';
 
 /** Six digits: more than any interval is narrow. To be given to `JSON.stringify`. */
 export const sixDigits = (_: string, value: unknown): unknown =>
@@ -8,10 +9,7 @@ export const sixDigits = (_: string, value: unknown): unknown =>
 
 /** Paths of a folder's JSON files, by name; none if there is no such folder. */
 export async function jsonFilesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const names = await readdir(folder).catch(ifMissing([]));
   return names
     .filter((name) => name.endsWith('.json'))
     .sort()

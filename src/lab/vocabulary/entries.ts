@@ -23,15 +23,6 @@ export interface Clusters {
   readonly counts: Float32Array;
 }
 
-function squaredDistance(a: Float32Array, i: number, b: Float32Array, j: number, size: number) {
-  let sum = 0;
-  for (let k = 0, p = i * size, q = j * size; k < size; k++, p++, q++) {
-    const difference = a[p] - b[q];
-    sum += difference * difference;
-  }
-  return sum;
-}
-
 /**
  * Rows that lie further than `radius` from those before them, and for each row one within it; null if there are
  * more than `most`.
@@ -54,7 +45,7 @@ function leaders({ count, size, values }: Rows, radius: number, most: number) {
   return { centres, labels };
 }
 
-/** The same, but any larger number once it is above `limit`. */
+/** Squared distance of row `i` of one array to row `j` of another; any number above `limit` if it is larger. */
 function distanceUpTo(
   limit: number,
   a: Float32Array,
@@ -84,7 +75,7 @@ function assign(
   const labels = new Int32Array(count);
   for (let row = 0; row < count; row++) {
     let best = guess[row] < clusters ? guess[row] : 0;
-    let least = squaredDistance(values, row, centres, best, size);
+    let least = distanceUpTo(Infinity, values, row, centres, best, size);
     for (let k = 0; k < clusters; k++) {
       const distance = distanceUpTo(least, values, row, centres, k, size);
       if (distance < least || (distance === least && k < best)) {
@@ -112,7 +103,7 @@ function merged(centres: Float32Array, counts: Float32Array, size: number, radiu
   const order = [...counts.keys()].sort((a, b) => counts[b] - counts[a]);
   const kept = order.reduce<number[]>((found, k) => {
     const isNear = found.some(
-      (other) => squaredDistance(centres, k, centres, other, size) <= radius * radius,
+      (other) => distanceUpTo(radius * radius, centres, k, centres, other, size) <= radius * radius,
     );
     return isNear ? found : [...found, k];
   }, []);

@@ -4,18 +4,20 @@
  * panel was hidden, again without labels. Labels are used at the end, to name the entries.
  */
 import { symmetricEigen } from '../../base/index.js';
-import { layoutOf, MATRIX_PANELS, Random, samplePanels, type Panel } from '../../matrix/index.js';
+import { layoutOf, MATRIX_PANELS, type Panel } from '../../matrix/index.js';
 import type {
   ConceptMeans,
   EntryStatistics,
+  NamedAttribute,
   SharedConcept,
   StatisticsKey,
   VocabularyData,
   VocabularyGroup,
 } from '../../solver/index.js';
 import { Vocabulary } from '../../solver/index.js';
-import type { ConceptSubject } from '../concept-subject.js';
-import { drawPanels, SLICE } from '../metrics/generated-source.js';
+import { flat, type ConceptSubject } from '../concept-subject.js';
+import { encodedProblems, SLICE } from '../metrics/generated-source.js';
+import { missingFor, statisticsKeys } from '../missing-sets.js';
 import type { MetricOptions, SubjectFacts } from '../subject.js';
 import type { Clusters, Rows } from './entries.js';
 import { columnsOf, findGroups, sharedInformation, type FoundGroup } from './groups.js';
@@ -53,33 +55,20 @@ interface Encoded {
 
 async function encode(subject: ConceptSubject, options: VocabularyOptions): Promise<Encoded> {
   const { problems = VOCABULARY_DEFAULTS.problems, seed = VOCABULARY_DEFAULTS.seed } = options;
-  const { configuration, noisy, imageSize } = subject.facts;
+  const { configuration, noisy } = subject.facts;
   const { sizes, sigmaZ } = subject.solver.manifest;
-  const layout = layoutOf(configuration, noisy);
-  const size = sizes.concepts * sizes.conceptSize;
-  const values = new Float32Array(problems * MATRIX_PANELS * size);
   const panels: Panel[] = [];
   const concepts: (readonly ConceptMeans[])[] = [];
-  for (let from = 0; from < problems; from += SLICE) {
-    const drawn = Array.from({ length: Math.min(SLICE, problems - from) }, (_, i) =>
-      samplePanels({ configuration, noisy, seed, index: from + i }),
-    ).flatMap((matrix) => matrix.panels);
-    const seen = (await subject.see(drawPanels(layout, drawn, imageSize), options.signal)).panels;
-    seen.forEach((means, i) => {
-      const at = (from * MATRIX_PANELS + i) * size;
-      means.forEach((each, m) =>
-        values.set(
-          each.map((value) => value / sigmaZ),
-          at + m * sizes.conceptSize,
-        ),
-      );
-    });
-    panels.push(...drawn);
-    for (let n = 0; n < drawn.length; n += MATRIX_PANELS) {
-      concepts.push(seen.slice(n, n + MATRIX_PANELS));
-    }
-    options.onProgress?.(0.4 * Math.min(1, (from + SLICE) / problems));
+  const source = { configuration, noisy, seed };
+  for await (const slice of encodedProblems(subject, source, 0, problems, options.signal)) {
+    panels.push(...slice.panels);
+    concepts.push(...slice.concepts);
+    options.onProgress?.((0.4 * concepts.length) / problems);
   }
+  const size = sizes.concepts * sizes.conceptSize;
+  const values = new Float32Array(panels.length * size);
+  concepts.flat().forEach((means, i) => values.set(flat(means), i * size));
+  for (let i = 0; i < values.length; i++) values[i] /= sigmaZ;
   return { panels, concepts, rows: { count: panels.length, size, values } };
 }
 
@@ -154,28 +143,22 @@ interface Hidden {
   readonly rules: readonly (readonly number[])[];
 }
 
-const flatRow = (means: ConceptMeans): Float32Array =>
-  Float32Array.from(means.flatMap((values) => Array.from(values)));
-
 async function hide(
   subject: ConceptSubject,
   { concepts }: Encoded,
   key: StatisticsKey,
   { seed = VOCABULARY_DEFAULTS.seed, signal }: VocabularyOptions,
 ): Promise<Hidden[]> {
-  const targets = key === 'last' ? 1 : Number(key.slice('targets'.length));
   const found: Hidden[] = [];
   for (let from = 0; from < concepts.length; from += SLICE) {
-    const asked = concepts.slice(from, from + SLICE).map((panels, i) => {
-      const anywhere = new Random(seed, from + i, targets).subset(MATRIX_PANELS, targets);
-      const missing = key === 'last' ? [MATRIX_PANELS] : anywhere.map((at) => at + 1);
-      return { concepts: panels, missing: missing.sort((a, b) => a - b) };
-    });
+    const asked = concepts
+      .slice(from, from + SLICE)
+      .map((panels, i) => ({ concepts: panels, missing: missingFor(key, seed, from + i) }));
     const answers = await subject.solver.solveConcepts(asked, { signal });
     answers.forEach((answer, i) => {
       const rules = answer.rules.map(({ vector }) => vector);
       for (const position of answer.missing) {
-        const row = flatRow(answer.concepts[position - 1]);
+        const row = Float32Array.from(flat(answer.concepts[position - 1]));
         found.push({ problem: from + i, position: position - 1, row, rules });
       }
     });
@@ -220,6 +203,23 @@ function statisticsOf(
   }));
 }
 
+/** People's names for the entries of each group. */
+function namesFor(
+  subject: ConceptSubject,
+  data: VocabularyData,
+  { panels, rows }: Encoded,
+): NamedAttribute[][] {
+  const { sizes, sigmaZ } = subject.solver.manifest;
+  const { configuration, noisy } = subject.facts;
+  const vocabulary = new Vocabulary(data, sizes, sigmaZ);
+  const symbols = panels.map((_, n) => {
+    const row = rows.values.subarray(n * rows.size, (n + 1) * rows.size);
+    return vocabulary.symbolsOf(row.map((value) => value * sigmaZ));
+  });
+  const entries = data.groups.map(({ counts }) => counts.length);
+  return nameEntries(layoutOf(configuration, noisy), panels, symbols, entries);
+}
+
 /** Fewer matrices than these show too little of what a model knows. */
 const FEWEST_PROBLEMS = 32;
 
@@ -230,11 +230,11 @@ export async function findVocabulary(
 ): Promise<VocabularyData | null> {
   const { targetCounts = VOCABULARY_DEFAULTS.targetCounts } = options;
   if ((options.problems ?? FEWEST_PROBLEMS) < FEWEST_PROBLEMS) return null;
-  const { sizes, sigmaZ } = subject.solver.manifest;
+  const { sizes } = subject.solver.manifest;
   const encoded = await encode(subject, options);
   const found = findGroups(encoded.rows, sizes.conceptSize);
   if (found.groups.length === 0) return null;
-  const keys: StatisticsKey[] = ['last', ...targetCounts.map((n) => `targets${n}` as const)];
+  const keys = statisticsKeys(targetCounts);
   const statistics = found.groups.map(() => new Map<StatisticsKey, EntryStatistics>());
   const plain = found.groups.map((group): VocabularyGroup => ({
     ...compressed(group, group.concepts.length * sizes.conceptSize),
@@ -255,8 +255,7 @@ export async function findVocabulary(
     concept,
     value: meanRow(columnsOf(encoded.rows, [concept], sizes.conceptSize)),
   }));
-  const { configuration, noisy } = subject.facts;
-  const attributes = namesFor({ groups: plain, shared, still }, encoded);
+  const attributes = namesFor(subject, { groups: plain, shared, still }, encoded);
   return {
     groups: plain.map((group, g) => ({
       ...group,
@@ -266,21 +265,6 @@ export async function findVocabulary(
     shared,
     still,
   };
-
-  function namesFor(data: VocabularyData, { panels, rows }: Encoded) {
-    const vocabulary = new Vocabulary(data, sizes, sigmaZ);
-    const symbols = panels.map((_, n) => {
-      const row = rows.values.subarray(n * rows.size, (n + 1) * rows.size);
-      return vocabulary.symbolsOf(row.map((value) => value * sigmaZ));
-    });
-    const layout = layoutOf(configuration, noisy);
-    return nameEntries(
-      layout,
-      panels,
-      symbols,
-      data.groups.map(({ counts }) => counts.length),
-    );
-  }
 }
 
 function meanRow({ count, size, values }: Rows): Float32Array {

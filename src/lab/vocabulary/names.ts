@@ -3,25 +3,14 @@
  * attributes are known tell which level each entry stands for. A group determines an attribute if the entry
  * tells its level nearly always; if several groups do, the one that tells it best has it.
  */
-import { slotMask, type ConfigurationLayout, type Panel } from '../../matrix/index.js';
+import type { ConfigurationLayout, Panel } from '../../matrix/index.js';
 import type { NamedAttribute } from '../../solver/index.js';
-import { attributeColumns } from '../metrics/attributes.js';
-import type { AttributeColumn } from '../evaluation.js';
+import { attributeColumns, levelOf, ruleGroupOf } from '../metrics/attributes.js';
 
 /** How much of what chance leaves open an entry must tell of an attribute. */
 const DETERMINED_FROM = 0.9;
 /** A level is one that an entry may stand for if this share of its panels has it. */
 const LEVEL_FROM = 0.05;
-
-const VALUE_KEYS = { Type: 'type', Size: 'size', Color: 'color' } as const;
-
-/** The level of an attribute in a panel whose entities are alike; for Num/Pos its slots, as bits. */
-export function levelOf({ component, group }: AttributeColumn, panel: Panel): number {
-  const { entities } = panel.components[component];
-  if (group === 'Num/Pos') return slotMask(entities.map(({ slot }) => slot));
-  if (group === 'Rotation') return entities[0].angle;
-  return entities[0][VALUE_KEYS[group]];
-}
 
 /** How often each level goes with each entry. */
 type Table = readonly ReadonlyMap<number, number>[];
@@ -83,14 +72,10 @@ export function nameEntries(
       const likely = [...counts].filter(([, count]) => count >= least).map(([level]) => level);
       return likely.length === 0 ? [levels[0]] : likely.sort((a, b) => a - b);
     });
-    const { name, component, group } = column;
-    if (group === 'Rotation') continue;
-    named[best].push({
-      name,
-      component,
-      group: group === 'Num/Pos' ? 'Number/Position' : group,
-      values,
-    });
+    const group = ruleGroupOf(column);
+    if (group === null) continue;
+    const { name, component } = column;
+    named[best].push({ name, component, group, values });
   }
   return named;
 }

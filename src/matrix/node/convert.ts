@@ -6,23 +6,16 @@
  */
 import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { describeRule, describeRules } from '../describe.js';
+import { describeRule, describeRules, ruleWords } from '../describe.js';
 import { ArgumentError, FormatError, naming } from '../../base/index.js';
 import { encodePng } from '../png.js';
-import type { Problem } from '../problem.js';
+import { CONTEXT_PANELS, type Problem } from '../problem.js';
 import { ProblemReader } from '../problem-reader.js';
 import { problemRuleParameters } from '../rule-parameters.js';
 import { ravenFileName } from '../raven-file.js';
 import { renderProblem } from '../render-panel.js';
 import { contactSheetOfImages, type ProblemPictures } from '../render-sheet.js';
-import {
-  batches,
-  CANDIDATES,
-  imagesToBatch,
-  MATRIX_PIXELS,
-  SELECTION_PIXELS,
-  type SetBatch,
-} from '../set.js';
+import { batches, imagesToBatch, MATRIX_PIXELS, SELECTION_PIXELS, type SetBatch } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
 import {
   exists,
@@ -43,7 +36,7 @@ import {
   type RavenProblem,
 } from './raven-folder.js';
 import { SetWriter } from './set-writer.js';
-import { SMALL_SIZE } from '../render.js';
+import { SMALL_PIXELS, SMALL_SIZE } from '../render.js';
 import { IMAGE_SIZE } from '../render-entity.js';
 
 export const CONVERT_FORMATS = ['raven', 'npz', 'png'] as const;
@@ -331,7 +324,7 @@ async function openSheetSink(options: ConvertOptions, output: string): Promise<S
 
 /** The eight context panels and the eight candidates of one problem of a batch, one after the other. */
 function imagesOf(batch: SetBatch, i: number): Uint8Array {
-  const context = (MATRIX_PIXELS / 9) * CANDIDATES;
+  const context = CONTEXT_PANELS * SMALL_PIXELS;
   const images = new Uint8Array(context + SELECTION_PIXELS);
   images.set(batch.panel.subarray(i * MATRIX_PIXELS, i * MATRIX_PIXELS + context));
   images.set(batch.selection.subarray(i * SELECTION_PIXELS, (i + 1) * SELECTION_PIXELS), context);
@@ -341,9 +334,7 @@ function imagesOf(batch: SetBatch, i: number): Uint8Array {
 /** A set's rules in words; it does not say how its components are called. */
 function labelLines(label: Label): string[] {
   const line = ({ name, attribute, value }: LabelRule): string =>
-    value === null
-      ? `${attribute}: ${name.toLowerCase().replace('_', ' ')}`
-      : describeRule({ name, attribute, value });
+    value === null ? `${attribute}: ${ruleWords(name)}` : describeRule({ name, attribute, value });
   return label.flatMap((rules, component) =>
     rules.map((rule) => (label.length > 1 ? `Component ${component + 1}: ` : '') + line(rule)),
   );

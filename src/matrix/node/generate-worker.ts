@@ -14,7 +14,7 @@ import { contactSheet, type RgbImage } from '../render-sheet.js';
 import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS } from '../set.js';
 import { problemToSvg } from '../svg.js';
 import { vlmItem } from '../vlm-item.js';
-import { readSmallFile, serveTasks } from '../../base/node.js';
+import { ifMissing, readSmallFile, serveTasks } from '../../base/node.js';
 import { FileBatch } from './file-batch.js';
 import type { GenerateFormat } from './generate.js';
 import { SHARD_PROBLEMS } from './parquet-shards.js';
@@ -141,13 +141,9 @@ async function stateOf(
   { file, isWhole }: ProblemFile,
   expected: () => Uint8Array,
 ): Promise<'whole' | 'damaged' | 'missing'> {
-  try {
-    const found = await readSmallFile(file, LARGEST_FILE);
-    return (isWhole ? await isWhole(found) : found.equals(expected())) ? 'whole' : 'damaged';
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing';
-    throw error;
-  }
+  const found = await readSmallFile(file, LARGEST_FILE).catch(ifMissing(null));
+  if (found === null) return 'missing';
+  return (isWhole ? await isWhole(found) : found.equals(expected())) ? 'whole' : 'damaged';
 }
 
 /** Makes a problem's files, or with `resume` those that are missing or damaged. */

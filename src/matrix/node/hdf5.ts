@@ -7,15 +7,9 @@ import path from 'node:path';
 import { ArgumentError, FormatError, CrabError } from '../../base/index.js';
 import { conceptCount, labelOfConcepts } from '../hdf5-concepts.js';
 import { findLayout } from '../layouts.js';
-import type { Configuration } from '../problem.js';
+import { CONTEXT_PANELS, type Configuration } from '../problem.js';
 import { SMALL_PIXELS } from '../render.js';
-import {
-  CANDIDATES,
-  MATRIX_PIXELS,
-  SELECTION_PIXELS,
-  type ProblemSource,
-  type SetBatch,
-} from '../set.js';
+import { MATRIX_PIXELS, SELECTION_PIXELS, type ProblemSource, type SetBatch } from '../set.js';
 import { MAX_CACHE_BATCH } from './hdf5-protocol.js';
 import { CacheThread } from './hdf5-thread.js';
 import { openRegularFile } from '../../base/node.js';
@@ -105,7 +99,10 @@ async function readProblems(
       const to = (done + i) * MATRIX_PIXELS;
       panel.set(rows.panel.subarray(i * SELECTION_PIXELS, (i + 1) * SELECTION_PIXELS), to);
       const from = i * SELECTION_PIXELS + rows.answer[i] * SMALL_PIXELS;
-      panel.set(rows.selection.subarray(from, from + SMALL_PIXELS), to + CANDIDATES * SMALL_PIXELS);
+      panel.set(
+        rows.selection.subarray(from, from + SMALL_PIXELS),
+        to + CONTEXT_PANELS * SMALL_PIXELS,
+      );
       const concepts = rows.label.slice(i * cache.concepts, (i + 1) * cache.concepts);
       label.push(labelOfConcepts(configuration, concepts));
     }

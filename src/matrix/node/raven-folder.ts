@@ -25,7 +25,7 @@ import { PROBLEM_IMAGES, renderImagesInto } from '../render-panel.js';
 import { imagesToBatch, joinBatches, type ProblemSource, type SetBatch } from '../set.js';
 import type { Label } from '../set-label.js';
 import { naming } from '../../base/index.js';
-import { makeFolderOf, readSmallFile } from '../../base/node.js';
+import { ifMissing, makeFolderOf, readSmallFile } from '../../base/node.js';
 import { isWholeZip } from '../zip-read.js';
 import { FileBatch } from './file-batch.js';
 import { variantTold } from './manifest.js';
@@ -115,10 +115,7 @@ async function readDescription(
   target: number,
   layout: ConfigurationLayout | undefined,
 ): Promise<Problem | undefined> {
-  const bytes = await readSmallFile(file, MAX_XML_LENGTH).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const bytes = await readSmallFile(file, MAX_XML_LENGTH).catch(ifMissing(undefined));
   if (!bytes) return undefined;
   return naming(file, () => {
     const text = new TextDecoder('utf-8').decode(bytes);

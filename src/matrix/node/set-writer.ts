@@ -6,11 +6,9 @@
 import { ArgumentError } from '../../base/index.js';
 import { encodeNpy, encodeNpyHeader, encodeNpyParts } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
-import { MATRIX_PANELS } from '../render-panel.js';
-import type { Variant } from '../problem.js';
+import { CANDIDATES, MATRIX_PANELS, type Variant } from '../problem.js';
 import type { Part } from '../raven-file.js';
 import {
-  CANDIDATES,
   MATRIX_PIXELS,
   partArrays,
   ruleArrays,

@@ -1,4 +1,5 @@
 /** A mixture of Gaussians with full covariance as plain data, its densities and its assignments. */
+import { indexOfLargest } from '../../base/index.js';
 import { logDeterminantOfTriangle, whiteningFactors } from './linear-algebra.js';
 import type { Points } from './points.js';
 
@@ -155,7 +156,7 @@ export function categories(mixture: GaussianMixture, points: Points): Int32Array
   const { responsibilities } = explain(mixture, points);
   return Int32Array.from({ length: points.count }, (_, i) => {
     const row = responsibilities.subarray(i * components, (i + 1) * components);
-    return row.reduce((best, value, k) => (value > row[best] ? k : best), 0);
+    return indexOfLargest(row);
   });
 }
 

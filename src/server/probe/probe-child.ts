@@ -1,4 +1,5 @@
 /** Loads one native library and says what it is. In a process of its own: a broken one may crash it. */
+import { firstLineOf } from '../../base/index.js';
 import type { Finding, Library, OnnxFinding, TorchFinding } from './findings.js';
 
 async function lookAtTorch(): Promise<Finding<TorchFinding>> {
@@ -26,8 +27,7 @@ async function look(library: string): Promise<Finding<unknown>> {
   try {
     return await LOOKS[library as Library]();
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    return { found: null, reason: text.split('\n', 1)[0] };
+    return { found: null, reason: firstLineOf(error) };
   }
 }
 

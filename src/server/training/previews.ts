@@ -3,6 +3,7 @@
  * it imagines it, and the rules it parses from many. Read from the newest checkpoint, so that training
  * itself neither waits for nor depends on who watches; on the CPU, whatever it trains on.
  */
+import { messageOf } from '../../base/index.js';
 import {
   layoutOf,
   MATRIX_PANELS,
@@ -126,7 +127,7 @@ export class Previews {
       await this.#show();
     } catch (error) {
       // The checkpoint may have been replaced while it was read: the next one is shown instead.
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.tell({ kind: 'note', data: { level: 'warning', text: `nothing to show yet: ${why}` } });
     }
   }

@@ -2,6 +2,7 @@
  * ONNX Runtime in Node, loaded when first needed: the native one if it is installed and loads, else the
  * WebAssembly one of this package, which runs anywhere and takes about five times as long.
  */
+import { firstLineOf } from '../../base/index.js';
 import { ortBackend, type Backend, type OrtModule } from '../backend.js';
 import { ArgumentError } from '../../matrix/index.js';
 import { webRuntime } from '../web-runtime.js';
@@ -31,10 +32,9 @@ async function wasmRuntime(nativeFault: string | null): Promise<NodeRuntime> {
 
 /** Why the native one cannot be had, in a few words. */
 function faultOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND')
-    return 'it is not installed';
-  return error.message.split('\n', 1)[0];
+  const isAbsent =
+    error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+  return isAbsent ? 'it is not installed' : firstLineOf(error);
 }
 
 async function chooseRuntime(): Promise<NodeRuntime> {

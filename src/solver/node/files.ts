@@ -8,6 +8,7 @@ import { ArgumentError } from '../../base/index.js';
 import {
   exists,
   folderPlace,
+  isMissing,
   isTaken,
   makeFolder,
   makeFolderOf,
@@ -19,7 +20,7 @@ import {
   type OutputPlace,
 } from '../../base/node.js';
 import { BUNDLE_FILES, BUNDLE_SYSTEMS, formatManifest, MANIFEST_FILE } from '../bundle.js';
-import type { BundleFileName, BundleManifest, BundleSource, ExpectedFile } from '../bundle.js';
+import type { BundleFileName, BundleSource, ExpectedFile, ManifestDraft } from '../bundle.js';
 import { BundleError } from '../errors.js';
 import { isBundleName, urlSource, type FileCache, type LoadOptions } from '../web.js';
 
@@ -81,7 +82,7 @@ export function folderSource(folder: string): BundleSource {
       try {
         return await readExactly(path.join(folder, file), expected);
       } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+        if (!isMissing(cause)) throw cause;
         throw new BundleError(`${folder}: there is no ${file}`, { cause });
       }
     },
@@ -90,7 +91,7 @@ export function folderSource(folder: string): BundleSource {
 
 /** A bundle that is only in memory. */
 export async function memoryBundle(
-  manifest: Omit<BundleManifest, 'format' | 'version' | 'files'>,
+  manifest: ManifestDraft,
   files: ReadonlyMap<BundleFileName, Uint8Array>,
 ): Promise<BundleSource> {
   const all = new Map<string, Uint8Array>(files);
@@ -123,7 +124,7 @@ const NOT_EMPTY = ['ENOTEMPTY', 'EEXIST', 'EPERM'];
  */
 export async function writeBundle(
   folder: string | OutputPlace,
-  manifest: Omit<BundleManifest, 'format' | 'version' | 'files'>,
+  manifest: ManifestDraft,
   files: ReadonlyMap<BundleFileName, Uint8Array>,
 ): Promise<void> {
   const place = typeof folder === 'string' ? await bundlePlace(folder) : folder;

@@ -1,7 +1,7 @@
 /** Problems in Node: a RAVEN .npz, a picture of a matrix or a folder of images on disk, or a file in memory. */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { ArgumentError, FormatError } from '../../base/index.js';
+import { ArgumentError, FormatError, naming } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
 import { decodePicture, isPicture, PICTURE_FILE } from '../../matrix/index.js';
 import { decodeSvg, isSvg } from '../../matrix/node.js';
@@ -10,7 +10,6 @@ import { greyToPanel, type Panel } from '../panels.js';
 import {
   givenProblem,
   LARGEST_FILE,
-  naming,
   pictureProblem,
   ravenProblem,
   type ProblemInput,

@@ -24,6 +24,7 @@ import {
   encodeHeader,
   headerLength,
   lengthBytes,
+  messageOf,
   parseHeader,
   SafetensorsError,
   tensorBytes,
@@ -141,7 +142,7 @@ function describing<T>(path: string, access: () => T): T {
     if (error instanceof SafetensorsError) {
       throw new SafetensorsError(error.problem, `${path}: ${error.message}`, { cause: error });
     }
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new SafetensorsError('io', `${path}: ${why}`, { cause: error });
   }
 }

@@ -26,7 +26,7 @@ export const producedBefore = (step: number, pool: number, refresh: number): num
   pool + Math.floor(step * refresh);
 
 /** The problem in a slot once `produced` problems were put into their slots, i in slot i mod pool. */
-export const problemInSlot = (slot: number, produced: number, pool: number): number =>
+const problemInSlot = (slot: number, produced: number, pool: number): number =>
   slot + pool * Math.floor((produced - 1 - slot) / pool);
 
 /** Index in the stream of the n-th problem that a process makes. */

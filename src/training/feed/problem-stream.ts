@@ -23,12 +23,9 @@ export interface StreamOptions {
   readonly plan?: ProblemPlan;
   /** Threads; one less than the cores unless told. */
   readonly workers?: number;
-  readonly chunkProblems?: number;
+  /** Problems that a thread makes at a time. */
+  readonly chunkProblems: number;
 }
-
-export const defaultWorkers = (): number => Math.max(1, availableParallelism() - 1);
-
-const DEFAULT_CHUNK = 32;
 
 export class ProblemStream {
   readonly #ring: RingConsumer;
@@ -44,12 +41,12 @@ export class ProblemStream {
   #wake: () => void = () => {};
 
   constructor(options: StreamOptions) {
-    const workers = options.workers ?? defaultWorkers();
-    this.#chunkProblems = options.chunkProblems ?? DEFAULT_CHUNK;
-    this.#next = options.first;
-    const { source, record, first, plan } = options;
+    const { source, record, first, plan, chunkProblems } = options;
+    const workers = options.workers ?? Math.max(1, availableParallelism() - 1);
+    this.#chunkProblems = chunkProblems;
+    this.#next = first;
     this.#problemBytes = record.bytes;
-    const ring = createRing(this.#chunkProblems, record.bytes, 2 * workers + 2);
+    const ring = createRing(chunkProblems, record.bytes, 2 * workers + 2);
     this.#ring = new RingConsumer(ring);
     const data: StreamWorkerData = { ring, source, record, first, plan };
     this.#workers = Array.from({ length: workers }, () => this.#start(data));
@@ -101,7 +98,7 @@ export class ProblemStream {
     this.#ring.release();
   }
 
-  /** Gives exactly `count` problems to `sink`, waiting for the workers where need be. */
+  /** Gives exactly `count` problems to `sink`, waiting for the workers if need be. */
   async takeAll(count: number, sink: ProblemSink, signal?: AbortSignal): Promise<void> {
     let left = count - this.take(count, sink);
     while (left > 0) {

@@ -11,10 +11,13 @@
  *     meta      u8 [9], u8 [21]  with rules: RAVEN's meta target and meta structure
  */
 import {
+  CANDIDATES,
   CONFIGURATIONS,
+  CONTEXT_PANELS,
   drawInto,
   hasGrid,
   layoutOf,
+  MATRIX_PANELS,
   metaMatrix,
   metaStructure,
   metaTarget,
@@ -35,9 +38,6 @@ import type { Needs, ProblemBatch } from '../../models/index.js';
 import type { Tensor } from '../../torch/index.js';
 import { TrainingError } from '../errors.js';
 
-const PANELS = 9;
-const CONTEXT = 8;
-const CANDIDATES = 8;
 const COMPONENTS = 2;
 const GROUPS = 4;
 const RULE_BYTES = COMPONENTS * GROUPS * 3;
@@ -100,7 +100,7 @@ export function recordLayout({
   candidates,
   rules,
 }: Omit<Needs, 'problems'>): RecordLayout {
-  const pictures = candidates === null ? PANELS : CONTEXT + CANDIDATES;
+  const pictures = candidates === null ? MATRIX_PANELS : CONTEXT_PANELS + CANDIDATES;
   const pixels = pictures * imageSize * imageSize;
   const told = rules ? RULE_BYTES + META_TARGET + META_STRUCTURE : 0;
   const bytes = pixels + (candidates === null ? 0 : 1) + told;
@@ -146,15 +146,15 @@ export function storeRecord(
   offset: number,
 ): void {
   const size = record.imageSize * record.imageSize;
-  const first = n * PANELS * size;
+  const first = n * MATRIX_PANELS * size;
   if (record.candidates === null) {
-    out.set(batch.panel.subarray(first, first + PANELS * size), offset);
+    out.set(batch.panel.subarray(first, first + MATRIX_PANELS * size), offset);
   } else {
     const offered = n * CANDIDATES * size;
-    out.set(batch.panel.subarray(first, first + CONTEXT * size), offset);
+    out.set(batch.panel.subarray(first, first + CONTEXT_PANELS * size), offset);
     out.set(
       batch.selection.subarray(offered, offered + CANDIDATES * size),
-      offset + CONTEXT * size,
+      offset + CONTEXT_PANELS * size,
     );
     out[offset + record.pixels] = batch.answer[n];
   }
@@ -205,8 +205,9 @@ export function batchOf(record: RecordLayout, rows: Tensor, dtype: 'f32' | 'f64'
   };
   const answer = candidates === null ? null : take(1, 'i64').squeeze(1);
   return {
-    panels: answer === null ? images : images.narrow(1, 0, CONTEXT),
-    choice: answer === null ? null : { candidates: images.narrow(1, CONTEXT, CANDIDATES), answer },
+    panels: answer === null ? images : images.narrow(1, 0, CONTEXT_PANELS),
+    choice:
+      answer === null ? null : { candidates: images.narrow(1, CONTEXT_PANELS, CANDIDATES), answer },
     labels: rules
       ? {
           rules: take(RULE_BYTES, 'i64').reshape([n, COMPONENTS, GROUPS, 3]),

@@ -3,16 +3,16 @@
  * replace the oldest with fresh ones: problem i of the stream always lies in slot i mod pool, so the
  * pool's content is known from one number, how many problems were produced.
  *
- * Where runs must repeat exactly, that number follows from the step: `refresh` problems a step, and
+ * If runs must repeat exactly, that number follows from the step: `refresh` problems a step, and
  * the step waits should the threads lag behind. Otherwise a step takes what is ready, at most
  * `mostPerStep`, and never waits.
  */
-import type { Device, Tensor } from '../../torch/index.js';
-import type { ProblemPlan } from './problem-plan.js';
-import type { Feed, FeedSlots, FeedState } from './feed.js';
+import type { Device } from '../../torch/index.js';
+import type { FeedSlots } from './feed.js';
+import { producedBefore } from './problem-plan.js';
+import type { ProblemSink } from './problem-stream.js';
 import type { ProblemSource, RecordLayout } from './record.js';
-import { ProblemStream, type ProblemSink } from './problem-stream.js';
-import { emptyPool, uploaderFor, type Uploader } from './upload.js';
+import { CHUNK_PROBLEMS, ThreadedFeed } from './threaded-feed.js';
 
 export interface StreamFeedOptions {
   readonly source: ProblemSource;
@@ -34,44 +34,33 @@ export interface StreamFeedOptions {
   readonly shard?: { readonly rank: number; readonly ranks: number };
 }
 
-/** Problems made and copied at a time. */
-const CHUNK = 32;
-/** Steps that the host may be ahead of the device, and one to spare. */
-const STEPS_AHEAD = 4;
-
-export class StreamFeed implements Feed {
+export class StreamFeed extends ThreadedFeed {
   readonly size: number;
   readonly slots: FeedSlots;
-  readonly records: Tensor;
   readonly #pool: number;
   readonly #ranks: number;
   readonly #options: StreamFeedOptions;
-  readonly #stream: ProblemStream;
-  readonly #uploader: Uploader;
-  #milliseconds = 0;
 
   private constructor(options: StreamFeedOptions) {
+    const { shard, produced = options.pool, chunkProblems = CHUNK_PROBLEMS } = options;
+    const ranks = shard?.ranks ?? 1;
+    const pool = Math.ceil(options.pool / ranks);
+    const first = Math.max(0, Math.ceil(produced / ranks) - pool);
+    const plan = shard && ({ kind: 'stride', ...shard } as const);
+    super({ ...options, room: pool, first, plan, chunkProblems });
     this.#options = options;
     this.size = options.pool;
-    this.slots = options.shard ? 'own' : 'shared';
-    this.#ranks = options.shard?.ranks ?? 1;
-    this.#pool = Math.ceil(options.pool / this.#ranks);
-    this.records = emptyPool(this.#pool, options.record.bytes, options.device);
-    const chunkProblems = options.chunkProblems ?? CHUNK;
-    const copies = STEPS_AHEAD * (Math.ceil(options.mostPerStep / chunkProblems) + 2);
-    this.#uploader = uploaderFor(this.records, chunkProblems, copies);
-    const produced = Math.ceil((options.produced ?? options.pool) / this.#ranks);
-    const first = Math.max(0, produced - this.#pool);
-    const plan: ProblemPlan | undefined = options.shard && { kind: 'stride', ...options.shard };
-    this.#stream = new ProblemStream({ ...options, first, plan, chunkProblems });
+    this.slots = shard ? 'own' : 'shared';
+    this.#ranks = ranks;
+    this.#pool = pool;
   }
 
   /** Starts the threads and fills the pool. */
   static async start(options: StreamFeedOptions, signal?: AbortSignal): Promise<StreamFeed> {
     const feed = new StreamFeed(options);
     try {
-      await feed.#stream.takeAll(feed.#pool, feed.#sink, signal);
-      if (options.refresh === 0) await feed.#stream.close();
+      await feed.stream.takeAll(feed.#pool, feed.#sink, signal);
+      if (options.refresh === 0) await feed.stream.close();
       return feed;
     } catch (error) {
       await feed.close();
@@ -84,40 +73,22 @@ export class StreamFeed implements Feed {
     const slot = first % this.#pool;
     const here = Math.min(count, this.#pool - slot);
     const split = here * this.#options.record.bytes;
-    this.#uploader.upload(bytes.subarray(0, split), slot, here);
+    this.uploader.upload(bytes.subarray(0, split), slot, here);
     if (here < count) this.#sink(bytes.subarray(split), first + here, count - here);
   };
 
-  async prepare(step: number): Promise<void> {
+  protected async fill(step: number): Promise<void> {
     const { refresh, pool, mostPerStep } = this.#options;
     if (refresh === 0) return;
-    const start = performance.now();
     if (refresh === null) {
-      this.#stream.take(mostPerStep, this.#sink);
-    } else {
-      const due = pool + Math.floor(step * refresh) - this.#stream.next;
-      if (due > 0) await this.#stream.takeAll(due, this.#sink);
+      this.stream.take(mostPerStep, this.#sink);
+      return;
     }
-    this.#milliseconds += performance.now() - start;
+    const due = producedBefore(step, pool, refresh) - this.stream.next;
+    if (due > 0) await this.stream.takeAll(due, this.#sink);
   }
 
   get problems(): number {
-    return this.#stream.next * this.#ranks;
-  }
-
-  takeMilliseconds(): number {
-    const spent = this.#milliseconds;
-    this.#milliseconds = 0;
-    return spent;
-  }
-
-  state(): FeedState {
-    return { kind: 'stream', produced: this.problems };
-  }
-
-  async close(): Promise<void> {
-    await this.#stream.close();
-    this.#uploader.close();
-    this.records.dispose();
+    return this.stream.next * this.#ranks;
   }
 }

@@ -3,6 +3,7 @@
  * the whole checkpoint. Nothing but the training data is read from disk by other ranks, so that machines
  * need not share one. Should the first rank fail before that, it says why.
  */
+import { messageOf } from '../../base/index.js';
 import { ArgumentError } from '../../matrix/index.js';
 import { keep, scope, zeros, type Device, type DType, type Tensor } from '../../torch/index.js';
 import { parseRunConfig } from '../config.js';
@@ -71,7 +72,7 @@ export function shareFailure(
   isWrongUse = error instanceof ArgumentError,
 ): void {
   if (team.size === 1) return;
-  const failure = error instanceof Error ? error.message : String(error);
+  const failure = messageOf(error);
   try {
     team.share(encode({ failure, isWrongUse }));
   } catch {

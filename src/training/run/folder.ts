@@ -6,7 +6,14 @@
  */
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
+import { ArgumentError } from '../../base/index.js';
+import {
+  aboutFile,
+  ifMissing,
+  makeFolder,
+  readSmallFile,
+  writeFileAtomically,
+} from '../../base/node.js';
 import { writeTensors, type TensorFile } from './checkpoint.js';
 
 export const CONFIG_FILE = 'config.json';
@@ -25,15 +32,6 @@ export interface RunFiles {
   writeTensors(request: TensorFile): Promise<void>;
 }
 
-export const isMissing = (error: unknown): boolean =>
-  (error as NodeJS.ErrnoException).code === 'ENOENT';
-
-/** Names the file in an error: the system does not if writing to an open file fails. */
-export function withPath(error: unknown, file: string): unknown {
-  const isNameless = error instanceof Error && 'code' in error && !('path' in error);
-  return isNameless ? Object.assign(error, { path: file }) : error;
-}
-
 /** No file of a run that is read as a whole is larger. */
 const LARGEST_FILE = 2 ** 31;
 
@@ -47,7 +45,7 @@ export const readText = async (file: string): Promise<string> =>
 export const diskFiles: RunFiles = {
   write: (file, bytes) =>
     writeFileAtomically(file, bytes).catch((error: unknown) => {
-      throw withPath(error, file);
+      throw aboutFile(error, file);
     }),
   writeTail: async (file, offset, bytes) => {
     const handle = await open(file, 'a');
@@ -62,19 +60,18 @@ export const diskFiles: RunFiles = {
   writeTensors,
 };
 
-/** Size in bytes, or null if there is no such file or folder. */
-export async function sizeOf(file: string): Promise<number | null> {
-  try {
-    return (await stat(file)).size;
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+/** The path of a run's configuration; refuses a folder without one. */
+export async function configFileOf(run: string): Promise<string> {
+  const file = path.join(path.resolve(run), CONFIG_FILE);
+  if ((await sizeOf(file)) !== null) return file;
+  throw new ArgumentError(`${run} is not a run: it has no ${CONFIG_FILE}`);
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  return (await sizeOf(folder)) === null ? [] : readdir(folder);
-}
+/** Size in bytes, or null if there is no such file or folder. */
+export const sizeOf = async (file: string): Promise<number | null> =>
+  (await stat(file).catch(ifMissing(null)))?.size ?? null;
+
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(ifMissing([]));
 
 /** Files of one kind, each named after a number of steps. */
 class StepFiles {

@@ -8,9 +8,16 @@ import { renameSync, rmdirSync, rmSync, statSync, utimesSync, writeFileSync } fr
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
-import { isAlive, makeFolder, readTextSync, thisProcess } from '../../base/node.js';
+import {
+  aboutFile,
+  isAlive,
+  isMissing,
+  makeFolder,
+  readTextSync,
+  thisProcess,
+} from '../../base/node.js';
 import { TrainingError } from '../errors.js';
-import { isMissing, LOCK_FILE, sizeOf, withPath } from './folder.js';
+import { LOCK_FILE, sizeOf } from './folder.js';
 
 /** Between two signs of life. */
 const REFRESH_MS = 30_000;
@@ -88,7 +95,7 @@ export class RunLock {
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-      throw withPath(error, file);
+      throw aboutFile(error, file);
     }
   }
 

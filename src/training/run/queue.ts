@@ -4,6 +4,7 @@
  * and is tried again later while training goes on. A newer job of the same name replaces one that
  * still waits, so that memory stays bounded however long the disk refuses.
  */
+import { messageOf } from '../../base/index.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faultSentence, systemCauseOf } from '../../base/node.js';
 import { TrainingError } from '../errors.js';
@@ -17,7 +18,7 @@ interface Job {
 /** What is behind an error, however deep, in words, or its own. */
 function reasonOf(error: unknown): string {
   const fault = systemCauseOf(error);
-  if (fault === null) return error instanceof Error ? error.message : String(error);
+  if (fault === null) return messageOf(error);
   if (fault.code === 'ENOENT') return 'the folder has vanished';
   // The sentence names the run's folder already.
   return fault.ofDisk ? fault.reason : faultSentence(fault, 'a file');
