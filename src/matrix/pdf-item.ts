@@ -66,12 +66,8 @@ export interface WorksheetItem {
   readonly problem: Problem;
   /** Index of the right candidate; null if there is no one right answer. */
   readonly answer: number | null;
-  /** Said beside the item itself; null for nothing. */
-  readonly warning: string | null;
-  /** Sentences on the answer, for the key alone. */
-  readonly notes: readonly string[];
-  /** Its rules in words, for the key. */
-  readonly rules: readonly string[];
+  /** What the key says of it below the answer, such as its rules; each text begins a line. */
+  readonly key: readonly string[];
 }
 
 const HEADING_SIZE = 17;
@@ -111,12 +107,7 @@ function drawFrame(page: PdfPage, about: string): void {
 }
 
 /** The matrix of an item with its candidates, of the same size, to its right. */
-function drawRow(
-  page: PdfPage,
-  { problem, warning }: WorksheetItem,
-  number: number,
-  y: number,
-): void {
+function drawRow(page: PdfPage, { problem }: WorksheetItem, number: number, y: number): void {
   const layout = layoutOfProblem(problem);
   const framed = (x: number, top: number, panel: Panel | null): void => {
     if (panel !== null) drawPanel(page, layout, panel, { x, y: top, size: PANEL });
@@ -138,8 +129,6 @@ function drawRow(
     framed(x, top, panel);
     centred(String(i + 1), x, top + PANEL + 11, TEXT_SIZE, INKS.ink);
   });
-  if (warning === null) return;
-  page.text(warning, [CANDIDATES_LEFT, y + 2 * CANDIDATE_PITCH.y + 9], TEXT_SIZE, INKS.ink, true);
 }
 
 /** Characters that surely fit a line of the key. */
@@ -151,15 +140,13 @@ interface KeyLine {
   readonly bold: boolean;
 }
 
-/** Lines of the key on one item: its answer, what is to be said of it, and its rules. */
-const keyEntry = ({ answer, notes, rules }: WorksheetItem, index: number): KeyLine[] => [
+/** Lines of the key on one item: its answer, and what is to be said of it. */
+const keyEntry = ({ answer, key }: WorksheetItem, index: number): KeyLine[] => [
   {
     text: `${index + 1}: ${answer === null ? 'no one right answer' : `answer ${answer + 1}`}`,
     bold: true,
   },
-  ...[...notes, rules.join('; ')]
-    .flatMap((text) => wrapText(text, KEY_COLUMNS))
-    .map((text) => ({ text, bold: false })),
+  ...key.flatMap((text) => wrapText(text, KEY_COLUMNS)).map((text) => ({ text, bold: false })),
 ];
 
 /** The lines of each page of the key: a line is left empty between items, and none goes over two pages. */
@@ -188,7 +175,7 @@ function keyPages(items: readonly WorksheetItem[], about: string): PdfPage[] {
 
 /**
  * A whole PDF: four items a page below a title, an instruction and a line for the name, and the key on
- * pages of its own at the end.
+ * pages of its own at the end. Only the key tells answers, rules, and of items that have no right answer.
  * @param about what matrices these are, in a few words
  */
 export function worksheetPdf(items: readonly WorksheetItem[], about: string): Uint8Array {
