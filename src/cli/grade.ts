@@ -39,7 +39,10 @@ Examples:
 export function define(command: Command, signal: AbortSignal): void {
   command
     .requiredOption('--items <path>', 'the items, as crab generate wrote them')
-    .option('--model <names>', 'bundles or runs that answer too: names or folders, or zoo for all')
+    .option(
+      '--model <names>',
+      'models that answer too: bundles, runs, folders of them, or zoo for those of this package',
+    )
     .option('--out <file.html>', 'write a page with charts and pictures')
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { attributeGrades, choiceTable, grade, gradeTable } from '../../../src/lab/grade/grade.js';
@@ -279,6 +279,21 @@ describe('from files', () => {
     await solver.dispose();
     expect(result.items[1].modelChoice).toBe(index + 1);
     expect(result.model).toMatchObject({ answered: COUNT });
+  });
+
+  test('a folder of models stands for all in it; two of one configuration are refused', async () => {
+    const asked = { responses: responses(), items: at('raven') };
+    const { result: alone } = await grade({ ...asked, models: [at('center')] });
+    mkdirSync(at('models'), { recursive: true });
+    cpSync(at('center'), at('models/mine'), { recursive: true });
+    const { result } = await grade({ ...asked, models: [at('models')] });
+    expect(result.model).toEqual({ ...alone.model, names: ['mine'] });
+    await expect(grade({ ...asked, models: [at('center'), at('models')] })).rejects.toThrow(
+      '--model mine: another model given answers items of center already; give one of them',
+    );
+    await expect(grade({ ...asked, models: [at('svg')] })).rejects.toThrow(
+      /--model .*svg is neither a folder with a bundle\.json nor a bundle of the zoo/,
+    );
   });
 
   test('an item that is not there is named with its line and an example', async () => {
