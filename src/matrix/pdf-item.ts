@@ -140,18 +140,21 @@ interface KeyLine {
   readonly bold: boolean;
 }
 
+const keyLines = (text: string): KeyLine[] =>
+  wrapText(text, KEY_COLUMNS).map((line) => ({ text: line, bold: false }));
+
 /** Lines of the key on one item: its answer, and what is to be said of it. */
 const keyEntry = ({ answer, key }: WorksheetItem, index: number): KeyLine[] => [
   {
     text: `${index + 1}: ${answer === null ? 'no one right answer' : `answer ${answer + 1}`}`,
     bold: true,
   },
-  ...key.flatMap((text) => wrapText(text, KEY_COLUMNS)).map((text) => ({ text, bold: false })),
+  ...key.flatMap(keyLines),
 ];
 
 /** The lines of each page of the key: a line is left empty between items, and none goes over two pages. */
-function keyText(items: readonly WorksheetItem[]): KeyLine[][] {
-  const pages: KeyLine[][] = [];
+function keyText(items: readonly WorksheetItem[], preface: string): KeyLine[][] {
+  const pages: KeyLine[][] = preface === '' ? [] : [keyLines(preface)];
   for (const entry of items.map(keyEntry)) {
     const page = pages.at(-1);
     if (page === undefined || page.length + 1 + entry.length > KEY_LINES) pages.push(entry);
@@ -160,8 +163,8 @@ function keyText(items: readonly WorksheetItem[]): KeyLine[][] {
   return pages;
 }
 
-function keyPages(items: readonly WorksheetItem[], about: string): PdfPage[] {
-  return keyText(items).map((lines) => {
+function keyPages(items: readonly WorksheetItem[], about: string, preface: string): PdfPage[] {
+  return keyText(items, preface).map((lines) => {
     const page = new PdfPage();
     const top = MARGIN + HEADING_SIZE;
     page.text(`Answer key: ${about}`, [MARGIN, top], HEADING_SIZE, INKS.ink, true);
@@ -177,8 +180,13 @@ function keyPages(items: readonly WorksheetItem[], about: string): PdfPage[] {
  * A whole PDF: four items a page below a title, an instruction and a line for the name, and the key on
  * pages of its own at the end. Only the key tells answers, rules, and of items that have no right answer.
  * @param about what matrices these are, in a few words
+ * @param preface what the key says first, of all items; empty for nothing
  */
-export function worksheetPdf(items: readonly WorksheetItem[], about: string): Uint8Array {
+export function worksheetPdf(
+  items: readonly WorksheetItem[],
+  about: string,
+  preface = '',
+): Uint8Array {
   const writer = new PdfWriter();
   const start = writer.start();
   const count = Math.ceil(items.length / ITEMS_PER_PAGE);
@@ -191,6 +199,6 @@ export function worksheetPdf(items: readonly WorksheetItem[], about: string): Ui
       .forEach((item, i) => drawRow(page, item, first + i + 1, MARGIN + HEAD + i * PITCH));
     return page;
   });
-  const body = [...sheets, ...keyPages(items, about)].map((page) => writer.page(page));
+  const body = [...sheets, ...keyPages(items, about, preface)].map((page) => writer.page(page));
   return joined([start, ...body, writer.end()]);
 }

@@ -138,7 +138,7 @@ describe('files of a broken item', () => {
       pdfTexts(makeWorksheet(each, 1).bytes)[1].join(' ');
     expect(view.levels).toHaveLength(1);
     expect(keyOf(spec)).toContain('Arithmetic counts in levels, sizes from 1 to 6, colours');
-    expect(keyOf(spec)).toContain(view.levels[0]);
+    expect(keyOf(spec)).toContain(`In levels, ${view.levels[0]}`);
     expect(changed.levels).toEqual([]);
     expect(keyOf(broken)).not.toContain('levels');
   });

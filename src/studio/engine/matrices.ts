@@ -38,7 +38,7 @@ import {
   differenceWords,
   inList,
   inPageWords,
-  levelWords,
+  LEVELS,
   named,
   ruleWords,
   subjectKey,
@@ -268,9 +268,13 @@ export function makeWorksheet(spec: SampledSpec, count: number): ExportedFile {
     const problem = sample({ ...spec, index: spec.index + i, edits: i === 0 ? spec.edits : '' });
     const { answer, broken, fault } = soundnessOf(problem);
     const levels = levelsOf(problem, broken);
-    const key = [fault ?? '', rulesInWords(problem, broken).join('; '), levelWords(levels)];
+    const key = [
+      ...(fault === null ? [] : [fault]),
+      rulesInWords(problem, broken).join('; '),
+      ...levels.map((row) => `In levels, ${row}`),
+    ];
     const isSound = fault === null || (broken.length > 0 && answer !== null);
-    return { problem, answer, isSound, key: key.filter((text) => text !== '') };
+    return { problem, answer, isSound, key, hasLevels: levels.length > 0 };
   });
   const unsound = items.flatMap(({ isSound }, i) => (isSound ? [] : [String(i + 1)]));
   const about = `${titleOfLayout(spec.layout)}, number ${spec.seed}`;
@@ -278,7 +282,7 @@ export function makeWorksheet(spec: SampledSpec, count: number): ExportedFile {
   return {
     name,
     type: 'application/pdf',
-    bytes: worksheetPdf(items, about),
+    bytes: worksheetPdf(items, about, items.some(({ hasLevels }) => hasLevels) ? LEVELS : ''),
     notice: noticeOf(unsound),
   };
 }
