@@ -213,7 +213,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     const [changed, , changedKey] = await worksheet();
     // The page tells who makes the sheet; who solves it is not told.
     expect(changed).toEqual(first);
-    expect(await page.getByTestId('untold').innerText()).toContain('the key of a worksheet does');
+    expect(await page.getByTestId('untold').innerText()).toContain('the key of a worksheet has it');
     await eventually(() => page.locator('.exports .fault').allInnerTexts()).toEqual([
       "Item 1 of the worksheet has no one right answer: the key at its end says why, the pupils' pages do not.",
     ]);

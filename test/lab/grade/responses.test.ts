@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeText, parseCsv } from '../../../src/lab/grade/csv.js';
@@ -110,7 +111,7 @@ describe('responses', () => {
 
   test('tables of several people one after the other, each with its first line', () => {
     const header = 'respondent,item,choice\r\n';
-    const text = `${header}ann,a,1\r\n${header}bob,a,2\r\n`;
+    const text = `\uFEFF${header}ann,a,1\r\n\uFEFF${header}bob,a,2\r\n`;
     expect(parseResponses(text, 'r.csv').map(({ respondent, line }) => [respondent, line])).toEqual(
       [
         ['ann', 2],
@@ -118,6 +119,17 @@ describe('responses', () => {
       ],
     );
     expect(() => parseResponses(header + header, 'r.csv')).toThrow(/no responses$/);
+  });
+
+  test('the examples of docs/items.md', () => {
+    const doc = readFileSync(new URL('../../../docs/items.md', import.meta.url), 'utf8');
+    const tables = [...doc.matchAll(/^```\n(respondent[^]*?)^```$/gm)].map(([, table]) => table);
+    expect(
+      tables.map((table) => parseResponses(table, 'r.csv').map(({ choice }) => choice)),
+    ).toEqual([
+      [3, null],
+      [3, null, 3, 7],
+    ]);
   });
 
   test('nothing but an error sentence comes of arbitrary text', () => {

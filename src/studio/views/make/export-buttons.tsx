@@ -93,7 +93,7 @@ export function ExportButtons() {
       {!isPictures && <Worksheet save={save} />}
       {matrix.value.value?.fault && (
         <p class="hint" data-testid="untold">
-          Files and prints of this item do not say so; the key of a worksheet does.
+          That warning is for you: files and prints leave it out, the key of a worksheet has it.
         </p>
       )}
       {said.value !== null && (
