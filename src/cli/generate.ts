@@ -31,7 +31,8 @@ interface OwnOptions {
 }
 
 const EXAMPLES = `
-Configurations: ${CONFIGURATIONS.join(', ')}, or all.
+Configurations: ${CONFIGURATIONS.join(', ')};
+several with commas between them (center,grid-2x2), or all.
 The three with grids are noise-free unless --noisy is given; RAVEN's folder names
 (distribute_four, distribute_four_uniform, ...) and the paper's (O-IC, 2x2Grid, ...) work too.
 
@@ -43,14 +44,17 @@ Examples:
   crab generate --config center --count 10000 --out data                  RAVEN's folder layout
   crab generate --config grid-2x2 --variant i-raven --count 2000 --format npz --out set.npz
   crab generate --config center --regime a-color --variant i-raven --count 10000 --out data
-  crab generate --config all --count 5 --format pdf --out items.pdf --answers key.csv
+  crab generate --config center,up-down --count 5 --format pdf --out items.pdf --answers key.csv
   crab generate --config center --count 20 --format png --no-answers --out sheets --answers key.csv
   crab generate --config all --variant i-raven --count 20 --format vlm --out items
   crab generate --config all --variant i-raven --count 10000 --format parquet --out data`;
 
 export function define(command: Command, signal: AbortSignal): void {
   command
-    .requiredOption('--config <name>', 'which configuration, or all')
+    .requiredOption(
+      '--config <names>',
+      'which configurations: one, several with commas between, or all',
+    )
     .requiredOption('--count <n>', 'how many problems of each', wholeNumber(1, 100_000_000))
     .requiredOption(
       '--out <path>',
@@ -89,7 +93,8 @@ export function define(command: Command, signal: AbortSignal): void {
 }
 
 function layoutsFor({ config, noisy, mesh }: Options): ConfigurationLayout[] {
-  return figureLayouts(config, noisy).map((layout) =>
+  const layouts = config.split(',').flatMap((name) => figureLayouts(name.trim(), noisy));
+  return [...new Set(layouts)].map((layout) =>
     mesh ? layoutOf(layout.configuration, layout.noisy, true) : layout,
   );
 }

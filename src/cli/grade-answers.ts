@@ -29,11 +29,12 @@ const interval = ({ value, low, high }: Measured): string =>
 const orDash = (share: number | null): string => (share === null ? '-' : percent(share));
 
 function summary(model: AnswersOfModel): string {
-  const { items, unparsable, accuracy, chance, people, crab, letterBias, blind } = model;
+  const { items, unparsable, unanswered, accuracy, chance, people, crab, letterBias, blind } =
+    model;
   const lines = [
     `${model.model}: ${interval(accuracy)} of ${items} items right, 95% interval in brackets`,
-    `chance ${percent(chance)}, people on RAVEN's ${percent(people)}, CRAB ${orDash(crab)}`,
-    `${unparsable} replies without a letter, counted as wrong`,
+    `chance ${percent(chance)}, people on RAVEN's problems ${percent(people)}, CRAB ${orDash(crab)}`,
+    `${unparsable} replies without a letter, counted as wrong; ${unanswered} items without a reply, not counted`,
     letterBias === null
       ? 'letters: no wrong choice'
       : `letters: wrong choices as uneven as these happen by chance with p = ${letterBias.toPrecision(2)}`,

@@ -19,7 +19,9 @@ interface Options {
 const EXAMPLES = `
 RESPONSES.csv has a line for each answer, with the columns respondent,item,choice; or a line for each
 respondent, with a column respondent and one for each item. A choice is 1 to 8 or A to H, or empty.
-Commas, semicolons and tabs separate fields. Names of items do not tell their seed: with further columns
+Commas, semicolons and tabs separate fields. Files of several people may be put one after the other, with
+their first lines. Items that nobody answered are not counted; one that only some answered is wrong for
+the others. Names of items do not tell their seed: with further columns
 configuration, variant or seed, as --answers writes them, lines must agree with the items.
 
 Items are called as crab generate calls them: center-00012, or RAVEN_12_train in a RAVEN folder. --items
@@ -39,7 +41,10 @@ Examples:
 export function define(command: Command, signal: AbortSignal): void {
   command
     .requiredOption('--items <path>', 'the items, as crab generate wrote them')
-    .option('--model <names>', 'bundles or runs that answer too: names or folders, or zoo for all')
+    .option(
+      '--model <names>',
+      'models that answer too: bundles, runs, folders of them, or zoo for those of this package',
+    )
     .option('--out <file.html>', 'write a page with charts and pictures')
     .option('--json', 'report as JSON on standard output')
     .option('--quiet', 'no progress')
@@ -55,6 +60,11 @@ function modelsOf(list: string | undefined): string[] | undefined {
 
 async function run(responses: string, options: Options, signal: AbortSignal): Promise<void> {
   const models = modelsOf(options.model);
+  if (/\.json$/i.test(responses)) {
+    throw new UsageError(
+      `RESPONSES ${responses}: replies of models are a .jsonl file, a line {"id": …, "reply": …} for each`,
+    );
+  }
   await requireInput('RESPONSES', responses);
   await requireInput('--items', options.items);
   if (/\.jsonl$/i.test(responses)) {
@@ -97,8 +107,12 @@ const decimals = (value: number | null): string => (value === null ? '-' : value
 const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;
 
-function summaryOf({ respondents, items, mean, deviation, alpha, model }: GradeResult): string {
+function summaryOf(result: GradeResult): string {
+  const { respondents, items, unanswered, mean, deviation, alpha, model } = result;
   const spread = deviation === null ? '' : ` (standard deviation ${deviation.toFixed(2)})`;
+  const left = unanswered
+    ? `${counted(unanswered, 'item')} of the key answered by nobody and not counted\n`
+    : '';
   const reliability =
     alpha === null
       ? "Cronbach's alpha is not defined for these data\n"
@@ -109,7 +123,7 @@ function summaryOf({ respondents, items, mean, deviation, alpha, model }: GradeR
       : `model ${model.names.join(', ')}: ${model.right} of ${model.answered} right, better than ${percent(model.above)} of the people\n`;
   return (
     `${counted(respondents.length, 'respondent')}, ${counted(items.length, 'item')}, ` +
-    `${mean.toFixed(2)} right on average${spread}\n${reliability}${machine}`
+    `${mean.toFixed(2)} right on average${spread}\n${left}${reliability}${machine}`
   );
 }
 

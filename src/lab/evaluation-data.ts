@@ -1,6 +1,6 @@
 /**
  * Problems to measure on: fresh ones of our generator, or data that were given, at the side that a model
- * sees. Data that tell that they are of another configuration are refused.
+ * sees. Data that tell that they are of another configuration are refused; those with a mesh are called so.
  */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,7 +16,7 @@ import {
   type ProblemSource,
   type Variant,
 } from '../matrix/index.js';
-import { checkConfiguration, openProblems } from '../matrix/node.js';
+import { checkConfiguration, openProblems, showMesh } from '../matrix/node.js';
 import { generatedSource } from './metrics/generated-source.js';
 import type { SubjectFacts } from './subject.js';
 import { variantOf } from './summary.js';
@@ -84,13 +84,17 @@ export async function openData(
     for (const { location, name = location } of given) {
       const only = part === 'all' ? undefined : part;
       const source = await openProblems(location, { configuration, noisy, part: only, side });
-      opened.push({ source, name, variant: source.variant ?? variantOf(location) });
+      opened.push({ source });
       if (source.count === 0) {
         throw new ArgumentError(
           `--data ${location}: no problems of the part ${part}; --part of crab evaluate names another`,
         );
       }
       await checkConfiguration(location, source, configuration);
+      // Candidates with a mesh differ in its lines too: they are of none of the variants in tables.
+      const mesh = await showMesh(source, configuration);
+      const variant = mesh ? null : (source.variant ?? variantOf(location));
+      opened[opened.length - 1] = { source, name: mesh ? `${name} (with a mesh)` : name, variant };
     }
   } catch (error) {
     await closeData(opened);

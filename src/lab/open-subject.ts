@@ -5,6 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { layoutName } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
@@ -18,7 +20,7 @@ import {
   Vocabulary,
 } from '../solver/index.js';
 import type { Bundle, BundleManifest, BundleSource } from '../solver/index.js';
-import { locateBundle, Solver } from '../solver/node.js';
+import { listZoo, locateBundle, Solver, zooFolder } from '../solver/node.js';
 import type { Device } from '../torch/index.js';
 import { isRun, openRun, trainingFacts } from '../training/index.js';
 import type { OpenedRun, StoredWeights } from '../training/index.js';
@@ -226,3 +228,28 @@ export const openSubject = async (
   (await isRun(location))
     ? openRunSubject(location, options)
     : openBundleSubject(location, options);
+
+/** Names of the models in a folder: bundles, then runs. */
+export async function modelsIn(folder: string): Promise<string[]> {
+  const bundles = await listZoo(folder);
+  const runs: string[] = [];
+  for (const name of (await readdir(folder).catch(() => [])).sort()) {
+    if (!bundles.includes(name) && (await isRun(path.join(folder, name)))) runs.push(name);
+  }
+  return [...bundles, ...runs];
+}
+
+/** A model with what it is called, and where `openSubject` finds it. */
+export interface NamedModel {
+  readonly name: string;
+  readonly location: string;
+}
+
+/** The models that a location stands for: all of a folder of models (`zoo`: that of this package), or itself. */
+export async function modelsAt(location: string): Promise<NamedModel[]> {
+  const folder = location === 'zoo' ? zooFolder() : location;
+  const names = (await isRun(folder)) ? [] : await modelsIn(folder);
+  return names.length === 0
+    ? [{ name: location, location }]
+    : names.map((name) => ({ name, location: path.join(folder, name) }));
+}

@@ -3,7 +3,7 @@
  * every wrong candidate gets wrong.
  */
 import { describeChange, describeRules } from './describe.js';
-import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
+import { findLayout, layoutOf, layoutOfProblem, type ConfigurationLayout } from './layouts.js';
 import { CANDIDATES, type Problem } from './problem.js';
 
 /** The configuration's name with `-noisy` for a noisy one and `-mesh` for one with a mesh; bundles and items are named so. */
@@ -13,6 +13,12 @@ export const layoutName = ({
   mesh = false,
 }: Pick<ConfigurationLayout, 'configuration' | 'noisy'> & { readonly mesh?: boolean }): string =>
   `${configuration}${noisy ? '-noisy' : ''}${mesh ? '-mesh' : ''}`;
+
+/** The layout of such a name. */
+export function layoutNamed(name: string): ConfigurationLayout {
+  const { configuration, noisy } = findLayout(name.replace(/-mesh$/, ''));
+  return layoutOf(configuration, noisy, name.endsWith('-mesh'));
+}
 
 const INDEX_DIGITS = 5;
 

@@ -6,6 +6,7 @@ export {
   configurationsOf,
   configurationsOfLabels,
   namedConfiguration,
+  showMesh,
 } from './node/data-configuration.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
 export { MANIFEST, readManifest } from './node/manifest.js';

@@ -66,12 +66,8 @@ export interface WorksheetItem {
   readonly problem: Problem;
   /** Index of the right candidate; null if there is no one right answer. */
   readonly answer: number | null;
-  /** Said beside the item itself; null for nothing. */
-  readonly warning: string | null;
-  /** Sentences on the answer, for the key alone. */
-  readonly notes: readonly string[];
-  /** Its rules in words, for the key. */
-  readonly rules: readonly string[];
+  /** What the key says of it below the answer, such as its rules; each text begins a line. */
+  readonly key: readonly string[];
 }
 
 const HEADING_SIZE = 17;
@@ -111,12 +107,7 @@ function drawFrame(page: PdfPage, about: string): void {
 }
 
 /** The matrix of an item with its candidates, of the same size, to its right. */
-function drawRow(
-  page: PdfPage,
-  { problem, warning }: WorksheetItem,
-  number: number,
-  y: number,
-): void {
+function drawRow(page: PdfPage, { problem }: WorksheetItem, number: number, y: number): void {
   const layout = layoutOfProblem(problem);
   const framed = (x: number, top: number, panel: Panel | null): void => {
     if (panel !== null) drawPanel(page, layout, panel, { x, y: top, size: PANEL });
@@ -138,8 +129,6 @@ function drawRow(
     framed(x, top, panel);
     centred(String(i + 1), x, top + PANEL + 11, TEXT_SIZE, INKS.ink);
   });
-  if (warning === null) return;
-  page.text(warning, [CANDIDATES_LEFT, y + 2 * CANDIDATE_PITCH.y + 9], TEXT_SIZE, INKS.ink, true);
 }
 
 /** Characters that surely fit a line of the key. */
@@ -151,20 +140,21 @@ interface KeyLine {
   readonly bold: boolean;
 }
 
-/** Lines of the key on one item: its answer, what is to be said of it, and its rules. */
-const keyEntry = ({ answer, notes, rules }: WorksheetItem, index: number): KeyLine[] => [
+const keyLines = (text: string): KeyLine[] =>
+  wrapText(text, KEY_COLUMNS).map((line) => ({ text: line, bold: false }));
+
+/** Lines of the key on one item: its answer, and what is to be said of it. */
+const keyEntry = ({ answer, key }: WorksheetItem, index: number): KeyLine[] => [
   {
     text: `${index + 1}: ${answer === null ? 'no one right answer' : `answer ${answer + 1}`}`,
     bold: true,
   },
-  ...[...notes, rules.join('; ')]
-    .flatMap((text) => wrapText(text, KEY_COLUMNS))
-    .map((text) => ({ text, bold: false })),
+  ...key.flatMap(keyLines),
 ];
 
 /** The lines of each page of the key: a line is left empty between items, and none goes over two pages. */
-function keyText(items: readonly WorksheetItem[]): KeyLine[][] {
-  const pages: KeyLine[][] = [];
+function keyText(items: readonly WorksheetItem[], preface: string): KeyLine[][] {
+  const pages: KeyLine[][] = preface === '' ? [] : [keyLines(preface)];
   for (const entry of items.map(keyEntry)) {
     const page = pages.at(-1);
     if (page === undefined || page.length + 1 + entry.length > KEY_LINES) pages.push(entry);
@@ -173,8 +163,8 @@ function keyText(items: readonly WorksheetItem[]): KeyLine[][] {
   return pages;
 }
 
-function keyPages(items: readonly WorksheetItem[], about: string): PdfPage[] {
-  return keyText(items).map((lines) => {
+function keyPages(items: readonly WorksheetItem[], about: string, preface: string): PdfPage[] {
+  return keyText(items, preface).map((lines) => {
     const page = new PdfPage();
     const top = MARGIN + HEADING_SIZE;
     page.text(`Answer key: ${about}`, [MARGIN, top], HEADING_SIZE, INKS.ink, true);
@@ -188,10 +178,15 @@ function keyPages(items: readonly WorksheetItem[], about: string): PdfPage[] {
 
 /**
  * A whole PDF: four items a page below a title, an instruction and a line for the name, and the key on
- * pages of its own at the end.
+ * pages of its own at the end. Only the key tells answers, rules, and of items that have no right answer.
  * @param about what matrices these are, in a few words
+ * @param preface what the key says first, of all items; empty for nothing
  */
-export function worksheetPdf(items: readonly WorksheetItem[], about: string): Uint8Array {
+export function worksheetPdf(
+  items: readonly WorksheetItem[],
+  about: string,
+  preface = '',
+): Uint8Array {
   const writer = new PdfWriter();
   const start = writer.start();
   const count = Math.ceil(items.length / ITEMS_PER_PAGE);
@@ -204,6 +199,6 @@ export function worksheetPdf(items: readonly WorksheetItem[], about: string): Ui
       .forEach((item, i) => drawRow(page, item, first + i + 1, MARGIN + HEAD + i * PITCH));
     return page;
   });
-  const body = [...sheets, ...keyPages(items, about)].map((page) => writer.page(page));
+  const body = [...sheets, ...keyPages(items, about, preface)].map((page) => writer.page(page));
   return joined([start, ...body, writer.end()]);
 }

@@ -73,6 +73,24 @@ test('the layout of ml-rpm-bench has its own size', async () => {
   );
 });
 
+test('a key of eight candidates is refused for items of four options', async () => {
+  const args = [
+    '--config',
+    'center',
+    '--count',
+    '1',
+    '--options',
+    '4',
+    '--answers',
+    `${root}/k.csv`,
+  ];
+  const { stderr, code } = await generate(...args, '--out', fresh());
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching('items with --options 4 have their answers in items.jsonl'),
+  ]);
+});
+
 test('options of items are refused for other formats', async () => {
   const args = ['--config', 'center', '--count', '1', '--format', 'png', '--out', fresh()];
   const { stderr, code } = await crab(['generate', ...args, '--size', '200']);
@@ -92,8 +110,10 @@ test('replies to items are graded', async () => {
   const { stdout, stderr } = await crab(['grade', answers, '--items', out]);
   expect(stderr).toBe('');
   expect(stdout).toMatch(/^model: 83\.3% \(.*\) of 6 items right/);
-  expect(stdout).toMatch(/chance 12\.5%, people on RAVEN's 95\.5%, CRAB -/);
-  expect(stdout).toMatch(/1 replies without a letter/);
+  expect(stdout).toMatch(/chance 12\.5%, people on RAVEN's problems 95\.5%, CRAB -/);
+  expect(stdout).toMatch(
+    /1 replies without a letter, counted as wrong; 0 items without a reply, not counted/,
+  );
   const json = await crab(['grade', answers, '--items', out, '--json']);
   expect(JSON.parse(json.stdout)).toMatchObject({ models: [{ items: 6, unparsable: 1 }] });
   const page = await crab(['grade', answers, '--items', out, '--out', `${out}.html`]);

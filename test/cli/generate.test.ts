@@ -15,6 +15,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { contactSheet, encodePng, readNpz, sampleProblem } from '../../src/matrix/index.js';
 import { openProblems, openSet } from '../../src/matrix/node.js';
+import { pdfTexts } from '../matrix/pdf-texts.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crab } from './run-crab.js';
 import { words } from './words.js';
@@ -190,6 +191,28 @@ describe('crab generate', () => {
     });
     const pages = readFileSync(out, 'latin1').match(/\/Type \/Page\b(?!s)/g);
     expect(pages).toHaveLength(4);
+  });
+
+  test('a PDF of several configurations has one of each after the other, as the key has', async () => {
+    const [answers, out] = [fresh('.csv'), fresh('.pdf')];
+    const args = ['--config', 'center, O-IC,center', '--count', '2', '--format', 'pdf'];
+    expect((await generate(...args, '--out', out, '--answers', answers)).code).toBe(0);
+    const [, ...rows] = readFileSync(answers, 'utf8').trimEnd().split('\r\n');
+    const names = ['center-00000', 'out-in-center-00000', 'center-00001', 'out-in-center-00001'];
+    expect(rows.map((row) => row.split(',')[0])).toEqual(names);
+    expect(pdfTexts(readFileSync(out)).map(([title]) => title)).toEqual(
+      names.map((name, i) => `Item ${i + 1} of 4, ${name}`),
+    );
+  });
+
+  test('several configurations have a folder each', async () => {
+    const out = fresh();
+    const { code } = await generate('--config', 'center,up-down', '--count', '1', '--out', out);
+    expect(code).toBe(0);
+    expect(readdirSync(out).sort()).toEqual([
+      'center_single',
+      'up_center_single_down_center_single',
+    ]);
   });
 
   test.each(['png', 'svg'])('%s writes one file an item', async (format) => {

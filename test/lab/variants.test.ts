@@ -5,7 +5,14 @@ import { expect, test } from 'vitest';
 import { closeData, openData } from '../../src/lab/evaluation-data.js';
 import { freshData, variantOf } from '../../src/lab/index.js';
 import type { SubjectFacts } from '../../src/lab/index.js';
-import { encodeSet, problemToBatch, sampleProblem, VARIANTS } from '../../src/matrix/index.js';
+import {
+  encodeSet,
+  layoutOf,
+  problemToBatch,
+  sampleProblem,
+  VARIANTS,
+} from '../../src/matrix/index.js';
+import { generate } from '../../src/matrix/node.js';
 import { failureOf } from '../cli/crab-in-process.js';
 import { scratchFolder } from '../scratch-folder.js';
 
@@ -35,6 +42,20 @@ test('what a set says of itself counts more than its name', async () => {
   const data = await openData([{ location }], facts, 'all');
   expect(data.map(({ variant }) => variant)).toEqual(['raven-fair']);
   await closeData(data);
+});
+
+test.each(['npz', 'raven'] as const)('data with a mesh are called so: %s', async (format) => {
+  const scratch = scratchFolder();
+  for (const mesh of [true, false]) {
+    const out = path.join(scratch, `${mesh ? 'mesh' : 'plain'}${format === 'npz' ? '.npz' : ''}`);
+    const layouts = [layoutOf('center', false, mesh)];
+    const asked = { layouts, count: 1, seed: 1, workers: 1, format, out } as const;
+    await generate({ ...asked, variant: 'i-raven' });
+    const data = await openData([{ location: out, name: 'mine' }], facts, 'all');
+    const told = mesh ? ['mine (with a mesh)', null] : ['mine', 'i-raven'];
+    expect(data.map(({ name, variant }) => [name, variant])).toEqual([told]);
+    await closeData(data);
+  }
 });
 
 test('fresh problems: RAVEN and I-RAVEN unless told, the same matrices for all', async () => {

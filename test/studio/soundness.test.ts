@@ -10,8 +10,9 @@ import {
   type PanelEdit,
   type Problem,
 } from '../../src/matrix/index.js';
-import { makeMatrix } from '../../src/studio/engine/matrices.js';
+import { exportMatrix, makeMatrix, makeWorksheet } from '../../src/studio/engine/matrices.js';
 import { soundnessOf } from '../../src/studio/engine/soundness.js';
+import { pdfTexts } from '../matrix/pdf-texts.js';
 import { sampledSpec } from './sampled-spec.js';
 
 const layout = layoutOf('center');
@@ -39,10 +40,10 @@ describe('an item', () => {
   test.each(CONFIGURATIONS)('%s: as it was made it has its answer', (configuration) => {
     for (let index = 0; index < 60; index++) {
       const problem = sampleProblem({ configuration, seed: 11, index });
-      const { answer, broken, fault, warning } = soundnessOf(problem);
+      const { answer, broken, fault } = soundnessOf(problem);
       expect([answer, broken]).toEqual([problem.target, []]);
       const others = solveSymbolically(problem).candidates.length - 1;
-      expect([fault !== null, warning !== null]).toEqual([others > 0, others > 0]);
+      expect(fault !== null).toBe(others > 0);
     }
   });
 
@@ -52,7 +53,6 @@ describe('an item', () => {
       answer: null,
       broken: ['0 Type'],
       fault: 'The changed panels break Shape: constant. No candidate is right any more.',
-      warning: 'This item has no right answer.',
     });
   });
 
@@ -68,8 +68,8 @@ describe('an item', () => {
       ...figure(growing, panel - ((panel - 1) % 3)),
       panel,
     }));
-    const { answer, broken, fault, warning } = soundnessOf(edited(...same));
-    expect([broken, warning]).toEqual([['0 Size'], null]);
+    const { answer, broken, fault } = soundnessOf(edited(...same));
+    expect(broken).toEqual(['0 Size']);
     expect(answer).not.toBe(growing.target);
     const [right] = growing.candidates[answer ?? growing.target].panel.components[0].entities;
     expect(right.size).toBe(figure(growing, 7).size);
@@ -102,6 +102,46 @@ test('the page calls no candidate right, nor a sum true, in a broken item', asyn
   expect(view.levels).toEqual([]);
   expect(view.candidates.every(({ difference }) => difference === null)).toBe(true);
   expect(view.broken).toContain('0 Size');
+});
+
+describe('files of a broken item', () => {
+  const constraints = JSON.stringify({ rules: [{ size: { name: 'Arithmetic', value: 1 } }] });
+  const spec = sampledSpec({ constraints });
+  const broken = { ...spec, edits: '5.0.1.5.0.9' };
+
+  test('a worksheet tells its maker and its key, never the pupils', () => {
+    const [whole, changed] = [spec, broken].map((each) => makeWorksheet(each, 5));
+    const [first, second] = pdfTexts(changed.bytes);
+    expect([first, second]).toEqual(pdfTexts(whole.bytes).slice(0, 2));
+    expect(whole.notice).toBeUndefined();
+    expect(changed.notice).toBe(
+      "Item 1 of the worksheet has no one right answer: the key at its end says why, the pupils' pages do not.",
+    );
+    const key = pdfTexts(changed.bytes).slice(2).flat().join(' ');
+    expect(key).toContain('1: no one right answer The changed panels break');
+  });
+
+  test('pictures to solve do not tell either', async () => {
+    const matrix = await makeMatrix(broken);
+    const svg = new TextDecoder().decode(exportMatrix(matrix, broken, 'svg').bytes);
+    expect(svg).not.toMatch(/right answer/);
+    const [png, wholePng] = await Promise.all(
+      [broken, spec].map(async (each) => exportMatrix(await makeMatrix(each), each, 'png').bytes),
+    );
+    // Their headers have the width and the height: no line of text was added.
+    expect(png.slice(16, 24)).toEqual(wholePng.slice(16, 24));
+  });
+
+  test('the key has the levels that the page shows, without those of broken rules', async () => {
+    const [{ view }, { view: changed }] = await Promise.all([spec, broken].map(makeMatrix));
+    const keyOf = (each: typeof spec): string =>
+      pdfTexts(makeWorksheet(each, 1).bytes)[1].join(' ');
+    expect(view.levels).toHaveLength(1);
+    expect(keyOf(spec)).toContain('Arithmetic counts in levels, sizes from 1 to 6, colours');
+    expect(keyOf(spec)).toContain(`In levels, ${view.levels[0]}`);
+    expect(changed.levels).toEqual([]);
+    expect(keyOf(broken)).not.toContain('levels');
+  });
 });
 
 test('panels are described with the names the page has for their parts', async () => {

@@ -112,6 +112,7 @@ export function decodeText(bytes: Uint8Array): string {
 /** All rows that are not blank; `name` is that of the file, for messages. */
 export function parseCsv(text: string, name: string): CsvRow[] {
   if (text.includes('\0')) throw new FormatError(`${name} is not a text file`);
-  const reader = new CsvReader(text.replace(/^\uFEFF/, ''), name);
+  // Files put one after the other bring their marks along.
+  const reader = new CsvReader(text.replaceAll('\uFEFF', ''), name);
   return reader.rows();
 }

@@ -259,6 +259,7 @@ export function gradeTable(
     alpha,
     standardError: measurable ? deviation * Math.sqrt(Math.max(0, 1 - alpha.value)) : null,
     ...attributeGrades(table),
+    unanswered: null,
     withoutPictures: table.items.filter(({ pictures }) => pictures === null).length,
     model: model === undefined ? null : modelGrade(table, scores, model.chosen, model.names),
   };
@@ -290,7 +291,9 @@ export async function grade(options: GradeOptions): Promise<PicturedGrade> {
     const pictures = table.items.flatMap(({ id, pictures }): [string, ItemPictures][] =>
       pictures === null ? [] : [[id, pictures]],
     );
-    return { result: gradeTable(table, options.responses, model), pictures: new Map(pictures) };
+    const unanswered = bank.count === undefined ? null : bank.count - table.items.length;
+    const result = { ...gradeTable(table, options.responses, model), unanswered };
+    return { result, pictures: new Map(pictures) };
   } finally {
     await bank.close();
   }

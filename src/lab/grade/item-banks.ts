@@ -61,7 +61,7 @@ export async function openItems(location: string): Promise<ItemBank> {
   const bank = await ravenBank(location, folders.length > 0 ? folders : [location]);
   if (bank.sample === '') {
     throw new ArgumentError(
-      `--items ${location} holds no items: neither RAVEN problems nor pictures`,
+      `--items ${location} holds neither RAVEN problems nor sheets (png, svg); if it is of --format vlm and people have answered, give the file of --answers`,
     );
   }
   return bank;

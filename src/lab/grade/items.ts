@@ -44,6 +44,8 @@ export interface ItemBank {
   readonly name: string;
   /** An item by its name as people wrote it; undefined where there is none. */
   find(name: string): Promise<TestItem | undefined>;
+  /** How many items the test has, if the place tells: folders and sets may hold many more. */
+  readonly count?: number;
   /** The name of some item, for messages. */
   readonly sample: string;
   close(): Promise<void>;

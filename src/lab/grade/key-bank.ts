@@ -2,8 +2,8 @@
 import { FormatError } from '../../base/index.js';
 import {
   answerRow,
-  findLayout,
   itemName,
+  layoutNamed,
   sampleProblem,
   VARIANTS,
   type Problem,
@@ -28,8 +28,8 @@ function remade(fields: ReadonlyMap<string, string>, row: readonly string[]): Pr
   const [seed, index] = ['seed', 'index'].map((column) => Number(fields.get(column)));
   if (variant === undefined || !Number.isSafeInteger(seed) || !Number.isSafeInteger(index)) return;
   if (index < 0) return undefined;
-  const { configuration, noisy } = findLayout(fields.get('configuration') ?? '');
-  const problem = sampleProblem({ configuration, noisy, variant, seed, index });
+  const { configuration, noisy, mesh } = layoutNamed(fields.get('configuration') ?? '');
+  const problem = sampleProblem({ configuration, noisy, mesh, variant, seed, index });
   // Items made with --rules differ: of these the file tells everything but the pictures.
   return answerRow(problem, seed, index).every((field, i) => field === row[i])
     ? problem
@@ -59,7 +59,7 @@ function checkName(fields: ReadonlyMap<string, string>, file: string, line: numb
     (column) => fields.get(column) ?? '',
   );
   if (configuration === '' || !/^\d{1,9}$/.test(index)) return;
-  const expected = itemName(findLayout(configuration), Number(index));
+  const expected = itemName(layoutNamed(configuration), Number(index));
   if (itemKey(item) === expected) return;
   throw new FormatError(
     `${file}, line ${line}: item ${item} is said to be number ${index} of ${configuration}, which is called ${expected}`,
@@ -138,6 +138,7 @@ export async function keyBank(file: string): Promise<ItemBank> {
   checkSeeds(header, rows, file);
   return {
     name: file,
+    count: lines.size,
     sample: rows[0]?.fields[header.indexOf('item')] ?? '',
     find: (name) => {
       const row = lines.get(itemKey(name));

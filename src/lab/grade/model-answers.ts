@@ -4,7 +4,7 @@
  * Replies without a letter count as wrong, and are counted.
  */
 import { FormatError } from '../../base/index.js';
-import { findLayout, HUMAN_ACCURACY, Random } from '../../matrix/index.js';
+import { HUMAN_ACCURACY, layoutNamed, Random } from '../../matrix/index.js';
 import type { Measured } from '../evaluation.js';
 import { Bootstrap, meanOf, sumOf } from '../statistics.js';
 import { violationOf } from './items.js';
@@ -35,6 +35,8 @@ export interface AnswersOfModel {
   readonly model: string;
   readonly items: number;
   readonly unparsable: number;
+  /** Items of `--items` without any reply: they are not counted. */
+  readonly unanswered: number;
   readonly accuracy: Measured;
   readonly chance: number;
   /** People's accuracy on RAVEN's problems of the same configurations, as often as they occur here. */
@@ -168,7 +170,7 @@ function mistakes(scored: readonly Scored[]): AnswersOfModel['mistakes'] {
 }
 
 const peopleOn = ({ configuration }: ModelItem): number =>
-  HUMAN_ACCURACY[findLayout(configuration).configuration] / 100;
+  HUMAN_ACCURACY[layoutNamed(configuration).configuration] / 100;
 
 function configurationGrades(
   scored: readonly Scored[],
@@ -196,7 +198,12 @@ function crabOn(items: readonly ModelItem[], crab: CrabChoices | undefined): num
 function score(replies: readonly ModelReply[], items: ReadonlyMap<string, ModelItem>): Scored[] {
   return replies.map(({ id, reply, where }) => {
     const item = items.get(id);
-    if (!item) throw new FormatError(`${where}: there is no item ${JSON.stringify(id)}`);
+    if (!item) {
+      const [sample] = items.keys();
+      throw new FormatError(
+        `${where}: the items have no ${JSON.stringify(id)}; they are called as ${sample}`,
+      );
+    }
     const letter = readLetter(reply, item.letters);
     return { item, letter, right: letter === item.answer };
   });
@@ -233,7 +240,9 @@ export async function gradeAnswers(options: {
       items,
     );
     if (scored.length === 0) {
-      throw new FormatError(`${options.answers}: ${model} has no reply to an item with its matrix`);
+      throw new FormatError(
+        `${options.answers}: ${model} has no reply to an item with its matrix; replies to the options alone and to questions of perception go into the same file`,
+      );
     }
     const isRight = ({ right }: Scored): boolean => right;
     const kinds = groups(
@@ -245,6 +254,7 @@ export async function gradeAnswers(options: {
       model,
       items: scored.length,
       unparsable: unparsableIn(scored),
+      unanswered: items.size - scored.length,
       accuracy: shareOf(scored.map(isRight)),
       chance: meanOf(scored.map(({ item }) => 1 / item.letters.length)),
       people: meanOf(scored.map(({ item }) => peopleOn(item))),

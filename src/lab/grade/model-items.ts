@@ -102,7 +102,9 @@ async function itemFolders(root: string): Promise<string[]> {
 }
 
 export async function readModelItems(root: string): Promise<ModelItems> {
-  const folders = (await stat(root)).isDirectory() ? await itemFolders(root) : [];
+  const isFolder = (await stat(root)).isDirectory();
+  const isTable = !isFolder && path.basename(root) === ITEMS;
+  const folders = isFolder ? await itemFolders(root) : isTable ? [path.dirname(root)] : [];
   if (folders.length === 0) {
     throw new ArgumentError(
       `--items ${root} holds no ${ITEMS}: replies of models are graded with a folder of crab generate --format vlm`,
@@ -153,7 +155,9 @@ const REPLY_KEYS = ['reply', 'response', 'prediction', 'output', 'answer'];
 
 export async function readReplies(file: string): Promise<ModelReply[]> {
   const replies = (await jsonLines(file)).map(({ where, value }): ModelReply => {
-    if (!isRecord(value)) throw new FormatError(`${where}: expected {"id": …, "reply": …}`);
+    if (!isRecord(value)) {
+      throw new FormatError(`${where}: expected a line {"id": …, "reply": …} for each reply`);
+    }
     const key =
       REPLY_KEYS.find((name) => typeof value[name] === 'string') ??
       REPLY_KEYS.find((name) => value[name] === null);

@@ -1,9 +1,9 @@
 /** The model as one more respondent: it sees the same items and chooses by itself. */
 import { ArgumentError } from '../../base/index.js';
 import { layoutName, MATRIX_PIXELS, SELECTION_PIXELS, SMALL_SIZE } from '../../matrix/index.js';
-import { listZoo, nearest } from '../../solver/node.js';
+import { nearest } from '../../solver/node.js';
 import { answerDistances } from '../metrics/selection-accuracy.js';
-import { openSubject } from '../open-subject.js';
+import { modelsAt, openSubject } from '../open-subject.js';
 import type { Subject } from '../subject.js';
 import type { ItemPictures, TestItem } from './items.js';
 
@@ -27,17 +27,22 @@ export class ModelRespondent {
     readonly subjects: ReadonlyMap<string, Subject>,
   ) {}
 
-  /** Loads bundles or runs by name or folder; `zoo` stands for all that come with the package. */
+  /** Loads bundles and runs by name or folder, and those of whole folders; `zoo` is that of the package. */
   static async load(given: readonly string[], signal?: AbortSignal): Promise<ModelRespondent> {
-    const named = given.length === 1 && given[0] === 'zoo' ? await listZoo() : given;
-    if (named.length === 0) throw new ArgumentError('--model zoo: no bundle is installed');
+    const models = (await Promise.all(given.map(modelsAt))).flat();
+    const names = models.map(({ name }) => name);
     const subjects = new Map<string, Subject>();
-    const respondent = new ModelRespondent(named, subjects);
+    const respondent = new ModelRespondent(names, subjects);
     try {
-      for (const name of named) {
-        const subject = await openSubject(name, { metrics: ['sa'], signal });
+      for (const { name, location } of models) {
+        const subject = await openSubject(location, { metrics: ['sa'], signal });
         const layout = layoutName(subject.facts);
-        await subjects.get(layout)?.dispose();
+        if (subjects.has(layout)) {
+          await subject.dispose();
+          throw new ArgumentError(
+            `--model ${name}: another model given answers items of ${layout} already; give one of them`,
+          );
+        }
         subjects.set(layout, subject);
         const { imageSize } = subject.facts;
         if (imageSize !== SMALL_SIZE) {

@@ -30,12 +30,13 @@ const decimals = (value: number | null, digits = 2): string =>
   value === null ? '–' : value.toFixed(digits);
 
 function headlinesOf(result: GradeResult): Markup {
-  const { respondents, items, mean, deviation, alpha, model } = result;
+  const { respondents, items, unanswered, mean, deviation, alpha, model } = result;
+  const left = unanswered ? `, ${unanswered} more answered by nobody` : '';
   const list: Headline[] = [
     {
       value: whole(respondents.length),
       meaning: respondents.length === 1 ? 'respondent' : 'respondents',
-      detail: items.length === 1 ? '1 item' : `${items.length} items`,
+      detail: `${items.length === 1 ? '1 item' : `${items.length} items`}${left}`,
     },
     {
       value: `${mean.toFixed(1)} / ${items.length}`,

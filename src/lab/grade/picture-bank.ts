@@ -3,10 +3,9 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError, integer, isRecord, objectWith, oneOf, read, text } from '../../base/index.js';
 import {
-  findLayout,
   itemName,
   layoutName,
-  layoutOf,
+  layoutNamed,
   VARIANTS,
   type ConfigurationLayout,
   type Problem,
@@ -39,8 +38,7 @@ export async function recipeOf(folder: string): Promise<Recipe | undefined> {
   if (json === undefined || (isRecord(json) && json.format === 'raven')) return undefined;
   const file = path.join(folder, MANIFEST);
   const { configuration: name, ...made } = read(recipe, json, FormatError, file);
-  const { configuration, noisy } = findLayout(name.replace(/-mesh$/, ''));
-  const layout = layoutOf(configuration, noisy, name.endsWith('-mesh'));
+  const layout = layoutNamed(name);
   return { layout, ...made, make: problemMaker({ ...layout, ...made }) };
 }
 

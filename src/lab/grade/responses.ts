@@ -1,7 +1,8 @@
 /**
  * What people answered. Two forms are read: long, one line an answer with columns respondent, item and
  * choice; and wide, one line a respondent with a column for each item. A choice is 1 to 8 or A to H;
- * an empty field, NA or - means that nothing was chosen.
+ * an empty field, NA or - means that nothing was chosen. Tables of several people may simply stand one after
+ * the other: the first line may be there again.
  */
 import { FormatError } from '../../base/index.js';
 import { parseCsv, type CsvRow } from './csv.js';
@@ -27,7 +28,7 @@ const COLUMNS = {
   choice: ['choice', 'chosen', 'response', 'answer', 'candidate'],
 } as const;
 
-const NOTHING = new Set(['', 'na', 'n/a', '-', 'none']);
+const NOTHING = new Set(['', 'na', 'n/a', 'nan', 'null', '-', 'none']);
 const MOST_NAME = 200;
 
 const EXPECTED =
@@ -36,7 +37,8 @@ const EXPECTED =
 function parseChoice(text: string, where: string): number | null {
   const value = text.toLowerCase();
   if (NOTHING.has(value)) return null;
-  if (/^[1-8]$/.test(value)) return Number(value);
+  // Programs that know no empty whole numbers write 2.0.
+  if (/^[1-8](\.0)?$/.test(value)) return Number(value);
   if (/^[a-h]$/.test(value)) return value.charCodeAt(0) - 'a'.charCodeAt(0) + 1;
   throw new FormatError(
     `${where}: the choice ${JSON.stringify(text.slice(0, 40))} is neither 1 to 8 nor A to H nor empty`,
@@ -54,8 +56,14 @@ function parseName(text: string, what: string, where: string): string {
 const columnOf = (header: readonly string[], names: readonly string[]): number =>
   header.findIndex((field) => names.includes(field.toLowerCase()));
 
+/** Spreadsheets often write empty columns after the last one. */
+const withoutEmptyEnd = (fields: readonly string[]): readonly string[] =>
+  fields.slice(0, fields.findLastIndex((field) => field !== '') + 1);
+
+/** Refuses a line with fewer or more fields than the first has names; more empty ones do not count. */
 function requireWidth({ fields, line }: CsvRow, width: number, name: string): void {
   if (fields.length === width) return;
+  if (fields.length > width && withoutEmptyEnd(fields).length <= width) return;
   throw new FormatError(
     `${name}, line ${line}: ${fields.length} fields where the first line has ${width}`,
   );
@@ -105,6 +113,18 @@ function parseLong(rows: readonly CsvRow[], header: readonly string[], name: str
   });
 }
 
+/** A choice of a wide table; a column that is no item, such as an age, is the likeliest fault. */
+function parseWideChoice(text: string, item: string, where: string): number | null {
+  try {
+    return parseChoice(text, `${where}, column ${item}`);
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    throw new FormatError(
+      `${error.message}; all columns after the first must be items, so leave others out`,
+    );
+  }
+}
+
 function parseWide(rows: readonly CsvRow[], header: readonly string[], name: string): Response[] {
   if (header.length < 2 || !COLUMNS.respondent.some((each) => each === header[0].toLowerCase())) {
     throw new FormatError(`${name}, line 1: ${EXPECTED}`);
@@ -119,7 +139,7 @@ function parseWide(rows: readonly CsvRow[], header: readonly string[], name: str
     return items.map((item, i) => ({
       respondent,
       item,
-      choice: parseChoice(row.fields[i + 1], `${where}, item ${item}`),
+      choice: parseWideChoice(row.fields[i + 1], item, where),
       line: row.line,
     }));
   });
@@ -127,10 +147,12 @@ function parseWide(rows: readonly CsvRow[], header: readonly string[], name: str
 
 /** Reads a table of responses; `name` is that of the file, for messages. */
 export function parseResponses(text: string, name: string): readonly Response[] {
-  const [first, ...rows] = parseCsv(text, name);
+  const [first, ...others] = parseCsv(text, name);
   if (first === undefined) throw new FormatError(`${name} is empty: ${EXPECTED}`);
+  const isHeader = ({ fields }: CsvRow): boolean => fields.join('\n') === first.fields.join('\n');
+  const rows = others.filter((row) => !isHeader(row));
   if (rows.length === 0) throw new FormatError(`${name} has no line after the first: no responses`);
-  const header = first.fields;
+  const header = withoutEmptyEnd(first.fields);
   const long = columnOf(header, COLUMNS.item) >= 0 && columnOf(header, COLUMNS.choice) >= 0;
   const responses = long ? parseLong(rows, header, name) : parseWide(rows, header, name);
   return withoutRepeats(responses, name);

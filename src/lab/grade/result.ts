@@ -79,6 +79,8 @@ export interface GradeResult {
   readonly standardError: number | null;
   readonly attributes: readonly AttributeGrade[];
   readonly wrongChoices: number;
+  /** Items of the key that nobody answered: they are not counted. Null if the items do not tell. */
+  readonly unanswered: number | null;
   /** Items whose pictures cannot be made again from what `--items` tells. */
   readonly withoutPictures: number;
   readonly model: ModelGrade | null;

@@ -1,11 +1,9 @@
 /** Evaluates all models of a folder, bundles and runs, and writes pages, figures and numbers about them. */
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
 import { isFile } from '../../base/node.js';
 import { listZoo, zooFolder } from '../../solver/node.js';
 import type { Device } from '../../torch/index.js';
-import { isRun } from '../../training/index.js';
 import { writeZooCards } from '../card/index.js';
 import { inOrder } from '../compare.js';
 import { conditionsOf, describeData, isMadeUnder, type ChosenCounts } from '../conditions.js';
@@ -19,7 +17,7 @@ import {
   type EvaluationData,
 } from '../evaluation-data.js';
 import type { ModelEvaluation } from '../evaluation.js';
-import { openSubject, readFacts } from '../open-subject.js';
+import { modelsIn, openSubject, readFacts } from '../open-subject.js';
 import { readMeasurements, updateResults, writeMeasured } from '../results/index.js';
 import type { SubjectFacts } from '../subject.js';
 import { allFigures } from './model-figures.js';
@@ -165,20 +163,10 @@ async function reportOne(
   }
 }
 
-/** The models of a folder: bundles, then runs. */
-async function modelsIn(zoo: string): Promise<string[]> {
-  const bundles = await listZoo(zoo);
-  const runs: string[] = [];
-  for (const name of (await readdir(zoo).catch(() => [])).sort()) {
-    if (!bundles.includes(name) && (await isRun(path.join(zoo, name)))) runs.push(name);
-  }
-  return [...bundles, ...runs].map((name) => path.join(zoo, name));
-}
-
 /** Writes the report of a zoo: `index.html`, and a page, numbers and figures of every model. */
 export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
   const { zoo = zooFolder(), docs, signal } = options;
-  const locations = await modelsIn(zoo);
+  const locations = (await modelsIn(zoo)).map((name) => path.join(zoo, name));
   if (locations.length === 0) {
     throw new ArgumentError(`--zoo ${zoo}: no bundles and no runs in this folder`);
   }

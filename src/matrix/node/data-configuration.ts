@@ -88,6 +88,15 @@ export async function configurationsOf(
   return told !== undefined && possible.includes(told) ? [told] : possible;
 }
 
+/** Whether problems of a configuration have a mesh, as far as their rules tell. */
+export async function showMesh(
+  source: ProblemSource,
+  configuration: Configuration,
+): Promise<boolean> {
+  const { label } = await source.read(0, Math.min(1, source.count));
+  return label.some((each) => hasMesh(each, layoutOf(configuration).components.length));
+}
+
 /** What the name of a problem tells: of its folder, or its own as items are called. */
 async function namedProblem(location: string): Promise<Configuration | undefined> {
   const full = path.resolve(location);

@@ -194,6 +194,11 @@ function checkFormat(options: GenerateOptions): void {
       `--no-answers is for png, svg and pdf: ${format} files hold the answers`,
     );
   }
+  if (options.answers !== undefined && format === 'vlm' && options.vlm?.options === 4) {
+    throw new ArgumentError(
+      '--answers numbers all eight candidates: items with --options 4 have their answers in items.jsonl',
+    );
+  }
   if (compress && format !== 'raven') {
     throw new ArgumentError(`--compress is for --format raven, not ${format}`);
   }

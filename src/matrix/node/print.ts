@@ -1,9 +1,9 @@
 /**
  * Items to print: a PDF with one problem a page, A4, vector graphics, and no answers in it (those go
- * to the answer file). Built page by page into a temporary file, so its length does not matter.
+ * to the answer file). Their order and numbers are those of the studio's test of the same items. Built page by
+ * page into a temporary file, so its length does not matter.
  */
 import { answerRow, csvLine, itemName } from '../item.js';
-import type { ConfigurationLayout } from '../layouts.js';
 import { PdfWriter } from '../pdf.js';
 import { itemPage } from '../pdf-item.js';
 import { makeFolderOf, PendingFile, type OutputPlace } from '../../base/node.js';
@@ -26,25 +26,24 @@ export async function writePdf(
       length += bytes.length;
     };
     await put(writer.start());
-    for (const layout of options.layouts) await addPages(writer, options, layout, put, onProblem);
+    for (const item of itemsOf(options)) {
+      options.signal?.throwIfAborted();
+      await put(writer.page(item.page));
+      onProblem({ count: 1, kept: 0, repaired: 0, rows: [item.row] });
+    }
     await put(writer.end());
   });
 }
 
-async function addPages(
-  writer: PdfWriter,
-  options: GenerateOptions,
-  layout: ConfigurationLayout,
-  put: (bytes: Uint8Array) => Promise<void>,
-  onProblem: (result: GenerateResult) => void,
-): Promise<void> {
-  const { configuration, noisy, mesh } = layout;
-  const { variant, seed, rules } = options;
-  const make = problemMaker({ configuration, noisy, mesh, variant, seed, rules });
-  for (let index = 0; index < options.count; index++) {
-    options.signal?.throwIfAborted();
-    const problem = make(index);
-    await put(writer.page(itemPage(problem, itemName(layout, index))));
-    onProblem({ count: 1, kept: 0, repaired: 0, rows: [csvLine(answerRow(problem, seed, index))] });
+/** Each item's page and its line of the answer file: one of each configuration after the other. */
+function* itemsOf({ layouts, variant, seed, rules, count }: GenerateOptions) {
+  const makers = layouts.map((layout) => problemMaker({ ...layout, variant, seed, rules }));
+  for (let index = 0; index < count; index++) {
+    for (const [i, layout] of layouts.entries()) {
+      const problem = makers[i](index);
+      const number = index * layouts.length + i + 1;
+      const title = `Item ${number} of ${count * layouts.length}, ${itemName(layout, index)}`;
+      yield { page: itemPage(problem, title), row: csvLine(answerRow(problem, seed, index)) };
+    }
   }
 }

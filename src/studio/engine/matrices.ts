@@ -36,7 +36,9 @@ import { unpackPictures } from './pictures.js';
 import { nameOf, soundnessOf } from './soundness.js';
 import {
   differenceWords,
+  inList,
   inPageWords,
+  LEVELS,
   named,
   ruleWords,
   subjectKey,
@@ -143,6 +145,17 @@ function rulesBrokenBy(problem: Problem, layout: ConfigurationLayout): TrueRule[
   );
 }
 
+/** Rows of arithmetic on levels, without those of broken rules: "Size: 2 + 3 = 5, ...". */
+function levelsOf(problem: Problem, broken: readonly string[]): string[] {
+  const layout = layoutOfProblem(problem);
+  return arithmeticRows(problem)
+    .filter(
+      ({ component, rule: { attribute } }) =>
+        !broken.includes(subjectKey({ component, group: groupOf(attribute) })),
+    )
+    .map(({ component, rule, rows }) => `${nameOf(layout, component, rule)}: ${rows.join(', ')}`);
+}
+
 function ofProblem(problem: Problem): Matrix {
   const layout = layoutOfProblem(problem);
   const pixels = (panel: PanelDescription): Panel =>
@@ -171,14 +184,7 @@ function ofProblem(problem: Problem): Matrix {
       described: nine,
       broken: soundness.broken,
       fault,
-      levels: arithmeticRows(problem)
-        .filter(
-          ({ component, rule: { attribute } }) =>
-            !soundness.broken.includes(subjectKey({ component, group: groupOf(attribute) })),
-        )
-        .map(
-          ({ component, rule, rows }) => `${nameOf(layout, component, rule)}: ${rows.join(', ')}`,
-        ),
+      levels: levelsOf(problem, soundness.broken),
     },
   };
 }
@@ -224,19 +230,17 @@ export function exportMatrix(
     throw new ArgumentError('only a matrix made here has the description that a file needs');
   }
   const name = `raven-${spec.layout}-${spec.seed}.${format}`;
-  const { answer, warning } = soundnessOf(problem);
-  const rules = warning === null ? [] : [warning];
   switch (format) {
     case 'png': {
-      const sheet = contactSheet(problem, { markAnswer: false, scale: 2, rules });
+      const sheet = contactSheet(problem, { markAnswer: false, scale: 2, rules: [] });
       return { name, type: 'image/png', bytes: encodePng(sheet) };
     }
     case 'svg': {
-      const bytes = new TextEncoder().encode(problemToSvg(problem, { markAnswer: false, rules }));
+      const bytes = new TextEncoder().encode(problemToSvg(problem));
       return { name, type: 'image/svg+xml', bytes };
     }
     case 'npz': {
-      if (answer === null)
+      if (soundnessOf(problem).answer === null)
         throw new ArgumentError('a RAVEN file names the right answer; this item has none');
       const bytes = encodeRavenNpz(problem, renderProblem(problem).images);
       return { name, type: 'application/octet-stream', bytes };
@@ -251,18 +255,36 @@ const rulesInWords = (problem: Problem, broken: readonly string[]): string[] =>
       `${subject}: ${rule}, ${broken.includes(key) ? 'broken' : meaning}`,
   );
 
+/** Tells the maker of a worksheet which of its items have no one right answer. */
+const noticeOf = (unsound: readonly string[]): string | undefined =>
+  unsound.length === 0
+    ? undefined
+    : `${unsound.length === 1 ? 'Item' : 'Items'} ${inList(unsound)} of the worksheet ${unsound.length === 1 ? 'has' : 'have'} no one right answer: the key at its end says why, the pupils' pages do not.`;
+
 /** Matrices to print, from one on: four a page, and their key. */
 export function makeWorksheet(spec: SampledSpec, count: number): ExportedFile {
   const items = Array.from({ length: count }, (_, i) => {
     // What was changed by hand belongs to the first alone.
     const problem = sample({ ...spec, index: spec.index + i, edits: i === 0 ? spec.edits : '' });
-    const { answer, broken, fault, warning } = soundnessOf(problem);
-    const rules = rulesInWords(problem, broken);
-    return { problem, warning, answer, notes: fault === null ? [] : [fault], rules };
+    const { answer, broken, fault } = soundnessOf(problem);
+    const levels = levelsOf(problem, broken);
+    const key = [
+      ...(fault === null ? [] : [fault]),
+      rulesInWords(problem, broken).join('; '),
+      ...levels.map((row) => `In levels, ${row}`),
+    ];
+    const isSound = fault === null || (broken.length > 0 && answer !== null);
+    return { problem, answer, isSound, key, hasLevels: levels.length > 0 };
   });
+  const unsound = items.flatMap(({ isSound }, i) => (isSound ? [] : [String(i + 1)]));
   const about = `${titleOfLayout(spec.layout)}, number ${spec.seed}`;
   const name = `worksheet-${spec.layout}-${spec.seed}.pdf`;
-  return { name, type: 'application/pdf', bytes: worksheetPdf(items, about) };
+  return {
+    name,
+    type: 'application/pdf',
+    bytes: worksheetPdf(items, about, items.some(({ hasLevels }) => hasLevels) ? LEVELS : ''),
+    notice: noticeOf(unsound),
+  };
 }
 
 /** Answers, rules and what wrong candidates change, a line for each matrix. */

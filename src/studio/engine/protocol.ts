@@ -299,6 +299,8 @@ export interface ExportedFile {
   readonly name: string;
   readonly type: string;
   readonly bytes: Uint8Array;
+  /** What its maker must know, and those it is made for must not. */
+  readonly notice?: string;
 }
 
 /** A file a person gave. */

@@ -12,10 +12,8 @@ export interface Soundness {
   readonly answer: number | null;
   /** Keys of what the broken rules are about, as `TrueRule` has them. */
   readonly broken: readonly string[];
-  /** What is wrong with the item; null if nothing is. */
+  /** What is wrong with the item, for its maker; null if nothing is. Who solves it is not told. */
   readonly fault: string | null;
-  /** The same for a sheet of paper: as much of it as helps who solves the item. */
-  readonly warning: string | null;
 }
 
 /** What a rule is about: "Left size". */
@@ -49,23 +47,16 @@ export function soundnessOf(problem: Problem): Soundness {
     const rules = broken.map(
       ({ component, rule }) => `${nameOf(layout, component, rule)}: ${ruleWords(rule)}`,
     );
-    const isOne = fitting.length === 1;
-    const none = 'This item has no right answer.';
-    return {
-      answer: isOne ? fitting[0] : null,
-      broken: keys,
-      fault: brokenWords(rules, fitting),
-      warning: isOne ? null : fitting.length === 0 ? none : 'This item has several right answers.',
-    };
+    const answer = fitting.length === 1 ? fitting[0] : null;
+    return { answer, broken: keys, fault: brokenWords(rules, fitting) };
   }
-  const isShared = others.length > 0;
   const also = `${numbered(others)} ${others.length === 1 ? 'fits' : 'fit'}`;
   return {
     answer: problem.target,
     broken: keys,
-    fault: isShared
-      ? `By the rules here ${numbered([problem.target])} is right, but ${also} as well, by other rules.`
-      : null,
-    warning: isShared ? 'This item has several right answers.' : null,
+    fault:
+      others.length > 0
+        ? `By the rules here ${numbered([problem.target])} is right, but ${also} as well, by other rules.`
+        : null,
   };
 }

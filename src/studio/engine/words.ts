@@ -65,6 +65,10 @@ export function titleOfLayout(layout: string): string {
 export const inList = (words: readonly string[]): string =>
   [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' and ');
 
+/** What arithmetic on sizes and colours is about. */
+export const LEVELS =
+  'Arithmetic counts in levels, sizes from 1 to 6, colours from 0 (white) to 9 (black).';
+
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const attributeWords = (attribute: RuleAttribute): string => capital(ATTRIBUTES[attribute]);

@@ -35,6 +35,12 @@ beforeAll(async () => {
 });
 
 describe('crab grade', () => {
+  test('says how many items of the key nobody answered', async () => {
+    writeFileSync(at('one.csv'), 'respondent,grid-2x2-00001\nann,1\n');
+    const text = await crabInProcess('grade', at('one.csv'), '--items', at('key.csv'), '--quiet');
+    expect(text).toContain('\n5 items of the key answered by nobody and not counted\n');
+  });
+
   test('more respondents than a call can have arguments', async () => {
     const key = parseCsv(readFileSync(at('key.csv'), 'utf8'), 'key.csv');
     const [first, second] = [key[1].fields, key[2].fields];
@@ -103,6 +109,7 @@ describe('crab grade', () => {
     [['responses.csv'], 2, /required option '--items <path>'/],
     [['absent.csv', '--items', 'key.csv'], 1, /absent\.csv: no such file or folder/],
     [['responses.csv', '--items', 'items.pdf'], 2, /items\.pdf: expected a folder or a set/],
+    [['replies.json', '--items', 'key.csv'], 2, /replies of models are a \.jsonl file, a line/],
     [
       ['responses.csv', '--items', 'key.csv', '--model', 'center,'],
       2,
@@ -111,7 +118,7 @@ describe('crab grade', () => {
   ])('%j ends with %i and one sentence', async (args, code, message) => {
     const outcome = await crab([
       'grade',
-      ...args.map((each) => (/\.(csv|pdf)$/.test(each) ? at(each) : each)),
+      ...args.map((each) => (/\.(csv|pdf|json)$/.test(each) ? at(each) : each)),
     ]);
     expect(outcome.code).toBe(code);
     expect(outcome.stderr).toMatch(message);

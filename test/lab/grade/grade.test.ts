@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { attributeGrades, choiceTable, grade, gradeTable } from '../../../src/lab/grade/grade.js';
@@ -131,6 +131,14 @@ describe('items', () => {
       await make([layout], 'svg', at(out), { rules, count: 10 });
       await make([layout], 'raven', at(`${out}-raven`), { rules, count: 10 });
       const name = out === 'mesh' ? 'center-mesh' : 'center';
+      if (out === 'mesh') {
+        const answers = at('mesh.csv');
+        await make([layout], 'pdf', at('mesh.pdf'), { count: 10, answers });
+        const [told, drawn] = await Promise.all(
+          [answers, at(out)].map((place) => itemOf(place, 'center-mesh-00007')),
+        );
+        expect(told).toEqual(drawn);
+      }
       for (const number of [0, 7, 9]) {
         const item = `${name}-0000${number}`;
         const file = `RAVEN_${number}_${number === 0 ? 'train' : number === 7 ? 'val' : 'test'}`;
@@ -147,7 +155,9 @@ describe('items', () => {
       /x\.pdf: expected a folder or a set/,
     );
     await expect(openItems(save('x.csv', 'a,b\n1,2\n'))).rejects.toThrow(/not an answer file/);
-    await expect(openItems(at('center'))).rejects.toThrow(/holds no items/);
+    await expect(openItems(at('center'))).rejects.toThrow(
+      /holds neither RAVEN problems nor sheets/,
+    );
     await expect(openItems(at('absent'))).rejects.toThrow(/ENOENT/);
   });
 });
@@ -279,6 +289,32 @@ describe('from files', () => {
     await solver.dispose();
     expect(result.items[1].modelChoice).toBe(index + 1);
     expect(result.model).toMatchObject({ answered: COUNT });
+  });
+
+  test('a folder of models stands for all in it; two of one configuration are refused', async () => {
+    const asked = { responses: responses(), items: at('raven') };
+    const { result: alone } = await grade({ ...asked, models: [at('center')] });
+    mkdirSync(at('models'), { recursive: true });
+    cpSync(at('center'), at('models/mine'), { recursive: true });
+    const { result } = await grade({ ...asked, models: [at('models')] });
+    expect(result.model).toEqual({ ...alone.model, names: ['mine'] });
+    await expect(grade({ ...asked, models: [at('center'), at('models')] })).rejects.toThrow(
+      '--model mine: another model given answers items of center already; give one of them',
+    );
+    await expect(grade({ ...asked, models: [at('svg')] })).rejects.toThrow(
+      /--model .*svg is neither a folder with a bundle\.json nor a bundle of the zoo/,
+    );
+  });
+
+  test('items of the key that nobody answered are counted apart', async () => {
+    const file = save('one.csv', 'respondent,item,choice\nann,center-00001,1\n');
+    const [key, folder] = await Promise.all(
+      [at('key.csv'), at('svg')].map((items) => grade({ responses: file, items })),
+    );
+    const all = readFileSync(at('key.csv'), 'utf8').trimEnd().split('\r\n').length - 1;
+    expect(key.result).toMatchObject({ items: [{ id: 'center-00001' }], unanswered: all - 1 });
+    expect(await gradePage(key)).toContain(`1 item, ${all - 1} more answered by nobody`);
+    expect(folder.result.unanswered).toBeNull();
   });
 
   test('an item that is not there is named with its line and an example', async () => {

@@ -58,7 +58,7 @@ describe('replies of models', () => {
     const [model] = models;
     const rightInSecond = items.slice(40).filter(({ answer }) => answer === 'A').length;
     expect(model.items).toBe(80);
-    expect(model.unparsable).toBe(1);
+    expect([model.unparsable, model.unanswered]).toEqual([1, 0]);
     expect(model.accuracy.value).toBeCloseTo((39 + rightInSecond) / 80);
     expect(model.accuracy.low).toBeLessThan(model.accuracy.value);
     expect(model.chance).toBe(1 / 8);
@@ -92,10 +92,12 @@ describe('replies of models', () => {
         response: EIGHT.filter((letter) => letter !== answer)[(i >> 1) % 7],
       })),
     );
-    expect(models.map(({ model, items: count }) => [model, count])).toEqual([
-      ['even', 40],
-      ['odd', 40],
-    ]);
+    expect(models.map(({ model, items: count, unanswered }) => [model, count, unanswered])).toEqual(
+      [
+        ['even', 40, 40],
+        ['odd', 40, 40],
+      ],
+    );
     for (const model of models) {
       expect(model.accuracy.value).toBe(0);
       expect(model.letterBias).toBeGreaterThan(0.1);
@@ -111,10 +113,18 @@ describe('replies of models', () => {
     expect(model.configurations.map(({ crab }) => crab)).toEqual([1, null]);
   });
 
+  test('with the table of items in place of its folder', async () => {
+    const own = items.filter(({ id }) => id.startsWith('center'));
+    const answers = answered(own.map(({ id, answer }) => ({ id, reply: answer })));
+    const [model] = (await gradeAnswers({ answers, items: path.join(root, 'center/items.jsonl') }))
+      .models;
+    expect([model.accuracy.value, model.items]).toEqual([1, own.length]);
+  });
+
   test('that cannot be graded are refused by line', async () => {
     const [{ id }] = items;
     await expect(graded([{ id: 'center-99999', reply: 'A' }])).rejects.toThrow(
-      /line 1: there is no item "center-99999"/,
+      /line 1: the items have no "center-99999"; they are called as center-00000/,
     );
     await expect(
       graded([

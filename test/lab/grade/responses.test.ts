@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeText, parseCsv } from '../../../src/lab/grade/csv.js';
@@ -88,10 +89,47 @@ describe('responses', () => {
     ],
     [LONG.replace(',3', ''), /^r\.csv, line 2: 2 fields where the first line has 3$/],
     ['item,choice,age\na,1,3\n', /^r\.csv, line 1: no column is called respondent/],
-    ['respondent,a,b\nann,1,9', /^r\.csv, line 2, item b: the choice "9"/],
+    [
+      'respondent,a,age\nann,1,33',
+      /^r\.csv, line 2, column age: the choice "33" .*; all columns after the first must be items, so leave others out$/,
+    ],
+    ['respondent,a,,\nann,1,,2', /^r\.csv, line 2: 4 fields where the first line has 2$/],
     ['respondent,a,a\nann,1,2', /ann has answered a already in line 2$/],
   ])('%j is refused', (text, message) => {
     expect(() => parseResponses(text, 'r.csv')).toThrow(message);
+  });
+
+  test('empty columns at the end, whole numbers as 2.0 and NaN', () => {
+    const text = 'respondent;a;b;;\nann;2.0;NaN;;\nbob;8.0;null;;\n';
+    expect(parseResponses(text, 'r.csv').map(({ item, choice }) => [item, choice])).toEqual([
+      ['a', 2],
+      ['b', null],
+      ['a', 8],
+      ['b', null],
+    ]);
+  });
+
+  test('tables of several people one after the other, each with its first line', () => {
+    const header = 'respondent,item,choice\r\n';
+    const text = `\uFEFF${header}ann,a,1\r\n\uFEFF${header}bob,a,2\r\n`;
+    expect(parseResponses(text, 'r.csv').map(({ respondent, line }) => [respondent, line])).toEqual(
+      [
+        ['ann', 2],
+        ['bob', 4],
+      ],
+    );
+    expect(() => parseResponses(header + header, 'r.csv')).toThrow(/no responses$/);
+  });
+
+  test('the examples of docs/items.md', () => {
+    const doc = readFileSync(new URL('../../../docs/items.md', import.meta.url), 'utf8');
+    const tables = [...doc.matchAll(/^```\n(respondent[^]*?)^```$/gm)].map(([, table]) => table);
+    expect(
+      tables.map((table) => parseResponses(table, 'r.csv').map(({ choice }) => choice)),
+    ).toEqual([
+      [3, null],
+      [3, null, 3, 7],
+    ]);
   });
 
   test('nothing but an error sentence comes of arbitrary text', () => {

@@ -61,11 +61,18 @@ function Worksheet({ save }: { readonly save: Save }) {
 }
 
 export function ExportButtons() {
-  const fault = useSignal<string | null>(null);
+  /** What went wrong, or what the maker of a file must know. */
+  const said = useSignal<string | null>(null);
   const isPictures = settings.value.pictures !== '';
   const save: Save = (make) => {
-    fault.value = null;
-    make().then(saveFile, (error: unknown) => (fault.value = messageOf(error)));
+    said.value = null;
+    make().then(
+      (file) => {
+        saveFile(file);
+        said.value = file.notice ?? null;
+      },
+      (error: unknown) => (said.value = messageOf(error)),
+    );
   };
   return (
     <div class="exports">
@@ -84,9 +91,14 @@ export function ExportButtons() {
         ))}
       </div>
       {!isPictures && <Worksheet save={save} />}
-      {fault.value !== null && (
+      {matrix.value.value?.fault && (
+        <p class="hint" data-testid="untold">
+          That warning is for you: files and prints leave it out, the key of a worksheet has it.
+        </p>
+      )}
+      {said.value !== null && (
         <p class="fault" role="alert">
-          {fault.value}
+          {said.value}
         </p>
       )}
     </div>

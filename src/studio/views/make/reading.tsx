@@ -1,5 +1,5 @@
 /** What CRAB makes of a matrix: the rules it read beside the true ones, and its choice. */
-import { capital } from '../../engine/words.js';
+import { capital, LEVELS } from '../../engine/words.js';
 import type { MatrixView } from '../../engine/protocol.js';
 import { certaintyWithNumber } from '../../parts/certainty.js';
 import { misfit } from '../../parts/misfit-notice.js';
@@ -26,8 +26,7 @@ export function Reading() {
       <h2>What CRAB makes of it</h2>
       {shown.levels.length > 0 && (
         <p class="hint" data-testid="levels">
-          Arithmetic counts in levels, sizes from 1 to 6, colours from 0 (white) to 9 (black).{' '}
-          {shown.levels.join('; ')}.
+          {LEVELS} {shown.levels.join('; ')}.
         </p>
       )}
       <RuleTable matrix={shown} info={info} answer={value?.answer ?? null} />

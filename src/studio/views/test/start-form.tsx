@@ -110,13 +110,10 @@ export function StartForm() {
         The same items on paper:{' '}
         <code>
           crab generate --config{' '}
-          {testLayouts.length === CONFIGURATIONS.length ? 'all' : testLayouts[0]} --variant{' '}
+          {testLayouts.join() === CONFIGURATIONS.join() ? 'all' : testLayouts.join()} --variant{' '}
           {settings.value.variant} --count {testCount} --seed {seed} --format pdf --out test.pdf
           --answers key.csv
         </code>
-        {testLayouts.length > 1 &&
-          testLayouts.length < CONFIGURATIONS.length &&
-          ' and so for each.'}
       </p>
     </form>
   );
