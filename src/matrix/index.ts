@@ -85,7 +85,8 @@ export {
   type NpyHeader,
 } from './npy.js';
 export { NpzFile, readNpz, writeNpz, type NpzArray } from './npz.js';
-export { decodePng, encodePng, type GreyImage, type Picture, type PictureLimits } from './png.js';
+export { decodePng, encodePng, greyByte } from './png.js';
+export type { GreyImage, Picture, PictureLimits } from './png.js';
 export { decodeJpeg } from './jpeg.js';
 export { decodePicture, isPicture, PICTURE_FILE } from './picture.js';
 export {
