@@ -9,8 +9,8 @@ import { BundleError } from './errors.js';
 import type { Panel } from './panels.js';
 
 const FILE = 'imagined.png';
-/** Panels of a row at most. */
-const MOST_COLUMNS = 16;
+/** Of pictures to read: 64 moments of 16 panels. */
+const MOST_PIXELS = 64 * 16 * SMALL_PIXELS;
 /** Shades of grey that are kept: eyes tell no more apart, and the file is half as large. */
 const SHADES = 32;
 
@@ -41,10 +41,9 @@ export function formatImagined(moments: readonly Uint8Array[]): Uint8Array {
 /** The panels of every moment, of which `rules.json` has so many. */
 export function parseImagined(bytes: Uint8Array, moments: number): Panel[][] {
   const height = moments * SMALL_SIZE;
-  const maxPixels = height * MOST_COLUMNS * SMALL_SIZE;
-  const { data, ...size } = decoded(bytes, maxPixels);
+  const { data, ...size } = decoded(bytes);
   const columns = size.width / SMALL_SIZE;
-  if (size.height !== height || !Number.isInteger(columns) || columns > MOST_COLUMNS) {
+  if (size.height !== height || !Number.isInteger(columns)) {
     throw new BundleError(
       `${FILE}: expected panels of ${SMALL_SIZE}x${SMALL_SIZE} in ${moments} rows, got ${size.width}x${size.height} pixels`,
     );
@@ -64,9 +63,9 @@ export function parseImagined(bytes: Uint8Array, moments: number): Panel[][] {
   );
 }
 
-function decoded(bytes: Uint8Array, maxPixels: number): ReturnType<typeof decodePng> {
+function decoded(bytes: Uint8Array): ReturnType<typeof decodePng> {
   try {
-    return decodePng(bytes, { maxPixels });
+    return decodePng(bytes, { maxPixels: MOST_PIXELS });
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
     throw new BundleError(`${FILE}: ${error.message}`, { cause: error });
