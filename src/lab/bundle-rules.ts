@@ -1,10 +1,12 @@
 /**
- * `rules.json` of a bundle: the rule prior (bundle-prior.ts), and rules parsed from fixed problems. Those
- * of moments of training are the run's snapshots; the last are parsed again by the bundle's own networks,
- * so that the map shows the model that is deployed, compacted or not, best weights or latest.
+ * `rules.json` of a bundle: the rule prior (bundle-prior.ts), and rules parsed from fixed problems; and
+ * `imagined.png`, panels painted for a few of them. Those of moments of training are the run's snapshots;
+ * the last are parsed and painted again by the bundle's own networks, so that they show the model that is
+ * deployed, compacted or not, best weights or latest.
  */
 import { storedPrior, type MixtureData } from '../models/index.js';
-import { MATRIX_PANELS } from '../matrix/index.js';
+import { greyByte, MATRIX_PANELS, SMALL_PIXELS } from '../matrix/index.js';
+import { formatImagined } from '../solver/index.js';
 import type { ConceptMeans, RuleMap, RuleMixture, SelectionStatistics } from '../solver/index.js';
 import type { OpenedRun, RulesSnapshot, StoredWeights } from '../training/index.js';
 import { refittedPrior } from './bundle-prior.js';
@@ -15,8 +17,8 @@ import { mirroredMatrix } from './metrics/rule-agreement.js';
 import { panelLikeness } from './panel-likeness.js';
 import type { Rules } from './subject.js';
 
-/** Snapshots of training that are kept beside the last one. */
-const MOST_MOMENTS = 6;
+/** Snapshots of training that are kept beside the last one: as many as training takes unless told. */
+const MOST_MOMENTS = 9;
 /** For runs without snapshots. */
 const DEFAULT_PROBLEMS = 400;
 const DEFAULT_SEED = 7_500_000_007;
@@ -74,7 +76,7 @@ export async function fitPrior(
 const priorOf = (extra: unknown): readonly MixtureData[] | null =>
   Array.isArray(extra) ? storedPrior(extra) : null;
 
-/** Snapshots of the same problems from before a step, oldest first, at most six, evenly chosen. */
+/** Snapshots of the same problems from before a step, oldest first, at most nine, evenly chosen. */
 function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): RulesSnapshot[] {
   const earlier = snapshots.filter((snapshot) => snapshot.step < step);
   if (earlier.length <= MOST_MOMENTS) return earlier;
@@ -94,8 +96,13 @@ export interface BundleRulesOptions {
   readonly fitted?: number;
 }
 
-/** The bytes of `rules.json`. */
-export async function bundleRules(
+/** The bytes of `rules.json` and of `imagined.png`, which is null if training did not keep the panels. */
+export interface BundleTraining {
+  readonly rules: Uint8Array;
+  readonly imagined: Uint8Array | null;
+}
+
+export async function bundleTraining(
   subject: ConceptSubject,
   trained: {
     readonly step: number;
@@ -103,7 +110,7 @@ export async function bundleRules(
     readonly snapshots: readonly RulesSnapshot[];
   },
   { signal, fitted = PRIOR_PROBLEMS }: BundleRulesOptions = {},
-): Promise<Uint8Array> {
+): Promise<BundleTraining> {
   const { configuration, noisy } = subject.facts;
   const newest = trained.snapshots.at(-1);
   const source: Source = newest?.source ?? { configuration, noisy, seed: DEFAULT_SEED };
@@ -112,6 +119,7 @@ export async function bundleRules(
   const same = trained.snapshots.filter(
     (each) => each.source.seed === source.seed && each.rules.length === count,
   );
+  const earlier = momentsBefore(same, trained.step);
   // As many categories as training had components.
   const counts = trained.prior?.map(({ weights }) => weights.length) ?? null;
   const prior = counts && (await fitPrior(subject, counts, { signal, fitted }));
@@ -119,12 +127,40 @@ export async function bundleRules(
     prior,
     source: { configuration: source.configuration, noisy: source.noisy, seed: source.seed },
     truth: last.truth,
-    snapshots: [
-      ...momentsBefore(same, trained.step),
-      { step: trained.step, rules: last.rules },
-    ].map(({ step, rules }) => ({ step, unit: UNIT, rules: inUnits(rules) })),
+    snapshots: [...earlier, { step: trained.step, rules: last.rules }].map(({ step, rules }) => ({
+      step,
+      unit: UNIT,
+      rules: inUnits(rules),
+    })),
   };
-  return new TextEncoder().encode(JSON.stringify(map));
+  return {
+    rules: new TextEncoder().encode(JSON.stringify(map)),
+    imagined: await filmOf(subject, source, earlier, signal),
+  };
+}
+
+/** `imagined.png`: panels of the run's earlier moments, then as the subject paints them. */
+async function filmOf(
+  subject: ConceptSubject,
+  source: Source,
+  earlier: readonly RulesSnapshot[],
+  signal?: AbortSignal,
+): Promise<Uint8Array | null> {
+  const frames = earlier.flatMap(({ imagined }) =>
+    imagined === undefined ? [] : [new Uint8Array(Buffer.from(imagined, 'base64'))],
+  );
+  // A run that was begun without them has no beginning to show.
+  if (frames.length === 0 || frames.length < earlier.length) return null;
+  const count = Math.floor(frames[0].length / SMALL_PIXELS);
+  const painted: number[] = [];
+  for await (const { concepts } of encodedProblems(subject, source, 0, count, signal)) {
+    const asked = concepts.map((panels) => ({ panels, missing: [MATRIX_PANELS] }));
+    // As it painted while it was trained: the mean of what it expects.
+    for (const [panel] of await subject.imagine(asked, { paint: 'mean', signal })) {
+      painted.push(...panel);
+    }
+  }
+  return formatImagined([...frames, Uint8Array.from(painted, greyByte)]);
 }
 
 export interface KnowledgeOptions extends CalibrationOptions {
@@ -133,7 +169,7 @@ export interface KnowledgeOptions extends CalibrationOptions {
 }
 
 /**
- * What a run's networks tell beyond their weights: the statistics they choose by, and `rules.json`. Both
+ * What a run's networks tell beyond their weights: the statistics they choose by, and their rules. Both
  * an exported bundle and a run that is evaluated as it is get it here, so that they give the same numbers.
  */
 export async function knowledgeOf(
@@ -141,12 +177,12 @@ export async function knowledgeOf(
   run: OpenedRun,
   { step, extra }: StoredWeights,
   { rules = true, ...options }: KnowledgeOptions,
-): Promise<{ readonly statistics: SelectionStatistics; readonly rules: Uint8Array | null }> {
+): Promise<{ readonly statistics: SelectionStatistics; readonly training: BundleTraining | null }> {
   const statistics = await calibrate(subject, options);
   // The map is drawn again from configuration, seed and index: problems with fixed rules are not.
   const { data } = run.config;
   const fixed = data.kind === 'stream' && data.rules !== undefined;
   const found = { step, prior: priorOf(extra), snapshots: fixed ? [] : await run.rules() };
   const fit = { signal: options.signal, fitted: options.problems };
-  return { statistics, rules: rules ? await bundleRules(subject, found, fit) : null };
+  return { statistics, training: rules ? await bundleTraining(subject, found, fit) : null };
 }

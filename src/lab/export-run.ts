@@ -214,7 +214,11 @@ export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   const found = await withSubject(draft, files, explore(run, weights, options));
   const { conceptNames } = found;
   files.set('selection.safetensors', formatSelection(found.statistics));
-  if (found.rules !== null) files.set('rules.json', found.rules);
+  if (found.training !== null) {
+    const { rules, imagined } = found.training;
+    files.set('rules.json', rules);
+    if (imagined !== null) files.set('imagined.png', imagined);
+  }
   if (found.vocabulary !== null) {
     files.set('vocabulary.safetensors', formatVocabulary(found.vocabulary, draft.sizes));
   }

@@ -187,7 +187,7 @@ export async function openRunSubject(
       signal,
       onProgress: (share) => onProgress?.('calibration', share),
     });
-    const ruleMap = known.rules && parseRuleMap(known.rules, concepts, ruleSize);
+    const ruleMap = known.training && parseRuleMap(known.training.rules, concepts, ruleSize);
     const wanted = WITH_WORDS.some((name) => metrics.includes(name));
     const words =
       wanted && speaks(facts)

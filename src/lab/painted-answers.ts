@@ -19,6 +19,7 @@ import {
 } from '../base/index.js';
 import {
   CONFIGURATIONS,
+  greyByte,
   layoutOf,
   MATRIX_PANELS,
   Random,
@@ -101,8 +102,7 @@ const missingOf = (
     targets,
   );
 
-const toBytes = (panel: Panel): Uint8Array =>
-  Uint8Array.from(panel, (value) => Math.round(255 * Math.min(1, Math.max(0, value))));
+const toBytes = (panel: Panel): Uint8Array => Uint8Array.from(panel, greyByte);
 
 export interface PaintOptions extends Pick<SubjectOptions, 'device' | 'zoo' | 'signal'> {
   /** Problems that are completed; 1 unless told. */

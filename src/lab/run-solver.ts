@@ -130,7 +130,7 @@ export class RunSolver extends SolverCore {
     found: Partial<Pick<SolverCore, 'metrics' | 'ruleMap' | 'history' | 'vocabulary'>> = {},
   ): RunSolver {
     const { metrics = null, ruleMap = null, history = [], vocabulary = null } = found;
-    const known = { metrics, ruleMap, history, vocabulary };
+    const known = { metrics, ruleMap, history, vocabulary, imagined: null };
     return new RunSolver({ manifest, networks, backend: 'libtorch', ...known });
   }
 }

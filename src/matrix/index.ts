@@ -84,6 +84,7 @@ export { NpzFile, readNpz, writeNpz, type NpzArray } from './npz.js';
 export {
   decodePng,
   encodePng,
+  greyByte,
   isPng,
   type GreyImage,
   type Picture,

@@ -23,6 +23,10 @@ export interface GreyImage {
   readonly data: Float32Array;
 }
 
+/** The byte of a grey value; values beyond [0, 1] become black or white. */
+export const greyByte = (value: number): number =>
+  Math.round(255 * Math.min(1, Math.max(0, value)));
+
 /** What reading a picture may take. */
 export interface PictureLimits {
   /** Most pixels accepted. */

@@ -117,12 +117,10 @@ export interface AccuracyUpdate extends AccuracyPoint {
 export interface PanelsUpdate {
   readonly run: string;
   readonly step: number;
-  readonly matrices: readonly {
-    /** The nine true panels, 9 x 64 x 64 bytes (255 = white), base64. */
-    readonly panels: string;
-    /** The imagined last panel, 64 x 64 bytes, base64. */
-    readonly imagined: string;
-  }[];
+  /** The matrices are index 0, 1, ... of this layout (a configuration, `-noisy` if it is) and seed. */
+  readonly source: { readonly layout: string; readonly seed: number };
+  /** The imagined last panel of each, 64 x 64 bytes (255 = white), base64. */
+  readonly imagined: readonly string[];
 }
 
 /** The rules parsed from fixed problems at a moment, as in `rules-<step>.json`. */

@@ -35,6 +35,7 @@ export const BUNDLE_FILES = [
   'vocabulary.safetensors',
   'rules.json',
   'history.json',
+  'imagined.png',
 ] as const;
 export type BundleFileName = (typeof BUNDLE_FILES)[number];
 
@@ -60,6 +61,7 @@ const LARGEST: Readonly<Record<BundleFileName, number>> = {
   'vocabulary.safetensors': 16 * MEBIBYTE,
   'rules.json': 32 * MEBIBYTE,
   'history.json': 32 * MEBIBYTE,
+  'imagined.png': 4 * MEBIBYTE,
 };
 
 export interface BundleSizes {

@@ -1,6 +1,6 @@
 /** A completed matrix as one picture: nine panels on a page, the imagined ones framed in colour. */
 import { ArgumentError } from '../base/index.js';
-import { SHEET_COLOURS, SMALL_SIZE, type Picture, type Rgb } from '../matrix/index.js';
+import { greyByte, SHEET_COLOURS, SMALL_SIZE, type Picture, type Rgb } from '../matrix/index.js';
 import type { Panel } from './panels.js';
 
 const PAGE: Rgb = [255, 255, 255];
@@ -44,7 +44,7 @@ export function completedPicture(panels: readonly Panel[], options: CompletedOpt
     for (let y = 0; y < cell; y++) {
       for (let x = 0; x < cell; x++) {
         const value = panel[Math.floor(y / scale) * SMALL_SIZE + Math.floor(x / scale)];
-        const grey = Math.round(255 * Math.min(1, Math.max(0, value)));
+        const grey = greyByte(value);
         data.fill(grey, 3 * ((top + y) * side + left + x), 3 * ((top + y) * side + left + x) + 3);
       }
     }

@@ -41,6 +41,7 @@ export {
   type RecognisedProblem,
 } from './recognise.js';
 export { parseHistory, type HistoryCurve } from './history.js';
+export { formatImagined, parseImagined } from './imagined-file.js';
 export { bytesToPanel, greyToPanel, imageToPanel, toPanel } from './panels.js';
 export type { Panel, PanelInput, PixelImage } from './panels.js';
 export { ravenProblem } from './problem-input.js';

@@ -64,6 +64,11 @@ export class SolverCore {
   readonly ruleMap: RuleMap | null;
   /** Curves of its training. */
   readonly history: readonly HistoryCurve[];
+  /**
+   * Reads what it painted while it was trained, for each snapshot of the rule map panel 9 of the first
+   * problems of its source; null if the bundle does not keep it.
+   */
+  readonly imagined: SolverParts['imagined'];
   /** Groups of concepts and the values they take; null if the bundle has no vocabulary. */
   readonly vocabulary: Vocabulary | null;
   /** Calibrated distances; null if the bundle has no statistics, and only plain L2 can be used. */
@@ -71,6 +76,7 @@ export class SolverCore {
 
   protected constructor(parts: SolverParts) {
     const { manifest, backend, networks, ruleMap, history, metrics, vocabulary } = parts;
+    this.imagined = parts.imagined;
     this.manifest = manifest;
     this.backend = backend;
     this.ruleMap = ruleMap;

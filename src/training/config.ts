@@ -17,6 +17,7 @@ import {
   parseJson,
   read,
   text,
+  withDefault,
   type Read,
   type Reader,
 } from '../base/index.js';
@@ -106,6 +107,8 @@ const fields = objectWith({
     problems: integer({ min: 0 }),
     /** When, as fractions of the run; the end is always stored. */
     moments: list(number({ above: 0, below: 1 })),
+    /** And after so many steps; runs of earlier programs name none. */
+    steps: withDefault(list(integer({ min: 0 })), []),
   }),
 });
 

@@ -10,6 +10,7 @@ export {
   WorkerError,
 } from './errors.js';
 export { trainingFacts, type TrainingFacts } from './facts.js';
+export { imagineLast } from './imagined-panels.js';
 export type { Best } from './loop-state.js';
 export type {
   CheckpointEvent,

@@ -106,6 +106,7 @@ export class TrainingLoop {
   /** Trains until the end or until `signal` aborts; returns whether the end was reached. */
   async run(signal?: AbortSignal): Promise<boolean> {
     const state = this.#state;
+    if (state.step === 0) await this.#snapshotIfDue();
     while (state.totalSteps === null || state.step < state.totalSteps) {
       if (this.#mustStop(signal)) break;
       await this.#block(this.#blockLength(), signal);
@@ -142,12 +143,18 @@ export class TrainingLoop {
     );
   }
 
-  /** Steps after which rules are stored; known once the length is. The end is one of them. */
+  /** Steps after which rules are stored; fractions of the run are known once its length is. The end is one of them. */
   #snapshotSteps(): number[] {
     const totalSteps = this.#totalAt(this.#state.step);
-    const { moments, problems } = this.#config.snapshots;
-    if (totalSteps === null || problems === 0) return [];
-    return [...moments.map((moment) => Math.round(moment * totalSteps)), totalSteps];
+    const { moments, steps, problems } = this.#config.snapshots;
+    if (problems === 0) return [];
+    if (totalSteps === null) return [...steps];
+    return [...steps, ...moments.map((moment) => Math.round(moment * totalSteps)), totalSteps];
+  }
+
+  async #snapshotIfDue(): Promise<void> {
+    const { step } = this.#state;
+    if (this.#snapshotSteps().includes(step)) await this.#training.snapshotRules(step);
   }
 
   #timeMarks(): number[] {
@@ -263,7 +270,7 @@ export class TrainingLoop {
     if (state.step % validation.every === 0 || atEnd) await this.#validate();
     if (decided && this.#measurement !== null) this.#fixTotal(this.#measurement);
     if (this.#isOutOfPatience()) this.#endHere();
-    if (this.#snapshotSteps().includes(state.step)) await this.#training.snapshotRules(state.step);
+    await this.#snapshotIfDue();
     const bySteps = checkpoints.steps !== null && state.step % checkpoints.steps === 0;
     const byClock = this.#training.now() - this.#lastCheckpoint >= checkpoints.seconds;
     if (bySteps || byClock) this.#checkpoint();

@@ -93,8 +93,9 @@ export const DEFAULT_POOL = 20_000;
 export const DEFAULT_VALIDATE_EVERY = 500;
 /** Ten minutes to make room on a full disk. */
 export const DEFAULT_GIVE_UP_SECONDS = 600;
-/** Snapshots crowd where rules change most: early. */
-const DEFAULT_MOMENTS = [0.02, 0.05, 0.1, 0.2, 0.4, 0.7];
+/** Snapshots crowd where painted panels and rules change most: early, however long the run is. */
+const DEFAULT_MOMENTS = [0.1, 0.2, 0.4, 0.7];
+const DEFAULT_SNAPSHOT_STEPS = [0, 30, 100, 300, 1000];
 
 export const isCuda = (device: string): boolean => device.startsWith('cuda');
 
@@ -183,6 +184,7 @@ export function runConfigOf(
     snapshots: {
       problems: requireCount('snapshots.problems', options.snapshots?.problems ?? 400, 0),
       moments: options.snapshots?.moments ?? DEFAULT_MOMENTS,
+      steps: options.snapshots?.steps ?? DEFAULT_SNAPSHOT_STEPS,
     },
   };
 }

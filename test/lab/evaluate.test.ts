@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseSourceRules } from '../../src/lab/bundle-rules.js';
+import { picturesOf } from '../../src/lab/concept-subject.js';
 import { bundleNames } from '../../src/lab/export-run.js';
 import {
   evaluateModel,
@@ -22,11 +23,13 @@ import {
 import {
   CONFIGURATIONS,
   encodeSet,
+  layoutOf,
   problemToBatch,
   samplePanels,
   sampleProblem,
   type Configuration,
 } from '../../src/matrix/index.js';
+import { drawPanels } from '../../src/lab/metrics/generated-source.js';
 import { configurationsOfLabels, writeRavenProblem } from '../../src/matrix/node.js';
 import { writeBundle } from '../../src/solver/node.js';
 import { randomBundle, tinyConfig } from '../solver/random-model.js';
@@ -277,8 +280,10 @@ describe('crab export', () => {
   const source = { configuration: 'center', noisy: false, seed: 17 } as const;
   const PROBLEMS = 5;
 
-  /** A run with snapshots before and after its best weights. */
-  function runWithSnapshots(name: string): string {
+  const black = Buffer.alloc(4 * 64 * 64).toString('base64');
+
+  /** A run with snapshots before and after its best weights; `imagined` are those with painted panels. */
+  function runWithSnapshots(name: string, imagined: readonly number[]): string {
     const covariance = [
       [1, 0],
       [0, 1],
@@ -305,17 +310,19 @@ describe('crab export', () => {
     const rules = truth.map(() =>
       Array.from({ length: config.network.concepts }, () => [0.5, 0.5]),
     );
-    for (const step of [10, 90]) {
-      const snapshot = { step, source, rules, truth, prior: null };
+    for (const step of [10, 20, 90]) {
+      const panels = imagined.includes(step) ? { imagined: black } : {};
+      const snapshot = { step, source, rules, truth, prior: null, ...panels };
       writeFileSync(path.join(run, `rules-${step}.json`), JSON.stringify(snapshot));
     }
     return run;
   }
 
-  test('adds names of concepts, the rule map of the deployed networks, and accuracy', async () => {
+  const small = { problems: 64, judged: 4, named: 64 };
+
+  test('adds names of concepts, rules and panels of the deployed networks, and accuracy', async () => {
     const out = file('exported');
-    const small = { problems: 64, judged: 4, named: 64 };
-    const report = await exportRun({ run: runWithSnapshots('run'), out, ...small });
+    const report = await exportRun({ run: runWithSnapshots('run', [10, 20]), out, ...small });
     expect(report.step).toBe(STEP);
     const subject = await openBundleSubject(out);
     try {
@@ -326,15 +333,49 @@ describe('crab export', () => {
       expect(Object.keys(report.accuracy.sa)).toEqual(['raven', 'i-raven']);
       const { ruleMap } = subject;
       expect(ruleMap?.prior).toHaveLength(config.network.concepts);
-      expect(ruleMap?.snapshots.map(({ step }) => step)).toEqual([10, STEP]);
+      expect(ruleMap?.snapshots.map(({ step }) => step)).toEqual([10, 20, STEP]);
       const { rules, truth } = await parseSourceRules(subject, source, PROBLEMS);
       expect(truth).toHaveLength(PROBLEMS);
-      ruleMap?.snapshots[1].rules.flat(2).forEach((value, i) => {
+      ruleMap?.snapshots[2].rules.flat(2).forEach((value, i) => {
         expect(value).toBeCloseTo(rules.flat(2)[i], 3);
       });
       expect(ruleMap?.source).toEqual(source);
+      const film = subject.solver.imagined?.() ?? [];
+      expect(film.map((panels) => panels.length)).toEqual([4, 4, 4]);
+      expect(film.slice(0, 2).flat()).toEqual(new Array(8).fill(new Float32Array(4096)));
+      // The last ones are painted by the bundle itself; the file has 32 shades.
+      const { panels } = samplePanels({ ...source, index: 2 });
+      const drawn = drawPanels(layoutOf('center'), panels, 64);
+      const context = picturesOf(drawn, 64).slice(0, 8);
+      const { images } = await subject.solver.solve(context, { paint: 'mean' });
+      film[2][2].forEach((value, i) => {
+        expect(Math.abs(value - images[0][i])).toBeLessThan(0.6 / 31);
+      });
     } finally {
       await subject.dispose();
     }
+  });
+
+  test('a run that began without painted panels makes a bundle without them', async () => {
+    for (const imagined of [[], [20, 90]]) {
+      const [run, out] = [file(`old-${imagined.length}`), file(`bundle-${imagined.length}`)];
+      runWithSnapshots(path.basename(run), imagined);
+      const { files } = await exportRun({ run, out, ...small });
+      expect(Object.keys(files)).not.toContain('imagined.png');
+      const subject = await openBundleSubject(out);
+      expect(subject.ruleMap?.snapshots).toHaveLength(3);
+      expect(subject.solver.imagined).toBeNull();
+      await subject.dispose();
+    }
+  });
+
+  test('painted panels that were cut short are told in one sentence', async () => {
+    const run = runWithSnapshots('cut', [10, 20]);
+    const snapshot = path.join(run, 'rules-20.json');
+    writeFileSync(snapshot, readFileSync(snapshot, 'utf8').replace(black, black.slice(0, 400)));
+    await expect(exportRun({ run, out: file('never'), ...small })).rejects.toThrow(
+      'imagined.png: the panels of a moment have 300 bytes, not 16384',
+    );
+    expect(existsSync(file('never'))).toBe(false);
   });
 });

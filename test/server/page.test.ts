@@ -51,7 +51,7 @@ describe.skipIf(!canRun)('the page on its server', () => {
     await page.goto(`${studio.url}#tab=train`);
     await page.getByRole('button', { name: 'Start training' }).click();
     await page.getByText(/^Step \d+/).waitFor();
-    await page.locator('.live-matrices .imagined canvas').first().waitFor();
+    await page.locator('.live-matrices canvas').first().waitFor();
     await page.locator('.live-plane [aria-label=dot] path').first().waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('button', { name: 'Resume' }).waitFor();

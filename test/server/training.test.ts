@@ -1,6 +1,7 @@
 /** Training for the page with a tiny model, whose runs take seconds; the real thing otherwise. */
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findLayout, render64Into, samplePanels } from '../../src/matrix/index.js';
 import { impute, type CrabModel } from '../../src/models/index.js';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
 import type { ExportedBundle, PanelsUpdate, RunSummary } from '../../src/protocol/index.js';
@@ -19,18 +20,26 @@ const folder = scratchFolder();
 let site: Site;
 
 /** The last panels of matrices as the newest checkpoint of a run imagines them. */
-async function imaginedBy(run: string, { matrices }: PanelsUpdate): Promise<string[]> {
+async function imaginedBy(run: string, { source, imagined }: PanelsUpdate): Promise<string[]> {
   const trained = await (await openRun(run)).loadModel('latest');
   try {
     return scope(() => {
-      const bytes = Buffer.concat(matrices.map(({ panels }) => Buffer.from(panels, 'base64')));
-      const shape = [matrices.length, 9, 64, 64];
-      const panels = tensor(new Uint8Array(bytes), { shape }).to({ dtype: 'f32' }).div(255);
-      const missing = matrices.map(() => [8]);
+      const layout = findLayout(source.layout);
+      const bytes = new Uint8Array(imagined.length * 9 * 4096);
+      imagined.forEach((_, index) => {
+        const { configuration, noisy } = layout;
+        const matrix = samplePanels({ configuration, noisy, seed: source.seed, index });
+        matrix.panels.forEach((panel, n) =>
+          render64Into(layout, panel, bytes, (9 * index + n) * 4096),
+        );
+      });
+      const shape = [imagined.length, 9, 64, 64];
+      const panels = tensor(bytes, { shape }).to({ dtype: 'f32' }).div(255);
+      const missing = imagined.map(() => [8]);
       const whole = impute(trained.model as CrabModel, panels, missing).panels; // [1, N, 9, 64, 64]
       const last = whole.select(0, 0).select(1, 8).mul(255).round().to({ dtype: 'u8' });
       const values = last.contiguous().data() as Uint8Array;
-      return matrices.map((_, n) =>
+      return imagined.map((_, n) =>
         Buffer.from(values.subarray(n * 4096, (n + 1) * 4096)).toString('base64'),
       );
     });
@@ -108,10 +117,10 @@ describe.skipIf(!isTorchAvailable())('a run from its start to a model', () => {
     const { accuracy } = await listener.until('accuracy');
     expect(Object.keys(accuracy)).toEqual(['raven', 'i-raven']);
     const panels = await listener.until('panels');
-    expect(panels.matrices).toHaveLength(2);
-    for (const matrix of panels.matrices) {
-      expect(Buffer.from(matrix.panels, 'base64')).toHaveLength(9 * 64 * 64);
-      expect(Buffer.from(matrix.imagined, 'base64')).toHaveLength(64 * 64);
+    expect(panels.source.layout).toBe('center');
+    expect(panels.imagined).toHaveLength(2);
+    for (const painted of panels.imagined) {
+      expect(Buffer.from(painted, 'base64')).toHaveLength(64 * 64);
     }
     const rules = await listener.until('rules', ({ prior }) => prior !== null);
     expect(rules.prior).toHaveLength(network.concepts);
@@ -133,9 +142,7 @@ describe.skipIf(!isTorchAvailable())('a run from its start to a model', () => {
     expect(run.config.model).toMatchObject({ network });
     expect(studio.trainerPid).toBeNull();
     const last = await listener.until('panels', ({ step }) => step === stopped?.step);
-    expect(last.matrices.map(({ imagined }) => imagined)).toEqual(
-      await imaginedBy(run.folder, last),
-    );
+    expect(last.imagined).toEqual(await imaginedBy(run.folder, last));
     expect((await act(port, 'stop', NAME)).status).toBe(409);
   });
 

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Random } from '../../src/matrix/index.js';
-import { BundleError, parseManifest, SolverError } from '../../src/solver/index.js';
+import { encodePng, Random } from '../../src/matrix/index.js';
+import { BundleError, formatImagined, parseManifest, SolverError } from '../../src/solver/index.js';
 import type { BundleFileName, BundleSource } from '../../src/solver/index.js';
 import {
   bundlePlace,
@@ -166,6 +166,53 @@ describe('files that carry the right hash', () => {
       }
     }
     expect(refused).toBeGreaterThan(rounds);
+  });
+
+  test('painted panels are read when asked for, and refused if they do not fit', async () => {
+    const shades = [0, 255].map((grey) => new Uint8Array(4 * 4096).fill(grey));
+    shades[1].fill(0, 0, 4096);
+    const withFilm = async (rules: Uint8Array | undefined, film: Uint8Array): Promise<Solver> => {
+      const files = new Map(bundle.files).set('imagined.png', film);
+      if (rules !== undefined) files.set('rules.json', rules);
+      return Solver.open(await memoryBundle(bundle.manifest, files), { threads: 1 });
+    };
+    const map = JSON.parse(new TextDecoder().decode(bundle.files.get('rules.json'))) as Readonly<
+      Record<string, unknown>
+    >;
+    const snapshots = [0, 7].map((step) => ({ step, rules: [] }));
+    const rules = new TextEncoder().encode(JSON.stringify({ ...map, snapshots }));
+    const film = formatImagined(shades);
+
+    const whole = await withFilm(rules, film);
+    const panels = whole.imagined?.() ?? [];
+    const [black, white] = [0, 1].map((value) => new Float32Array(4096).fill(value));
+    expect(panels).toEqual([
+      [black, black, black, black],
+      [black, white, white, white],
+    ]);
+    await whole.dispose();
+
+    const cases: [film: Uint8Array, rules: Uint8Array | undefined, why: RegExp][] = [
+      [film, undefined, /: imagined\.png: expected .* in 0 rows, got 256x128 pixels/],
+      [formatImagined([...shades, ...shades]), rules, /in 2 rows, got 256x256 pixels/],
+      [
+        encodePng({ width: 60, height: 128, channels: 1, data: new Uint8Array(7680) }),
+        rules,
+        /60x128/,
+      ],
+      [film.slice(0, film.length >> 1), rules, /: imagined\.png: /],
+      [new TextEncoder().encode('no picture'), rules, /: imagined\.png: not a PNG/],
+    ];
+    for (const [bytes, moments, why] of cases) {
+      const solver = await withFilm(moments, bytes);
+      const read = (): unknown => solver.imagined?.();
+      expect(read).toThrow(BundleError);
+      expect(read).toThrow(why);
+      await solver.dispose();
+    }
+    const without = await Solver.open(await memoryBundle(bundle.manifest, bundle.files));
+    expect(without.imagined).toBeNull();
+    await without.dispose();
   });
 
   test('networks of another model are refused by their shapes', async () => {

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatLabel, Random, samplePanels, type Configuration } from '../../src/matrix/index.js';
 import type { CrabConfig } from '../../src/models/index.js';
-import { formatManifest } from '../../src/solver/index.js';
+import { formatImagined, formatManifest } from '../../src/solver/index.js';
 import {
   randomBundle,
   randomTransformer,
@@ -16,7 +16,7 @@ import {
 } from '../solver/random-model.js';
 
 const POINTS = 60;
-const SOURCE_SEED = 77;
+export const SOURCE_SEED = 77;
 const MOMENTS = [100, 2000];
 const HISTORY = {
   curves: [
@@ -38,6 +38,20 @@ const CENTRES: Readonly<Record<string, readonly [number, number]>> = {
 };
 const NAMES = Object.keys(CENTRES);
 const SPREAD = 0.08;
+
+/** The one configuration whose bundle keeps the panels painted in training. */
+const FILMED: Configuration = 'center';
+/** Grey of the panel of matrix n (from 0) at a moment: black at first, then a shade of its own. */
+export const paintedGrey = (moment: number, n: number): number => (moment * (n + 1)) / 31;
+
+const film = (): Uint8Array =>
+  formatImagined(
+    MOMENTS.map((_, moment) =>
+      Uint8Array.from({ length: 4 * 4096 }, (_, i) =>
+        Math.round(255 * paintedGrey(moment, i >> 12)),
+      ),
+    ),
+  );
 
 const jitter = (random: Random): number => SPREAD * ((2 * random.next()) / 2 ** 32 - 1);
 
@@ -82,6 +96,7 @@ export async function writeBundle(zoo: string, configuration: Configuration): Pr
   const { concepts } = config.network;
   files.set('rules.json', new TextEncoder().encode(JSON.stringify(ruleMap(config))));
   files.set('history.json', new TextEncoder().encode(JSON.stringify(HISTORY)));
+  if (configuration === FILMED) files.set('imagined.png', film());
   const named = {
     ...manifest,
     conceptNames: Array.from({ length: concepts }, (_, m) => {

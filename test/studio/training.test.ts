@@ -3,15 +3,19 @@
  * show, and what a person presses it must send. The real server has tests of its own.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { describePanel, layoutOf, samplePanels } from '../../src/matrix/index.js';
 import {
   TRAIN_API,
   type RunSummary,
   type TrainEvents,
   type TrainStatus,
 } from '../../src/protocol/index.js';
+import { inPageWords } from '../../src/studio/engine/words.js';
 import { CHROMIUM } from '../chromium.js';
-import { canvasPixels, eventually, LAPTOP, largestDifference, openPage } from './browser.js';
+import { canvasPixels, CLOSE, eventually, LAPTOP, largestDifference, openPage } from './browser.js';
+import { paintedGrey, SOURCE_SEED } from './bundles.js';
 import { visitedSite } from './visited-site.js';
 
 const run: RunSummary = {
@@ -72,9 +76,18 @@ class Trainer {
   }
 }
 
+/** The panel painted in a matrix has one grey all over. */
+async function showsGrey(matrix: Locator, grey: number): Promise<void> {
+  const even = new Array<number>(4096).fill(grey);
+  const painted = matrix.locator('canvas');
+  await eventually(async () => largestDifference(await canvasPixels(painted), even)).toBeLessThan(
+    CLOSE,
+  );
+}
+
 describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
   const trainer = new Trainer();
-  const site = visitedSite({ bundles: ['center'], api: trainer.answer });
+  const site = visitedSite({ bundles: ['center', 'left-right'], api: trainer.answer });
 
   test('starts a run, shows it live, stops, resumes and exports it', async () => {
     const { page, errors } = await openPage(await site.browser.newContext({ viewport: LAPTOP }));
@@ -109,11 +122,11 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
       secondsLeft: 75,
     });
     trainer.say('accuracy', { run: run.name, step: 40, accuracy: { raven: 0.5, 'i-raven': 0.4 } });
-    const nine = Buffer.alloc(9 * 4096, 255).toString('base64');
     trainer.say('panels', {
       run: run.name,
       step: 40,
-      matrices: [{ panels: nine, imagined: Buffer.alloc(4096, 51).toString('base64') }],
+      source: { layout: 'center', seed: 5 },
+      imagined: [Buffer.alloc(4096, 51).toString('base64')],
     });
     trainer.say('rules', {
       run: run.name,
@@ -131,11 +144,10 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     await eventually(() => page.getByLabel('How far from its goal: 3.25').count()).toBe(1);
     await eventually(() => page.getByLabel('Accuracy: RAVEN 50.0%, I-RAVEN 40.0%').count()).toBe(1);
     await eventually(() => page.locator('.train-grid .curve svg path').count()).toBeGreaterThan(1);
-    const imagined = page.locator('.live-matrices .imagined canvas');
-    const grey = new Array<number>(4096).fill(0.2);
-    await eventually(async () =>
-      largestDifference(await canvasPixels(imagined), grey),
-    ).toBeLessThan(1e-6);
+    const live = page.locator('.imagined-panels .imagined-matrix');
+    await showsGrey(live, 0.2);
+    await eventually(() => live.locator('.cell img').count()).toBe(8);
+    await eventually(() => live.locator('.compared img').count()).toBe(1);
     await eventually(() =>
       page.locator('.live-rules .live-plane [aria-label=dot] path').count(),
     ).toBe(3);
@@ -198,6 +210,39 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     await recording.getByText('After 2,000 steps of training').waitFor();
     await eventually(picture).toBe(trained);
     await recording.getByRole('button', { name: 'Play its training' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('the panels a model painted play along with its training, beside the true ones', async () => {
+    const { page, errors } = await openPage(
+      await site.fresh({ viewport: LAPTOP, reducedMotion: 'reduce' }),
+    );
+    await page.goto(`${site.url}#tab=train&config=center&moment=0`);
+    const recording = page.locator('[data-testid=recording]');
+    const matrices = recording.locator('.imagined-matrix');
+    await recording.getByText('After 100 steps of training').waitFor();
+    await eventually(() => matrices.count()).toBe(4);
+    for (let n = 0; n < 4; n++) await showsGrey(matrices.nth(n), paintedGrey(0, n));
+    // The true panel is that of the rule map's own matrix of that number.
+    const source = { configuration: 'center', noisy: false, seed: SOURCE_SEED, index: 2 } as const;
+    const [, , , , , , , , last] = samplePanels(source).panels;
+    const alt = describePanel(inPageWords(layoutOf('center')), last);
+    await eventually(() => matrices.nth(2).locator('.compared img').getAttribute('alt')).toBe(alt);
+    await eventually(() => matrices.nth(2).locator('.cell img').count()).toBe(8);
+
+    await recording.getByRole('button', { name: 'Play its training' }).click();
+    await recording.getByText('After 2,000 steps of training').waitFor();
+    for (let n = 0; n < 4; n++) await showsGrey(matrices.nth(n), paintedGrey(1, n));
+    await recording.getByRole('button', { name: 'Play its training' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('a model that keeps no painted panels says so', async () => {
+    const { page, errors } = await openPage(await site.fresh({ viewport: LAPTOP }));
+    await page.goto(`${site.url}#tab=train&config=left-right`);
+    await page.getByText('The panels it painted meanwhile were not kept').waitFor();
+    await page.locator('[data-testid=recording] .live-plane svg').first().waitFor();
+    expect(await page.locator('.imagined-matrix').count()).toBe(0);
     expect(errors).toEqual([]);
   });
 });

@@ -19,7 +19,7 @@ const configOf = (changes: Partial<NewRunOptions> = {}): RunConfig =>
       seed: 1,
       logEvery: 10,
       validation: { every: 25, problems: 8 },
-      snapshots: { problems: 3, moments: [0.1, 0.5] },
+      snapshots: { problems: 3, moments: [0.1, 0.5], steps: [] },
       ...changes,
     },
     { software: {}, threads: 1 },
@@ -190,7 +190,9 @@ describe('patience', () => {
 
 describe('the loop', () => {
   test('does every step once, and stops blocks where something is due', async () => {
-    const { parts, lines, events, blocks } = world(configOf(), { accuracy: [0.2, 0.6, 0.4] });
+    const snapshots = { problems: 3, moments: [0.1, 0.5], steps: [0, 4, 100] };
+    const accuracy = [0.2, 0.6, 0.4];
+    const { parts, lines, events, blocks } = world(configOf({ snapshots }), { accuracy });
     expect(await new TrainingLoop(parts, initialState(60)).run()).toBe(true);
     let next = 0;
     for (const [from, count] of blocks) {
@@ -206,6 +208,8 @@ describe('the loop', () => {
       25, 50, 60,
     ]);
     expect(events).toEqual([
+      'rules 0',
+      'rules 4',
       'rules 6',
       'best 25',
       'rules 30',
@@ -255,6 +259,7 @@ describe('the loop', () => {
     const config = configOf({
       budget: { kind: 'time', seconds: 500 },
       validation: { every: 50, problems: 8 },
+      snapshots: { problems: 3, moments: [0.1, 0.5], steps: [0, 4, 100] },
     });
     const { parts, events } = world(config);
     const state = initialState(null);
@@ -264,7 +269,11 @@ describe('the loop', () => {
     expect(total).toBe(30 + Math.floor(((500 - 35) * 0.97) / 1.1));
     expect(state.step).toBe(total);
     expect(parts.now() - 100).toBeLessThan(500);
-    expect(events).toContain(`rules ${total}`);
+    // What is told in steps need not wait for the length.
+    const moments = [0, 4, Math.round(total / 10), Math.round(total / 2), 100, total];
+    expect(events.filter((event) => event.startsWith('rules'))).toEqual(
+      moments.sort((a, b) => a - b).map((step) => `rules ${step}`),
+    );
   });
 
   test('a time budget measures two whole blocks where steps come in blocks', async () => {

@@ -4,8 +4,10 @@ import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { storedPrior } from '../../src/models/index.js';
 import { compiledProgram } from '../compiled-program.js';
-import { isTorchAvailable } from '../../src/torch/index.js';
+import { isTorchAvailable, scope, tensor } from '../../src/torch/index.js';
+import { makeRecord, PANELS_ONLY } from '../../src/training/feed/record.js';
 import {
+  imagineLast,
   openRun,
   train,
   type NewRunOptions,
@@ -90,6 +92,8 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
     ).toEqual([10, 20, 30, 40]);
     const snapshots = await run.rules();
     expect(snapshots.map(({ step, rules }) => [step, rules.length, rules[0].length])).toEqual([
+      [0, 5, 2],
+      [3, 5, 2],
       [12, 5, 2],
       [40, 5, 2],
     ]);
@@ -97,6 +101,18 @@ describe.skipIf(!isTorchAvailable())('a run that is stopped and continued', () =
     expect(step).toBe(STEPS);
     expect(storedPrior(extra)).toHaveLength(2);
     expect(model.training).toBe(false);
+    // The panels of the last snapshot are those that the stored model paints.
+    const { source, imagined } = snapshots[3];
+    const painted = scope(() => {
+      const pixels = new Uint8Array(4 * PANELS_ONLY.bytes);
+      for (let n = 0; n < 4; n++) {
+        makeRecord(PANELS_ONLY, source, n, pixels, n * PANELS_ONLY.bytes);
+      }
+      return imagineLast(model, tensor(pixels, { shape: [4, 9, 64, 64] }).div(255));
+    }) as Uint8Array;
+    expect(painted).toHaveLength(4 * 64 * 64);
+    expect(imagined).toBe(Buffer.from(painted).toString('base64'));
+    expect(new Set(snapshots.map((each) => each.imagined)).size).toBe(4);
   });
 
   test('the same again is the same, bit by bit', async () => {

@@ -33,6 +33,6 @@ export const tinyRun = (out: string, changes: Partial<NewRunOptions> = {}): NewR
   logEvery: 10,
   validation: { every: 15, problems: 10 },
   checkpoints: { seconds: 1e6, steps: 10 },
-  snapshots: { problems: 5, moments: [0.3] },
+  snapshots: { problems: 5, moments: [0.3], steps: [0, 3] },
   ...changes,
 });

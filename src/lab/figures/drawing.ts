@@ -2,7 +2,7 @@
  * Pieces of SVG put together: a drawing has a size and a body, and can be placed on a larger one. Only
  * what is not a chart is laid out here (pictures of panels, titles, rows); axes are `chart.ts`'s.
  */
-import { encodePng, escapeXml, SMALL_SIZE, type Picture } from '../../matrix/index.js';
+import { encodePng, escapeXml, greyByte, SMALL_SIZE, type Picture } from '../../matrix/index.js';
 import type { Panel } from '../../solver/index.js';
 import { colour, FIGURE_SCALE, FONT_FAMILY, FONT_SIZE } from './theme.js';
 
@@ -64,8 +64,6 @@ export function shortened(content: string, width: number, size = FONT_SIZE): str
 /** Grey of the gaps in pictures of whole matrices; visible on light and dark pages. */
 const PICTURE_GAP = 205;
 
-const toByte = (value: number): number => Math.round(255 * Math.min(1, Math.max(0, value)));
-
 const pngAddress = (picture: Picture): string =>
   `data:image/png;base64,${Buffer.from(encodePng(picture)).toString('base64')}`;
 
@@ -76,7 +74,7 @@ export function panelAddress(panel: Panel): string {
     width: side,
     height: side,
     channels: 1,
-    data: Uint8Array.from(panel, toByte),
+    data: Uint8Array.from(panel, greyByte),
   });
 }
 
@@ -137,7 +135,7 @@ export function matrixPicture(panels: readonly Panel[], cell: number): Drawing {
     const top = gap + Math.floor(i / 3) * (SMALL_SIZE + gap);
     for (let y = 0; y < SMALL_SIZE; y++) {
       const row = panel.subarray(y * SMALL_SIZE, (y + 1) * SMALL_SIZE);
-      data.set(row.map(toByte), (top + y) * side + left);
+      data.set(row.map(greyByte), (top + y) * side + left);
     }
   });
   const shown = (cell * side) / SMALL_SIZE;

@@ -9,6 +9,7 @@
 import {
   answerOf,
   downscale,
+  greyByte,
   IMAGE_PIXELS,
   IMAGE_SIZE,
   layoutOf,
@@ -150,7 +151,7 @@ function atSmallSize(picture: Picture, side: ImageSide): Picture {
   const large = Uint8Array.from({ length: IMAGE_PIXELS }, (_, pixel) => {
     const row = Math.floor(Math.floor(pixel / IMAGE_SIZE) / factor);
     const column = Math.floor((pixel % IMAGE_SIZE) / factor);
-    return Math.round(255 * Math.min(1, Math.max(0, picture[row * side + column])));
+    return greyByte(picture[row * side + column]);
   });
   const small = new Uint8Array(SMALL_PIXELS);
   downscale(large, small);

@@ -5,6 +5,7 @@
  */
 import { messageOf } from '../../base/index.js';
 import {
+  layoutName,
   layoutOf,
   MATRIX_PANELS,
   render64Into,
@@ -16,7 +17,7 @@ import {
 } from '../../matrix/index.js';
 import { storedPrior, type SystemModel } from '../../models/index.js';
 import { noGrad, scope, tensor, type Tensor } from '../../torch/index.js';
-import { openRun, type TrainedModel } from '../../training/index.js';
+import { imagineLast, openRun, type RunConfig, type TrainedModel } from '../../training/index.js';
 import type { Tell, TrainingSettings } from './protocol.js';
 
 /** A seed that no run trains on. */
@@ -26,7 +27,6 @@ const SHOWN_MATRICES = 4;
 /** Problems read before other work of the thread gets its turn. */
 const SLICE = 32;
 const PROBLEM_PIXELS = MATRIX_PANELS * SMALL_PIXELS;
-const LAST = MATRIX_PANELS - 1;
 
 interface ShownProblems {
   /** u8 [count, 9, 64, 64] */
@@ -61,22 +61,6 @@ function panelsOf({ pixels }: ShownProblems, first: number, count: number): Tens
 }
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
-
-/** The last panels of the first `count` problems as a model imagines them, u8 [count, 64, 64]. */
-function imagine(impute: Impute, problems: ShownProblems, count: number): Uint8Array {
-  return noGrad(() =>
-    scope(() => {
-      const missing = Array.from({ length: count }, () => [LAST]);
-      const panels = impute(panelsOf(problems, 0, count), missing); // [N, 9, 64, 64]
-      const imagined = panels.select(1, LAST).contiguous(); // [N, 64, 64]
-      return Uint8Array.from(imagined.data() as Float32Array, (value) =>
-        Math.round(255 * Math.min(1, Math.max(0, value))),
-      );
-    }),
-  );
-}
-
-type Impute = NonNullable<SystemModel['impute']>;
 
 const rounded = (value: number): number => Number(value.toPrecision(5));
 
@@ -141,7 +125,7 @@ export class Previews {
     this.#problems ??= makeProblems(run.config.model, Math.max(count, matrices));
     const trained = await run.loadModel('latest', 'cpu');
     try {
-      this.#tellPanels(trained, this.#problems, matrices);
+      this.#tellPanels(trained, run.config, this.#problems, matrices);
       await this.#tellRules(trained, this.#problems, count);
       this.#shownStep = trained.step;
     } finally {
@@ -149,15 +133,19 @@ export class Previews {
     }
   }
 
-  #tellPanels({ model, step }: TrainedModel, problems: ShownProblems, count: number): void {
-    const impute = model.impute?.bind(model);
-    if (impute === undefined) return;
-    const imagined = imagine(impute, problems, count);
-    const matrices = Array.from({ length: count }, (_, n) => ({
-      panels: base64(problems.pixels.subarray(n * PROBLEM_PIXELS, (n + 1) * PROBLEM_PIXELS)),
-      imagined: base64(imagined.subarray(n * SMALL_PIXELS, (n + 1) * SMALL_PIXELS)),
-    }));
-    this.tell({ kind: 'panels', data: { step, matrices } });
+  #tellPanels(
+    { model, step }: TrainedModel,
+    config: RunConfig,
+    problems: ShownProblems,
+    count: number,
+  ): void {
+    const painted = scope(() => imagineLast(model, panelsOf(problems, 0, count)));
+    if (painted === null) return;
+    const imagined = Array.from({ length: count }, (_, n) =>
+      base64(painted.subarray(n * SMALL_PIXELS, (n + 1) * SMALL_PIXELS)),
+    );
+    const source = { layout: layoutName(config.model), seed: PREVIEW_SEED };
+    this.tell({ kind: 'panels', data: { step, source, imagined } });
   }
 
   async #tellRules(trained: TrainedModel, problems: ShownProblems, count: number): Promise<void> {

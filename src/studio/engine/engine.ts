@@ -17,6 +17,7 @@ import { exportMatrix, makeAnswerKey, makeMatrix, makeWorksheet, type Matrix } f
 import { inPlainWords } from './load-faults.js';
 import { Model } from './model.js';
 import { packPictures, readFiles } from './pictures.js';
+import { drawnFrom } from './protocol.js';
 import type {
   AnswersView,
   AnswerView,
@@ -35,6 +36,7 @@ import type {
   PlaneView,
   PointView,
   ReadPictures,
+  RecordedPanels,
   SampledSpec,
 } from './protocol.js';
 
@@ -257,17 +259,12 @@ export class Engine implements EngineApi {
     const { solver, info } = this.#require();
     if (solver.ruleMap === null) throw new Error('this model carries no rule map');
     if (index >= info.points) throw new Error(`the rule map has ${info.points} points`);
-    const spec: SampledSpec = {
-      kind: 'sampled',
-      layout: info.layout,
-      seed: solver.ruleMap.source.seed,
-      index,
-      variant: 'i-raven',
-      difficulty: 'standard',
-      constraints: '',
-      edits: '',
-    };
+    const spec = drawnFrom({ layout: info.layout, seed: solver.ruleMap.source.seed }, index);
     return { spec, matrix: await this.matrix(spec) };
+  }
+
+  recordedPanels(): Promise<RecordedPanels> {
+    return Promise.resolve(this.#require().recordedPanels());
   }
 
   async readPictures(files: readonly GivenFile[]): Promise<ReadPictures> {

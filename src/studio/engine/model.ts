@@ -21,6 +21,7 @@ import type {
   NamedView,
   PlaneFrame,
   PlaneView,
+  RecordedPanels,
   RuleView,
   SurenessView,
 } from './protocol.js';
@@ -98,6 +99,7 @@ export class Model {
       training,
       history: solver.history,
       moments: ruleMap?.snapshots.map(({ step }) => step) ?? [],
+      hasPanels: solver.imagined !== null,
       points: ruleMap?.truth.length ?? 0,
       hasPrior: (ruleMap?.prior ?? null) !== null,
     };
@@ -186,6 +188,16 @@ export class Model {
   /** Which of nine pictures the model does not know; null stands for a blank cell. */
   fit(panels: readonly (Panel | null)[]): Promise<FitView> {
     return this.#familiarity.judge(panels);
+  }
+
+  /** What it painted while it was trained. */
+  recordedPanels(): RecordedPanels {
+    const { ruleMap, imagined } = this.solver;
+    if (ruleMap === null || imagined === null) throw new Error('this model keeps no panels');
+    return {
+      source: { layout: layoutName(ruleMap.source), seed: ruleMap.source.seed },
+      moments: imagined(),
+    };
   }
 
   /** The plane of rules of a concept (1..M). */

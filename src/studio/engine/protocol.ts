@@ -39,6 +39,24 @@ export interface PictureSpec {
 
 export type MatrixSpec = SampledSpec | PictureSpec;
 
+/** Where matrices come from that are known by their numbers alone. */
+export interface MatrixSource {
+  readonly layout: string;
+  readonly seed: number;
+}
+
+/** A matrix of a source, as training and the rule map draw it. */
+export const drawnFrom = ({ layout, seed }: MatrixSource, index: number): SampledSpec => ({
+  kind: 'sampled',
+  layout,
+  seed,
+  index,
+  variant: 'i-raven',
+  difficulty: 'standard',
+  constraints: '',
+  edits: '',
+});
+
 /** A panel to look at. */
 export interface PanelView {
   /** Address of its picture, a data URL. */
@@ -102,6 +120,8 @@ export interface ModelInfo {
   readonly history: readonly HistoryCurve[];
   /** Moments of training the rule map knows, in steps, oldest first; empty without a rule map. */
   readonly moments: readonly number[];
+  /** Whether the panels are kept that it painted at these moments. */
+  readonly hasPanels: boolean;
   /** Matrices on the rule map. */
   readonly points: number;
   /** Whether a rule prior was learned. */
@@ -288,6 +308,13 @@ export interface BendView {
   readonly to: RuleClass;
 }
 
+/** What the model painted while it was trained. */
+export interface RecordedPanels {
+  readonly source: MatrixSource;
+  /** For each moment the last panel of matrices 0, 1, ... of the source, 64x64 values in [0, 1]. */
+  readonly moments: readonly (readonly Float32Array[])[];
+}
+
 export interface PointView {
   readonly spec: SampledSpec;
   readonly matrix: MatrixView;
@@ -346,6 +373,7 @@ export interface EngineApi {
   /** Of all rules that are known by name the one that changes the painted panel most; null if none is. */
   bend(spec: MatrixSpec): Promise<BendView | null>;
   point(index: number): Promise<PointView>;
+  recordedPanels(): Promise<RecordedPanels>;
   readPictures(files: readonly GivenFile[]): Promise<ReadPictures>;
   export(spec: MatrixSpec, format: ExportFormat): Promise<ExportedFile>;
   /** So many matrices of this kind, from this one on, to print: a PDF with its key at the end. */

@@ -64,9 +64,9 @@ export function ShownMatrix({
 }
 
 /** The grid before anything is known of it: keeps its place. */
-export function EmptyMatrix() {
+export function EmptyMatrix({ small }: { readonly small?: boolean }) {
   return (
-    <MatrixGrid label="The matrix is being made">
+    <MatrixGrid label="The matrix is being made" small={small}>
       {POSITIONS.map((position) => (
         <div class="cell" key={position}>
           <div class="panel blank busy" />

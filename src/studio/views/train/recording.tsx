@@ -1,6 +1,6 @@
 /**
- * How the model at hand was trained, from what its bundle keeps: its curves, its accuracy, and the rules it
- * read in the same matrices at a few moments, to be played as a film.
+ * How the model at hand was trained, from what its bundle keeps: its curves, its accuracy, the rules it read
+ * in the same matrices at a few moments, and the panels it painted then, to be played as a film.
  */
 import { useMemo } from 'preact/hooks';
 import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
@@ -9,7 +9,7 @@ import { ModelNotice } from '../../parts/model-notice.js';
 import { Moments, momentShown } from '../../parts/moments.js';
 import { lookOf, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
 import { useAsync } from '../../parts/use-async.js';
-import { planeOf, ready } from '../../state/store.js';
+import { engine, planeOf, ready } from '../../state/store.js';
 import {
   ABOUT_VARIANTS,
   AccuracyCurve,
@@ -17,6 +17,7 @@ import {
   variantWords,
   type AccuracyPoint,
 } from './curves.js';
+import { ImaginedMatrices } from './imagined-panels.js';
 import { KindLegend } from './kind-legend.js';
 import { SmallPlane } from './small-plane.js';
 
@@ -63,6 +64,14 @@ function ConceptOverTime({ info, concept, moment }: ConceptProps) {
       <figcaption>{info.concepts[concept - 1]}</figcaption>
     </figure>
   );
+}
+
+/** The panels it painted at a moment; they keep their place until they are there. */
+function PanelsAtMoment({ info, moment }: { readonly info: ModelInfo; readonly moment: number }) {
+  const { value, fault } = useAsync(() => engine.recordedPanels(), info.name);
+  if (fault !== null) return <p class="fault">{fault}</p>;
+  if (value === null) return <div class="live-matrices" />;
+  return <ImaginedMatrices source={value.source} painted={value.moments[moment]} />;
 }
 
 /** Curves of the bundle that are accuracies: `sa raven`, `sa i-raven`. */
@@ -137,14 +146,25 @@ function RecordedCurves({ info, step }: { readonly info: ModelInfo; readonly ste
 
 function Replay({ info }: { readonly info: ModelInfo }) {
   const { index } = momentShown(info);
+  const learned = `It learned in ${effort(info)}: after every step it changed a little. `;
   return (
     <>
       <Moments info={info} />
+      {info.hasPanels && (
+        <>
+          <p class="hint">
+            {learned}It never trained on these matrices. Watch what it paints in the place of the
+            question mark, beside the true panel.
+          </p>
+          <PanelsAtMoment info={info} moment={index} />
+        </>
+      )}
       <p class="hint">
-        It learned in {effort(info)}: after every step it changed a little. Each box is one of its
-        concepts, each point the rule it read in one of {info.points} matrices, in the colour of the
-        true rule, which it was never told. Watch the colours part. The panels it painted meanwhile
-        were not kept; a training of your own shows them as it goes.
+        {!info.hasPanels && learned}Each box is one of its concepts, each point the rule it read in
+        one of {info.points} matrices, in the colour of the true rule, which it was never told.
+        Watch the colours part.
+        {!info.hasPanels &&
+          ' The panels it painted meanwhile were not kept; a training of your own shows them as it goes.'}
       </p>
       <div class="live-planes">
         {info.concepts.map((name, m) => (
