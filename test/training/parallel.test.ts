@@ -61,6 +61,12 @@ const specOf = (name: string, changes: ChildSpec['changes']): ChildSpec => ({
   changes,
 });
 
+/** Bytes of the panels of all snapshots of a run, after 0, 3, 15 and 50 steps. */
+async function paintedIn(name: string): Promise<number[]> {
+  const snapshots = await (await openRun(path.join(folder, name))).rules();
+  return snapshots.flatMap(({ imagined = '' }) => [...Buffer.from(imagined, 'base64')]);
+}
+
 describe('which problems a rank makes', () => {
   test('its part of what one process with a pool would show in every step', () => {
     const [pool, refresh, batchSize, seed] = [10, 2.5, 4, 7];
@@ -131,6 +137,11 @@ describe.skipIf(!distributedBackends().includes('gloo'))('several processes', ()
     );
     expect(judgements[0].length).toBeGreaterThan(2);
     expect(judgements[1]).toEqual(judgements[0]);
+    const [one, several] = await Promise.all(['alone', `team-${size}`].map(paintedIn));
+    expect([one.length, several.length]).toEqual([4 * 4 * 4096, 4 * 4 * 4096]);
+    // The last digits may fall on either side of half a byte.
+    const apart = one.map((byte, i) => Math.abs(byte - several[i]));
+    expect(Math.max(...apart)).toBeLessThanOrEqual(1);
   });
 
   test('a run goes on with another number of ranks as if nothing had happened', async () => {

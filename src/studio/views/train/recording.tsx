@@ -66,11 +66,11 @@ function ConceptOverTime({ info, concept, moment }: ConceptProps) {
   );
 }
 
-/** The panels it painted at a moment; they keep their place until they are there. */
+/** The panels it painted at a moment. */
 function PanelsAtMoment({ info, moment }: { readonly info: ModelInfo; readonly moment: number }) {
   const { value, fault } = useAsync(() => engine.recordedPanels(), info.name);
   if (fault !== null) return <p class="fault">{fault}</p>;
-  if (value === null) return <div class="live-matrices" />;
+  if (value === null) return null;
   return <ImaginedMatrices source={value.source} painted={value.moments[moment]} />;
 }
 
