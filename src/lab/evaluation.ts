@@ -126,8 +126,7 @@ export interface AttributeColumn {
 }
 
 /** Columns of the paper's table; rotation is no attribute of a rule but can be one of a concept. */
-export const ATTRIBUTE_GROUPS = ['Type', 'Size', 'Color', 'Num/Pos', 'Rotation'] as const;
-export type AttributeGroup = (typeof ATTRIBUTE_GROUPS)[number];
+export type AttributeGroup = 'Type' | 'Size' | 'Color' | 'Num/Pos' | 'Rotation';
 
 /** Which concept stands for an attribute. */
 export interface AriAssignment {

@@ -19,11 +19,6 @@ export interface Figure extends Drawing {
   readonly label: string;
 }
 
-const SMALL_COUNTS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
-
-/** A count in words where it is small. */
-export const inWords = (count: number): string => SMALL_COUNTS.at(count) ?? String(count);
-
 /** At most two decimals. */
 export const number = (value: number): string => String(Math.round(value * 100) / 100 + 0);
 

@@ -1,8 +1,9 @@
 /** Global selection accuracy: one small chart for each number of missing panels. */
+import { inWords } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import type { GsaPoint, Measured } from '../evaluation.js';
 import { chart, gridY } from './chart.js';
-import { at, inWords, figure, text, type Drawing, type Figure } from './drawing.js';
+import { at, figure, text, type Drawing, type Figure } from './drawing.js';
 import { legend, SERIES_SHAPES, seriesShape } from './legend.js';
 import { colour, seriesColour } from './theme.js';
 

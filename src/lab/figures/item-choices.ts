@@ -1,4 +1,5 @@
 /** One item of a test: its matrix, and how many people took each of its candidates. */
+import { percent } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
 import { chart, topFrames } from './chart.js';
@@ -66,7 +67,7 @@ function candidateChart(item: ItemChoices): Drawing {
         x: place,
         y: (share: number) => share,
         dy: -6,
-        text: (share: number) => `${Math.round(100 * share)}%`,
+        text: (share: number) => percent(share, 0),
         ...small,
       }),
       Plot.image(candidates, {

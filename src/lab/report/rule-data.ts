@@ -1,4 +1,5 @@
 /** A model's rule map made ready for its figures: which attribute gives the colours, which clusters. */
+import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { indexOfLargest } from '../../base/index.js';
 import { layoutOf, samplePanels, SMALL_SIZE, type Label } from '../../matrix/index.js';
 import {
@@ -23,7 +24,6 @@ const MOMENTS = 5;
 const EXAMPLES = 3;
 /** Clusters with fewer of the problems are not shown. */
 const SMALLEST_SHARE = 0.02;
-const UNUSED = 'unused';
 
 /** What concepts are called in a report; numbers stand in where nothing was measured. */
 export function conceptNames({ vd, sizes }: ModelEvaluation): string[] {
@@ -76,7 +76,7 @@ export function ruleMapsData(
   if (snapshots.length === 0 || map.truth.length === 0) return null;
   const names = conceptNames(evaluation);
   const rows = names.flatMap((name, m) => {
-    if (name === UNUSED) return [];
+    if (name === NAME_UNUSED) return [];
     const attribute = attributeOf(evaluation, name, m);
     return [
       {
@@ -131,7 +131,7 @@ export function rulePriorsData(
     return found;
   };
   return conceptNames(evaluation).flatMap((name, m): RulePriorData[] => {
-    if (name === UNUSED) return [];
+    if (name === NAME_UNUSED) return [];
     const attribute = attributeOf(evaluation, name, m);
     const points = last.rules.map((problem) => pointOf(problem[m]));
     const rules = truthOf(truth, attribute);
