@@ -83,7 +83,7 @@ export function drawText(
   }
 }
 
-/** Breaks a text into lines of at most `width` columns, between words where that is possible. */
+/** Breaks a text into lines of at most `width` columns, between words if that is possible. */
 export function wrapText(text: string, width: number, scale = 1): string[] {
   const lines: string[] = [];
   let line = '';

@@ -50,7 +50,7 @@ const LETTER = 0.6;
 export const textWidth = (content: string, size = FONT_SIZE): number =>
   content.length * size * LETTER;
 
-/** A text that ends in an ellipsis where it would be wider than allowed. */
+/** A text that ends in an ellipsis if it would be wider than allowed. */
 export function shortened(content: string, width: number, size = FONT_SIZE): string {
   const most = Math.max(1, Math.floor(width / (size * LETTER)));
   return content.length <= most ? content : `${content.slice(0, most - 1)}…`;

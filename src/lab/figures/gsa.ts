@@ -92,7 +92,7 @@ function gsaChart(series: readonly GsaSeries[], targets: number, floor: number):
   });
 }
 
-/** The lowest tick that shows every curve; zero where chance is near. */
+/** The lowest tick that shows every curve; zero if chance is near. */
 function floorOf(series: readonly GsaSeries[]): number {
   const lowest = Math.min(1, ...series.flatMap(({ points }) => points.map((p) => p.accuracy.low)));
   return lowest > 0.85 ? 0.8 : lowest > 0.55 ? 0.5 : 0;

@@ -22,7 +22,7 @@ export interface ItemChoices {
   readonly answer: number;
   /** Share of people who took each. */
   readonly shares: readonly number[];
-  /** What each gets wrong; null where not known. */
+  /** What each gets wrong; null if not known. */
   readonly violates: readonly (readonly string[] | null)[];
   /** 1..8, or null. */
   readonly modelChoice: number | null;

@@ -25,7 +25,7 @@ const EXAMPLES = 3;
 /** Clusters with fewer of the problems are not shown. */
 const SMALLEST_SHARE = 0.02;
 
-/** What concepts are called in a report; numbers stand in where nothing was measured. */
+/** What concepts are called in a report; numbers stand in if nothing was measured. */
 export function conceptNames({ vd, sizes }: ModelEvaluation): string[] {
   return Array.from(
     { length: sizes?.concepts ?? 0 },
@@ -35,7 +35,7 @@ export function conceptNames({ vd, sizes }: ModelEvaluation): string[] {
 
 /**
  * The attribute whose rules a concept is compared with: the one it is named after; else the one its
- * rule categories agree with best; else the one its variance follows most. Null where none is known.
+ * rule categories agree with best; else the one its variance follows most. Null if none is known.
  */
 export function attributeOf(
   { vd, ari }: ModelEvaluation,
@@ -66,7 +66,7 @@ const pointOf = (rule: readonly number[]): Point => [rule[0], rule[1]];
 const truthOf = (truth: readonly Label[], attribute: AttributeColumn | null): TrueRule[] =>
   truth.map((label) => (attribute === null ? null : trueRule(label, attribute)));
 
-/** Maps of the concepts in use at some moments; null where there is nothing to show. */
+/** Maps of the concepts in use at some moments; null if there is nothing to show. */
 export function ruleMapsData(
   evaluation: ModelEvaluation,
   map: RuleMap | null,
@@ -112,7 +112,7 @@ function membersOf(mixture: RuleMixture, points: readonly Point[]): number[][] {
   });
 }
 
-/** Priors of the concepts in use, with matrices of their clusters; empty where there are none. */
+/** Priors of the concepts in use, with matrices of their clusters; empty if there are none. */
 export function rulePriorsData(
   evaluation: ModelEvaluation,
   map: RuleMap | null,

@@ -110,7 +110,7 @@ function checkNames({ format, out, withoutAnswers }: ConvertOptions, several: bo
   else requireEnding('--out', out, format);
 }
 
-/** The RAVEN folders under a path, or undefined where it is a file. */
+/** The RAVEN folders under a path, or undefined if it is a file. */
 async function ravenFolders(input: string): Promise<string[] | undefined> {
   if (!(await stat(input)).isDirectory()) return undefined;
   const folders = await configurationFolders(input);

@@ -14,7 +14,7 @@ import { configurationFolders, listRavenFolder, openRavenFolder } from './raven-
 import { SetWriter } from './set-writer.js';
 
 export interface OpenOptions {
-  /** Which configuration is meant, where a root holds several or an HDF5 file's folder names none. */
+  /** Which configuration is meant, if a root holds several or an HDF5 file's folder names none. */
   readonly configuration?: Configuration;
   readonly noisy?: boolean;
   /** Of a RAVEN folder, only this part. */

@@ -41,7 +41,7 @@ export interface RavenProblem extends RavenPlace {
   /** The .npz. */
   readonly file: string;
   readonly arrays: RavenArrays;
-  /** Undefined where there is no XML: others publish images alone. */
+  /** Undefined if there is no XML: others publish images alone. */
   readonly problem: Problem | undefined;
 }
 
@@ -140,7 +140,7 @@ export async function* readRavenFolder(
 }
 
 export interface WriteOptions {
-  /** u8 [16, 160, 160]; drawn where absent. */
+  /** u8 [16, 160, 160]; drawn if absent. */
   readonly images?: Uint8Array;
   /** By default as the data sets split: 6 : 2 : 2 by the last digit of the number. */
   readonly part?: Part;
