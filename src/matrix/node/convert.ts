@@ -33,6 +33,7 @@ import {
   listRavenFolder,
   ravenFiles,
   readRavenFolder,
+  withoutProblems,
   type RavenProblem,
 } from './raven-folder.js';
 import { SetWriter } from './set-writer.js';
@@ -118,9 +119,6 @@ async function ravenFolders(input: string): Promise<string[] | undefined> {
   if ((await listRavenFolder(input)).length > 0) return [input];
   throw withoutProblems(input);
 }
-
-const withoutProblems = (input: string): Error =>
-  new ArgumentError(`${input} holds no RAVEN problems (RAVEN_<number>_<part>.npz)`);
 
 interface Counter {
   /** How many problems each folder holds, or the one file. */
