@@ -92,7 +92,7 @@ export function elementBytes(dtype: StoredDType): number {
 }
 
 /**
- * Bytes of a tensor of this type and shape, or undefined where the shape is not a list of
+ * Bytes of a tensor of this type and shape, or undefined if the shape is not a list of
  * non-negative integers whose product a number holds exactly.
  */
 export function tensorBytes(dtype: StoredDType, shape: readonly number[]): number | undefined {

@@ -19,7 +19,7 @@ import type { SubjectFacts } from './subject.js';
 export interface ChosenCounts {
   /** All unless told. */
   readonly metrics?: readonly MetricName[];
-  /** Problems of GSA and ARI; fresh ones are added where the data has fewer. */
+  /** Problems of GSA and ARI; fresh ones are added if the data has fewer. */
   readonly problems?: number;
   readonly repeats?: number;
   /** Panels of each batch of VD. */

@@ -34,7 +34,7 @@ export interface EvaluationData {
 }
 
 /** No model was trained on problems of this seed. */
-export const FRESH_SEED = 7_700_000_017;
+const FRESH_SEED = 7_700_000_017;
 
 /** Problems of each variant unless told: if one model is measured, and if all of a zoo are. */
 export const FRESH_COUNTS = { model: 2000, zoo: 5000 } as const;

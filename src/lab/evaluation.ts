@@ -34,7 +34,7 @@ export const VARIANT_NAMES: Readonly<Record<Variant, string>> = {
 export interface MeasuredData {
   /** The path as given, or a description of generated problems. */
   readonly data: string;
-  /** How the wrong candidates were made, where that is known. */
+  /** How the wrong candidates were made, if that is known. */
   readonly variant: Variant | null;
   /** Of a model that was trained on all configurations, and is measured on each; else it is the model's own. */
   readonly configuration?: Configuration;
@@ -73,7 +73,7 @@ export interface SelectionResult extends MeasuredData {
 export interface MeasuredProblems {
   /** Problems of the data, of all sets in turns; a matrix that is in several sets counts once. */
   readonly fromData: number;
-  /** Fresh problems of our generator, added where the data had too few. */
+  /** Fresh problems of our generator, added if the data had too few. */
   readonly generated: number;
   /** Seed of the generated ones; problem n is index n. */
   readonly seed: number;
@@ -118,7 +118,7 @@ export interface PixelErrors {
   readonly meanPanel?: PixelError;
 }
 
-/** An attribute of a component, e.g. `Size Left`; without the component where there is only one. */
+/** An attribute of a component, e.g. `Size Left`; without the component if there is only one. */
 export interface AttributeColumn {
   readonly name: string;
   readonly component: number;
@@ -126,13 +126,12 @@ export interface AttributeColumn {
 }
 
 /** Columns of the paper's table; rotation is no attribute of a rule but can be one of a concept. */
-export const ATTRIBUTE_GROUPS = ['Type', 'Size', 'Color', 'Num/Pos', 'Rotation'] as const;
-export type AttributeGroup = (typeof ATTRIBUTE_GROUPS)[number];
+export type AttributeGroup = 'Type' | 'Size' | 'Color' | 'Num/Pos' | 'Rotation';
 
 /** Which concept stands for an attribute. */
 export interface AriAssignment {
   readonly attribute: string;
-  /** 1..M; null where one-to-one leaves none. */
+  /** 1..M; null if one-to-one leaves none. */
   readonly concept: number | null;
   readonly ari: number;
 }
@@ -150,7 +149,7 @@ export interface AriTable {
   /** Each concept for one attribute at most, with the largest sum. */
   readonly oneToOne: readonly AriAssignment[];
   readonly averageOneToOne: number;
-  /** Means of `best` over components, as the paper's table has them; null where there is none. */
+  /** Means of `best` over components, as the paper's table has them; null if there is none. */
   readonly byGroup: Readonly<Record<Exclude<AttributeGroup, 'Rotation'>, number | null>>;
 }
 
@@ -301,7 +300,7 @@ export interface ModelEvaluation {
   readonly selection: readonly SelectionResult[] | null;
   readonly gsa: GsaResult | null;
   readonly errors: PixelErrors | null;
-  /** Null also where the bundle has no rule prior. */
+  /** Null also if the bundle has no rule prior. */
   readonly ari: AriResult | null;
   readonly vd: VarianceDecline | null;
   readonly readback: ReadbackResult | null;

@@ -27,7 +27,8 @@ export const escaped = (text: string): string =>
     .replaceAll(/[\\`*_[\]|#~]/g, String.raw`\$&`);
 
 /** A fraction in percent, without the sign. */
-export const percent = (share: number): string => (100 * share).toFixed(1);
+/** In percent, without the sign: that stands in the head of a table. */
+export const percentage = (share: number): string => (100 * share).toFixed(1);
 
 export const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 

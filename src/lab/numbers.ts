@@ -3,3 +3,8 @@
 export const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)}%`;
 
 export const whole = (count: number): string => count.toLocaleString('en-US');
+
+const SMALL_COUNTS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+
+/** A count, in words if it is small. */
+export const inWords = (count: number): string => SMALL_COUNTS.at(count) ?? String(count);

@@ -12,6 +12,8 @@ import { layoutName } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
 import { systemNamed } from '../models/index.js';
 import {
+  BUNDLE_FORMAT,
+  BUNDLE_VERSION,
   Metrics,
   openBundle,
   parseHistory,
@@ -138,8 +140,8 @@ const manifestOf = (
   sizes: BundleManifest['sizes'],
   { config }: OpenedRun,
 ): BundleManifest => ({
-  format: 'crab-bundle',
-  version: 1,
+  format: BUNDLE_FORMAT,
+  version: BUNDLE_VERSION,
   system: config.system,
   name,
   configuration,

@@ -18,7 +18,7 @@ export interface EvaluationSummary {
   readonly model: string;
   readonly system: string;
   readonly preset: string;
-  /** The first set of problems, null where no metric was measured on one; `sets` has all of them. */
+  /** The first set of problems, null if no metric was measured on one; `sets` has all of them. */
   readonly data: string | null;
   readonly count: number | null;
   readonly sets: readonly MeasuredData[];
@@ -117,7 +117,7 @@ const interval = ({ low, high }: Measured): string =>
 
 const problemsOf = (count: number): string => (count === 1 ? '1 problem' : `${count} problems`);
 
-/** What a set is: its name, its candidates where known, and how many problems. */
+/** What a set is: its name, its candidates if known, and how many problems. */
 const dataText = ({ data, variant, configuration, count }: MeasuredData): string =>
   [
     ...(configuration === undefined ? [] : [configuration]),

@@ -67,7 +67,7 @@ const ATTRIBUTE_KEYS = {
 } as const;
 const RULE_KEYS = ['number', 'position', 'type', 'size', 'color'] as const;
 
-/** The entries of a part, one for each component, undefined where a component is left free. */
+/** The entries of a part, one for each component, undefined if a component is left free. */
 function entriesOf(part: Given, layout: ConfigurationLayout): (Given | undefined)[] {
   const names = layout.components.map(({ name }) => name);
   if (!part.isPresent) return names.map(() => undefined);

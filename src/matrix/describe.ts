@@ -97,11 +97,11 @@ function describeMeshRules([rule]: readonly Rule[]): string[] {
   return [`Position: progression, a quarter turn ${way} in each column`];
 }
 
-/** "Left: " where there is more than one component, else nothing. */
+/** "Left: " if there is more than one component, else nothing. */
 const prefix = (layout: ConfigurationLayout, component: number): string =>
   layout.components.length > 1 ? `${layout.components[component].name}: ` : '';
 
-/** The rules of a problem, one line each, with the component's name where there are two. */
+/** The rules of a problem, one line each, with the component's name if there are two. */
 export function describeRules(
   problem: Pick<Problem, 'configuration' | 'noisy' | 'mesh' | 'rules'>,
 ): string[] {
@@ -200,7 +200,7 @@ export function describePanel(layout: ConfigurationLayout, panel: Panel): string
     .join('. ');
 }
 
-/** One changed attribute of a candidate: "Size", or "Left: Size" where there are two components. */
+/** One changed attribute of a candidate: "Size", or "Left: Size" if there are two components. */
 export function describeChange(layout: ConfigurationLayout, change: AttributeChange): string {
   return prefix(layout, change.component) + change.attribute;
 }

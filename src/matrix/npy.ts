@@ -147,7 +147,7 @@ export function decodeItems(
 }
 
 /** The same bytes without what a subclass (Node's Buffer) changes about them. */
-export const plainBytes = (bytes: Uint8Array): Uint8Array =>
+const plainBytes = (bytes: Uint8Array): Uint8Array =>
   new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 function decodeStrings(kind: 'S' | 'U', itemSize: number, bytes: Uint8Array): string[] {

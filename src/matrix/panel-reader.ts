@@ -6,7 +6,7 @@
  * inner figures are then compared with drawings that have it behind them.
  *
  * Looks that are drawn alike (a circle turned, small squares of two sizes) cannot be told apart: all of
- * them are given, except in noisy grids, where the first stands for all. A component is unreadable where
+ * them are given, except in noisy grids, where the first stands for all. A component is unreadable if
  * the nearest drawing explains less than half of what its pixels differ from empty paper by, or is
  * further off than a mean squared difference of 0.02: blurs and overlays are like no panel.
  *
@@ -25,7 +25,7 @@ export type Look = Omit<Entity, 'slot'>;
 
 /** One component as read. */
 export interface ReadComponent {
-  /** Descriptions that are drawn alike, of which any may be meant; empty where unreadable. */
+  /** Descriptions that are drawn alike, of which any may be meant; empty if unreadable. */
   readonly descriptions: readonly ComponentPanel[];
   /** How much of what is not empty paper the nearest drawing explains, at most 1. */
   readonly explained: number;

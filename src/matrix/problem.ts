@@ -31,7 +31,7 @@ export type Variant = (typeof VARIANTS)[number];
 /** The two that the paper reports, and that are measured unless others are asked for. */
 export const PAPER_VARIANTS = ['raven', 'i-raven'] as const satisfies readonly Variant[];
 
-/** One drawn figure. Angle has no rule: it is noise, except where a configuration fixes it. */
+/** One drawn figure. Angle has no rule: it is noise, unless a configuration fixes it. */
 export interface Entity {
   /** Index into the layout's slots. */
   readonly slot: number;

@@ -3,6 +3,7 @@
  * multiplication sign and a check mark, seven pixels above the base line and two below it. Meant to
  * be read at once or twice its size; any other character is drawn as a box.
  */
+import { wrapWords } from './wrap-words.js';
 
 /** Rows of a glyph: seven above the base line, two below. */
 export const GLYPH_HEIGHT = 9;
@@ -83,18 +84,6 @@ export function drawText(
   }
 }
 
-/** Breaks a text into lines of at most `width` columns, between words where that is possible. */
-export function wrapText(text: string, width: number, scale = 1): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(/\s+/).filter((part) => part !== '')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && textWidth(longer, scale) > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = longer;
-    }
-  }
-  return line === '' ? lines : [...lines, line];
-}
+/** Breaks a text into lines of at most `width` columns, between words if that is possible. */
+export const wrapText = (text: string, width: number, scale = 1): string[] =>
+  wrapWords(text, (line) => textWidth(line, scale) <= width);

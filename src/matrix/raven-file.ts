@@ -46,7 +46,7 @@ export function partOf(index: number): Part {
 export const ravenFileName = (index: number, part: Part = partOf(index)): string =>
   `RAVEN_${index}_${part}`;
 
-/** The number and part in a file's name, or undefined where it is not such a file. */
+/** The number and part in a file's name, or undefined if it is not such a file. */
 export function parseRavenFileName(
   name: string,
 ): { readonly index: number; readonly part: Part; readonly ending: 'npz' | 'xml' } | undefined {
@@ -65,9 +65,9 @@ export interface RavenArrays {
   readonly predict: number | undefined;
   /** Whether that is a list, as RAVEN-FAIR's program writes it. */
   readonly predictIsList: boolean;
-  /** One layout, or the noisy and noise-free forms of one; empty where `structure` is absent. */
+  /** One layout, or the noisy and noise-free forms of one; empty if `structure` is absent. */
   readonly layouts: readonly ConfigurationLayout[];
-  /** Rules by component, without parameters; undefined where `meta_matrix` is absent. */
+  /** Rules by component, without parameters; undefined if `meta_matrix` is absent. */
   readonly rules: readonly (readonly NamedRule[])[] | undefined;
 }
 

@@ -48,7 +48,7 @@ interface Element {
 export interface RavenXmlOptions {
   /** Index of the answer among the candidates, from the .npz; I-RAVEN's description has it too. */
   readonly target?: number;
-  /** Whether the noisy form is meant; decided from the panels where absent. */
+  /** Whether the noisy form is meant; decided from the panels if absent. */
   readonly noisy?: boolean;
 }
 

@@ -140,7 +140,7 @@ export function drawUpright(raster: Raster, figure: Figure, ink: number): void {
 export const farthestReach = (figure: Figure): number => Math.ceil(radiusOf(figure)) + 4;
 
 /** The part of an image that a figure can reach at any angle. */
-export function reachOf(figure: Figure): Region {
+function reachOf(figure: Figure): Region {
   const reach = farthestReach(figure);
   const [x, y] = figure.centre;
   return {

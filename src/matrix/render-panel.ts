@@ -1,7 +1,7 @@
 /**
  * Panels and whole problems as images, fast: put together from kept sprites, pixel for pixel equal
  * to drawing them plainly. Images are bytes, row by row, 255 white paper; functions ending in `Into`
- * write into a buffer of the caller's at an offset (fastest where it is a multiple of four).
+ * write into a buffer of the caller's at an offset (fastest if it is a multiple of four).
  */
 import { ArgumentError } from '../base/index.js';
 import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
@@ -72,7 +72,7 @@ function cover(target: Int32Array, { words, smallStart }: Sprite): void {
   }
 }
 
-/** Adds a sprite to a small image where it shares no pixel with what is there. */
+/** Adds a sprite to a small image if it shares no pixel with what is there. */
 function addSmall(target: Int32Array, { words, smallStart }: Sprite): void {
   let read = smallStart;
   while (read < words.length) {
@@ -82,7 +82,7 @@ function addSmall(target: Int32Array, { words, smallStart }: Sprite): void {
   }
 }
 
-/** Marks a sprite's pixels as occupied; false, with nothing to rely on, where one was already. */
+/** Marks a sprite's pixels as occupied; false, with nothing to rely on, if one was already. */
 function occupy(occupied: Int32Array, { support, smallTop }: Sprite): boolean {
   const start = smallTop * 2;
   let common = 0;
@@ -198,7 +198,7 @@ export class Renderer {
   }
 
   /**
-   * Puts small sprites side by side. Returns false where two of them meet in a pixel: there, and
+   * Puts small sprites side by side. Returns false if two of them meet in a pixel: there, and
    * only there, the order of covering and scaling matters.
    */
   #assembleSmall(layout: ConfigurationLayout, buffer: ArrayBufferLike, start: number): boolean {

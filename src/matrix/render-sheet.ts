@@ -226,7 +226,7 @@ function drawCandidates(
   }
 }
 
-/** Lines of text in one column, or in two where there are more than four. */
+/** Lines of text in one column, or in two if there are more than four. */
 function ruleColumns(rules: readonly string[]): string[][] {
   if (rules.length === 0) return [];
   if (rules.length <= 4) return [rules.flatMap((rule) => wrapText(rule, TEXT_WIDTH, TEXT_SCALE))];

@@ -127,7 +127,7 @@ const CELL: Readonly<Record<ParameterArray, (rule: RuleParameters) => number>> =
   rule_index: ({ index }) => index,
 };
 
-/** An array of files, i32 [3, 4] a problem, one after the other; -1 in `rule_index` and 0 elsewhere where a component is absent. */
+/** An array of files, i32 [3, 4] a problem, one after the other; -1 in `rule_index` and 0 elsewhere if a component is absent. */
 export function parameterArray(
   name: ParameterArray,
   problems: readonly (readonly (readonly RuleParameters[])[])[],

@@ -108,7 +108,7 @@ const nonEmpty = (min: number, max: number): LevelRange | undefined =>
   min <= max ? { min, max } : undefined;
 
 function positionArithmeticStart(value: number, { min, max }: LevelRange): LevelRange | undefined {
-  // A difference can only leave something where the two sets are about half of the slots each.
+  // A difference can only leave something if the two sets are about half of the slots each.
   return nonEmpty(value > 0 ? min : Math.floor((max + 2) / 2) - 1, max - 1);
 }
 
@@ -129,7 +129,7 @@ export function drawable(layout: ComponentLayout, { min, max }: LevelRange): Lev
   return { min, max: Math.min(max, layout.mostDrawn ?? max) };
 }
 
-/** The levels the first column may have under a rule, or undefined where the rule is impossible. */
+/** The levels the first column may have under a rule, or undefined if the rule is impossible. */
 export function startRange(layout: ComponentLayout, rule: Rule): LevelRange | undefined {
   const start = unlimitedStart(layout, rule);
   return start && groupOf(rule.attribute) === 'Number/Position' ? drawable(layout, start) : start;
@@ -198,7 +198,7 @@ export function drawRule(random: Random, table: RuleTable): PossibleRule {
 export const sameRule = (a: Rule, b: Rule): boolean =>
   a.name === b.name && a.attribute === b.attribute && a.value === b.value;
 
-/** The entry of a component's tables for a rule, or undefined where the rule is impossible there. */
+/** The entry of a component's tables for a rule, or undefined if the rule is impossible there. */
 export function findPossible(layout: ComponentLayout, rule: Rule): PossibleRule | undefined {
   return ruleTables(layout)[groupOf(rule.attribute)].rules.find((entry) =>
     sameRule(entry.rule, rule),

@@ -49,7 +49,7 @@ export interface PanelRequest {
 }
 
 export interface ProblemRequest extends PanelRequest {
-  /** How the wrong candidates are made; `raven` where absent. */
+  /** How the wrong candidates are made; `raven` if absent. */
   readonly variant?: Variant;
 }
 

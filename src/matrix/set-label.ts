@@ -15,11 +15,11 @@ import {
 export interface LabelRule {
   readonly name: RuleName;
   readonly attribute: RuleAttribute;
-  /** Step or sign, 0 where the rule has none; null where the source does not tell. */
+  /** Step or sign, 0 if the rule has none; null if the source does not tell. */
   readonly value: number | null;
 }
 
-/** Rules for each component; empty where nothing is known. */
+/** Rules for each component; empty if nothing is known. */
 export type Label = readonly (readonly LabelRule[])[];
 
 const MAX_LABEL_LENGTH = 4096;

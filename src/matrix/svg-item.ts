@@ -7,6 +7,7 @@ import { ArgumentError } from '../base/index.js';
 import { answerOf, type Panel, type Problem } from './problem.js';
 import { IMAGE_SIZE } from './render-entity.js';
 import { LETTERS } from './vlm-item.js';
+import { wrapWords } from './wrap-words.js';
 
 export interface ItemOptions {
   /** A line above the matrix. */
@@ -77,19 +78,9 @@ const TEXT_COLUMNS = 76;
 const MOST_LINES = 200;
 
 /** A text in lines of at most so many characters; such lines fit an item unless told otherwise. */
-export function wrapText(line: string, columns = TEXT_COLUMNS): string[] {
-  const lines: string[] = [];
-  let current = '';
-  for (const word of line.split(/\s+/).filter((part) => part !== '')) {
-    const longer = current === '' ? word : `${current} ${word}`;
-    if (current !== '' && longer.length > columns) {
-      lines.push(current);
-      current = word;
-    } else {
-      current = longer;
-    }
-  }
-  return [...lines, current];
+export function wrapText(text: string, columns = TEXT_COLUMNS): string[] {
+  const lines = wrapWords(text, (line) => line.length <= columns);
+  return lines.length === 0 ? [''] : lines;
 }
 
 const text = (

@@ -24,7 +24,7 @@ interface ShapeSource {
   readonly centre: Point;
   /** Degrees counter-clockwise. */
   readonly degrees: number;
-  /** Grey value of the inside, 0 black; null where it is transparent. */
+  /** Grey value of the inside, 0 black; null if it is transparent. */
   readonly fill: number | null;
 }
 

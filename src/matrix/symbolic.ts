@@ -24,7 +24,7 @@ import { maskSlots, slotMask } from './slots.js';
 /** One component of the panels in reading order: eight, or nine with a candidate. */
 type Sequence = readonly ComponentPanel[];
 
-/** The value of an attribute in each panel, undefined where its entities differ. */
+/** The value of an attribute in each panel, undefined if its entities differ. */
 type Values = readonly (number | undefined)[];
 
 const LAST = 8;
@@ -293,7 +293,7 @@ export function inferRules(
 
 /**
  * The rules of a value group that explain what is seen. Noise agrees with everything: it is believed
- * only where no rule explains the context.
+ * only if no rule explains the context.
  */
 function explaining(
   layout: ComponentLayout,
@@ -325,7 +325,7 @@ function someRulesHold(layout: ComponentLayout, rules: InferredRules, panels: Se
 /** What the context alone says: the rules that are not ruled out, and the candidates they allow. */
 export interface SymbolicSolution {
   readonly rules: readonly InferredRules[];
-  /** Indices; more than one where the context leaves rules open that disagree about the answer. */
+  /** Indices; more than one if the context leaves rules open that disagree about the answer. */
   readonly candidates: readonly number[];
 }
 

@@ -1,7 +1,7 @@
 /**
  * The records of a zip file, byte for byte as Python's zipfile writes them for `numpy.savez` and
  * `numpy.savez_compressed`: dated 1980, every local header with room for 64-bit sizes, and
- * ZIP64 records only where a size or offset needs them.
+ * ZIP64 records only if a size or offset needs them.
  */
 import { concatenate } from '../base/index.js';
 

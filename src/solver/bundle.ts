@@ -82,7 +82,7 @@ export interface BundleAccuracy {
   readonly problems: number;
 }
 
-/** How a concept is called where variance decline tells. */
+/** How a concept is called if variance decline tells. */
 export interface ConceptName {
   readonly name: string;
   /** How sure that is, as its finder measures it. */
@@ -104,7 +104,7 @@ export interface BundleManifest {
   readonly compact: boolean;
   /** Standard deviation of concepts, for sampling. */
   readonly sigmaZ: number;
-  /** One for each concept; null where none is known. */
+  /** One for each concept; null if none is known. */
   readonly conceptNames: readonly (ConceptName | null)[];
   readonly accuracy: BundleAccuracy | null;
   /** How it was trained: plain facts for people. */
@@ -129,7 +129,7 @@ export interface BundleSource {
 export interface ExpectedFile {
   /** The largest size accepted. */
   readonly most: number;
-  /** Size and SHA-256 where the manifest says them. */
+  /** Size and SHA-256 if the manifest says them. */
   readonly file?: BundleFile;
   /** Hears of bytes as they come in; a source that has them at once need not tell. */
   readonly onBytes?: (count: number) => void;

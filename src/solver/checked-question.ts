@@ -14,7 +14,7 @@ import {
 export interface CheckedQuestion {
   /** Positions 1..9, rising. */
   readonly missing: readonly number[];
-  /** By concept; null where the parsed rule is used. */
+  /** By concept; null if the parsed rule is used. */
   readonly imposed: readonly (Float32Array | null)[];
 }
 

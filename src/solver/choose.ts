@@ -15,7 +15,7 @@ export interface ChoiceContext {
   readonly concepts: number;
   readonly conceptSize: number;
   readonly sigmaZ: number;
-  /** Null where the bundle has no statistics. */
+  /** Null if the bundle has no statistics. */
   readonly metric: Metric | null;
   readonly distance: ChooseOptions['distance'];
 }

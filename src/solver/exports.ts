@@ -1,7 +1,9 @@
 /** What both entry points of this folder give; each adds its own `Solver`. */
 export {
   BUNDLE_FILES,
+  BUNDLE_FORMAT,
   BUNDLE_SYSTEMS,
+  BUNDLE_VERSION,
   bundleBytes,
   formatManifest,
   hasRules,

@@ -14,7 +14,7 @@ import { isQuestionMark } from './question-mark.js';
 import { straightened } from './straighten.js';
 
 export interface MatrixPicture {
-  /** The nine panels, row by row; null where the cell is blank. */
+  /** The nine panels, row by row; null if the cell is blank. */
   readonly panels: readonly (Panel | null)[];
   /** Positions 1..9 of blank cells. */
   readonly missing: readonly number[];
@@ -42,7 +42,7 @@ const FRAME_GAP = 2;
 /** Share of paper along a cut between panels; lines of their structure may cross it. */
 const CLEAR_CUT = 0.95;
 
-/** Reads a picture; FormatError where no 3x3 matrix can be made out. */
+/** Reads a picture; FormatError if no 3x3 matrix can be made out. */
 export function readMatrixPicture(picture: GreyImage): MatrixPicture {
   if (Math.min(picture.width, picture.height) < 3 * SMALLEST_CELL) {
     throw new FormatError(
@@ -168,7 +168,7 @@ interface Sheet {
   readonly contrast: number;
 }
 
-/** A region cut into nine at its lines, or into equal parts with paper between; null where neither is. */
+/** A region cut into nine at its lines, or into equal parts with paper between; null if neither is. */
 function cutAtLines(sheet: Sheet, region: Box): Box[] | null {
   const across = linesOf(sheet, region, true);
   const down = linesOf(sheet, region, false);
@@ -281,7 +281,7 @@ function withoutFrame(image: GreyImage, box: Box): Box {
   };
 }
 
-/** A cell as a panel, or null where it is of one shade. */
+/** A cell as a panel, or null if it is of one shade. */
 function cellPanel(image: GreyImage, box: Box, contrast: number): Panel | null {
   const { left, top, right, bottom } = withoutFrame(image, box);
   const [width, height] = [right - left, bottom - top];

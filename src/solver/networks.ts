@@ -25,7 +25,7 @@ export interface ReasonerInput {
   readonly mask: Float32Array;
   /** [N, M, d_r] */
   readonly rules: Float32Array;
-  /** 1 where that rule is to be used, [N, M]. */
+  /** 1 if that rule is to be used, [N, M]. */
   readonly useRules: Float32Array;
   /** Nobody looks at the rules that are parsed: networks that can spare the work leave them zero. */
   readonly withoutRules?: boolean;

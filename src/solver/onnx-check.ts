@@ -196,7 +196,7 @@ function checkOpset(bytes: Uint8Array): void {
   }
 }
 
-/** Throws a BundleError where the bytes are not a network of ours. */
+/** Throws a BundleError if the bytes are not a network of ours. */
 export function checkOnnx(bytes: Uint8Array): void {
   let graphs = 0;
   let irVersion = 0n;

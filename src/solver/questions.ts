@@ -62,7 +62,7 @@ export interface RuleReading {
   readonly parsed: readonly number[];
   readonly deviation: readonly number[];
   readonly imposed: boolean;
-  /** Probability of each of the model's global rules; null where the bundle knows none. */
+  /** Probability of each of the model's global rules; null if the bundle knows none. */
   readonly categories: readonly number[] | null;
 }
 
@@ -96,7 +96,7 @@ export interface Answer {
   readonly symbols: readonly (readonly SymbolReading[])[] | null;
   /** The missing panels in terms of the vocabulary; null if the bundle has none. */
   readonly imagined: readonly ImaginedPanel[] | null;
-  /** For all nine panels: encoded where present, predicted where missing. */
+  /** For all nine panels: encoded if present, predicted if missing. */
   readonly concepts: readonly ConceptMeans[];
   /** One for each concept; empty for a model without rules. */
   readonly rules: readonly RuleReading[];
@@ -126,7 +126,7 @@ export interface CandidateReport {
   /** Squared distance of concept means, and the share of each concept. */
   readonly l2: number;
   readonly l2Shares: readonly number[];
-  /** Null where the bundle has no statistics. */
+  /** Null if the bundle has no statistics. */
   readonly calibrated: number | null;
   readonly calibratedShares: readonly number[] | null;
   /** Among the candidates offered. */

@@ -44,7 +44,7 @@ export interface RuleSnapshot {
 }
 
 export interface RuleMap {
-  /** One for each concept, or null where no prior was fitted. */
+  /** One for each concept, or null if no prior was fitted. */
   readonly prior: readonly RuleMixture[] | null;
   /** Problem n is index n of this configuration and seed. */
   readonly source: {

@@ -1,5 +1,5 @@
 /**
- * SHA-256. Web Crypto where there is one; pages of an insecure address have none, for them (and only
+ * SHA-256. Web Crypto if there is one; pages of an insecure address have none, for them (and only
  * for them) the plain form of FIPS 180-4 below.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Loading in a browser: files by fetch, kept in the Cache API so that a second visit downloads nothing,
- * and ONNX Runtime's web build, on WebGPU where there is one, else on wasm. Files are kept under their
+ * and ONNX Runtime's web build, on WebGPU if there is one, else on wasm. Files are kept under their
  * hashes, so that a changed bundle is never mixed with an old one.
  */
 import { ArgumentError, concatenate } from '../base/index.js';
@@ -23,7 +23,7 @@ export interface LoadOptions {
   /** Hears how much of the bundle has been read; what follows is the runtime's own preparation. */
   readonly onProgress?: (progress: BundleProgress) => void;
   /**
-   * In browsers: `auto`, the default, is WebGPU where there is one that wasm can wait for (JavaScript
+   * In browsers: `auto`, the default, is WebGPU if there is one that wasm can wait for (JavaScript
    * Promise Integration), else wasm. Ignored in Node.
    */
   readonly backend?: 'auto' | 'wasm' | 'webgpu';
@@ -64,7 +64,7 @@ interface PageCache {
 const page = globalThis as Page;
 const CACHE_NAME = 'crab-bundles-1';
 
-/** The browser's Cache API, or null where it is absent or refuses, as in private windows. */
+/** The browser's Cache API, or null if it is absent or refuses, as in private windows. */
 export async function pageCache(): Promise<FileCache | null> {
   let cache: PageCache;
   try {

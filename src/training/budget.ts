@@ -52,7 +52,7 @@ const WARM_UP_STEPS = 10;
 const LEAST_MEASURED = 20;
 /** Blocks measured: of short steps more are needed, or whatever else runs for an instant decides. */
 const MEASURED_BLOCKS = 2;
-/** Share of a time budget that measuring may take, where the least number of steps allows it. */
+/** Share of a time budget that measuring may take, if the least number of steps allows it. */
 const MEASURED_SHARE = 0.1;
 
 /** When a process that begins at a step knows how fast it is. */

@@ -39,7 +39,7 @@ const data = byKind({
     pool: count,
     /**
      * Problems replaced in every step, on average; 0 keeps the first pool for ever. Null: as many
-     * as the threads make meanwhile, at most a batch (only where runs need not be repeatable).
+     * as the threads make meanwhile, at most a batch (only if runs need not be repeatable).
      */
     refresh: nullable(number({ min: 0 })),
     /** Rules that are fixed or held back, as `crab generate --rules` has them; checked when the run starts. */

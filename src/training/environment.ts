@@ -20,7 +20,7 @@ export interface Environment {
   readonly threads: number;
 }
 
-/** Fails with what to do where libtorch is missing. */
+/** Fails with what to do if libtorch is missing. */
 export function readEnvironment(): Environment {
   const found = torchInfo();
   if (found.info === null) throw new TrainingError(found.missing.message);

@@ -68,7 +68,7 @@ export class LostRankError extends TrainingError {
     /** Steps this rank had done. */
     readonly step: number,
     reason: string,
-    /** The run's folder, where this rank knows it. */
+    /** The run's folder, if this rank knows it. */
     run: string | null,
     options?: ErrorOptions,
   ) {

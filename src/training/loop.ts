@@ -5,7 +5,7 @@
  *
  * A block ends wherever something is due, so everything that happens depends on step numbers alone,
  * except checkpoints by the clock, which do not influence results. The first steps of a time budget
- * are done without knowing their total even where a resumed run knows it, so that they are the same.
+ * are done without knowing their total even if a resumed run knows it, so that they are the same.
  * The values of the loss are read when a block ends: on a GPU the host must not wait for every step.
  */
 import { SpeedMeasurement, stepsOfTime } from './budget.js';

@@ -22,7 +22,7 @@ export interface OutputPlace {
 /** As many links in a row as Linux follows. */
 const MOST_LINKS = 40;
 
-/** The place of an output file, which need not exist; ArgumentError where no file can be written. */
+/** The place of an output file, which need not exist; ArgumentError if no file can be written. */
 export function outputPlace(file: string): OutputPlace {
   const there = found(statSync, file);
   if (there === undefined) return { path: danglingTarget(file), direct: false, before: null };

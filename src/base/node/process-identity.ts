@@ -6,11 +6,11 @@ import { hostname } from 'node:os';
 export interface ProcessIdentity {
   readonly host: string;
   readonly pid: number;
-  /** When the process started, in the system's own terms: pids are used again. Null where unknown. */
+  /** When the process started, in the system's own terms: pids are used again. Null if unknown. */
   readonly started: string | null;
 }
 
-/** State and start of a process as Linux tells them; null where it does not, or there is none. */
+/** State and start of a process as Linux tells them; null if it does not, or there is none. */
 function processFacts(pid: number): { state: string; started: string } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

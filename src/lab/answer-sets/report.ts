@@ -32,7 +32,7 @@ export interface AnswerSetResult {
   readonly problems: number;
 }
 
-export const ANSWER_SET_PROBLEMS = { trained: 4000, tested: 2000 } as const;
+const ANSWER_SET_PROBLEMS = { trained: 4000, tested: 2000 } as const;
 
 const panelsOf = ({ candidates }: Problem) => candidates.map(({ panel }) => panel);
 

@@ -5,10 +5,10 @@
 import { layoutName, paperName, type Configuration } from '../../matrix/index.js';
 import { VARIANT_NAMES, type AriTable } from '../evaluation.js';
 import { bundleBytes, hasRules, systemOf, type BundleManifest } from '../../solver/index.js';
-import { bullets, escaped, megabytes, NOTHING, percent, table, type Cell } from '../markdown.js';
+import { bullets, escaped, megabytes, NOTHING, percentage, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { whole } from '../numbers.js';
-import { paperAri, paperRows } from '../report/paper.js';
+import { paperAri, paperSystemName } from '../report/paper.js';
 import type { MeasuredModel } from '../results/index.js';
 import type { Share } from '../compare.js';
 import { accuracyRows, isMeasurementOf, paperAccuracy, type AccuracyRow } from './accuracy.js';
@@ -53,7 +53,7 @@ function introduction(manifest: BundleManifest): string {
   const tells = hasRules(manifest)
     ? `, chooses among candidates, and tells the concepts and rules it went by. It describes a panel by ${sizes.concepts} concepts of ${sizes.conceptSize} values and the change of each by a rule of ${sizes.ruleSize} values.`
     : ` and chooses among candidates. It describes a panel by one vector of ${sizes.conceptSize} values and tells no concepts and no rules.`;
-  return `A ${paperRows(system).at(0)?.name ?? system} model of Raven's progressive matrices with ${SHOWS[configuration]} (\`${layoutName(manifest)}\`, the paper's ${paperName(configuration)}${noise}). Given the panels that are known it imagines the missing ones, at any one to eight of the nine positions${tells} ${megabytes(bundleBytes(manifest))} MB, ${WEIGHTS[weights]}${factored}.`;
+  return `A ${paperSystemName(system)} model of Raven's progressive matrices with ${SHOWS[configuration]} (\`${layoutName(manifest)}\`, the paper's ${paperName(configuration)}${noise}). Given the panels that are known it imagines the missing ones, at any one to eight of the nine positions${tells} ${megabytes(bundleBytes(manifest))} MB, ${WEIGHTS[weights]}${factored}.`;
 }
 
 function usage({ name }: BundleManifest, published: boolean): string {
@@ -70,9 +70,9 @@ function usage({ name }: BundleManifest, published: boolean): string {
 }
 
 const interval = ({ low, high }: Share): string =>
-  low === undefined || high === undefined ? '' : ` [${percent(low)}, ${percent(high)}]`;
+  low === undefined || high === undefined ? '' : ` [${percentage(low)}, ${percentage(high)}]`;
 
-const shown = (share: Share): string => `${percent(share.value)}${interval(share)}`;
+const shown = (share: Share): string => `${percentage(share.value)}${interval(share)}`;
 
 function accuracySection(manifest: BundleManifest, rows: readonly AccuracyRow[]): string {
   if (rows.length === 0) return 'Not measured yet.';
@@ -84,7 +84,7 @@ function accuracySection(manifest: BundleManifest, rows: readonly AccuracyRow[])
       whole(count),
       shown(sa),
       shown(saL2),
-      paper === null ? NOTHING : percent(paper),
+      paper === null ? NOTHING : percentage(paper),
     ];
   });
   const head = ['problems', 'candidates', 'count', 'own distance', 'plain L2', 'the paper'];
@@ -105,7 +105,7 @@ function gsaSection({ gsa }: MeasuredModel): string[] {
       );
       return point === undefined
         ? NOTHING
-        : `${percent(point.accuracy.value)} / ${percent(point.accuracyL2?.value ?? 0)}`;
+        : `${percentage(point.accuracy.value)} / ${percentage(point.accuracyL2?.value ?? 0)}`;
     }),
   ]);
   const head = ['panels missing', ...counts.map((candidates) => `${candidates} candidates`)];

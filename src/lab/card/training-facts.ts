@@ -8,7 +8,7 @@ import {
 import type { Configuration } from '../../matrix/index.js';
 import { systemOf, type BundleManifest } from '../../solver/index.js';
 import { escaped } from '../markdown.js';
-import { whole } from '../numbers.js';
+import { inWords, whole } from '../numbers.js';
 
 type Training = BundleManifest['training'];
 
@@ -24,7 +24,7 @@ const BETWEEN: Readonly<Record<Schedule['shape'], string>> = {
 };
 
 /** `from 0.0001 at the start over 0.001 at 2% to 0.00001 at the end, along cosines`. */
-export function scheduleWords({ unit, shape, points }: Schedule): string {
+function scheduleWords({ unit, shape, points }: Schedule): string {
   const [[, first]] = points;
   if (points.length === 1) return amount(first);
   const place = (position: number): string => {
@@ -36,13 +36,11 @@ export function scheduleWords({ unit, shape, points }: Schedule): string {
   return `${told.join(', ')}, ${BETWEEN[shape]} between`;
 }
 
-const COUNTED = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
-
 /** Target sets in words: how many, and of how many panels. */
 function setsWords(count: number, min: number, max: number): string {
-  const panels = min === max ? COUNTED[min] : `${COUNTED[min]} to ${COUNTED[max]}`;
+  const panels = min === max ? inWords(min) : `${inWords(min)} to ${inWords(max)}`;
   const panelWord = max === 1 ? 'panel' : 'panels';
-  const sets = count === 1 ? 'a set' : `${COUNTED[count]} sets`;
+  const sets = count === 1 ? 'a set' : `${inWords(count)} sets`;
   return `${sets} of ${panels} missing ${panelWord}`;
 }
 
@@ -58,7 +56,7 @@ function targetsWords({ min, max, smallestSets, ...targets }: CrabConfig['target
   const most = small * min + (setsPerProblem - small) * max;
   const painted =
     decoded < most
-      ? `; the decoder paints at most ${COUNTED[decoded]} of a matrix's missing panels`
+      ? `; the decoder paints at most ${inWords(decoded)} of a matrix's missing panels`
       : '';
   return `For every matrix ${sets}${shared}${painted}.`;
 }
@@ -111,9 +109,11 @@ export const secondsOf = ({ seconds }: Training): number | null =>
 const plainWord = (fact: string | number | undefined): string | null =>
   fact !== undefined && /^[\w.:-]+$/.test(String(fact)) ? String(fact) : null;
 
+const isCuda = ({ device }: Training): boolean => /^cuda(:\d+)?$/.test(String(device));
+
 /** What a device computes in unless told. */
-const isUsualPrecision = ({ device, precision }: Training): boolean =>
-  precision === (/^cuda(:\d+)?$/.test(String(device)) ? 'bf16' : 'f32');
+const isUsualPrecision = (training: Training): boolean =>
+  training.precision === (isCuda(training) ? 'bf16' : 'f32');
 
 /** What a command that trains is made of: facts of a training, and what it changed of its preset. */
 export interface TrainedAs {
@@ -190,7 +190,7 @@ function dataWords({ training, noisy }: BundleManifest): string {
 function hardwareWords({ training }: BundleManifest, gpu: string): string {
   const { device, precision } = training;
   if (device === undefined) return 'Hardware: not recorded.';
-  const machine = /^cuda(:\d+)?$/.test(String(device)) ? gpu : `\`${escaped(String(device))}\``;
+  const machine = isCuda(training) ? gpu : `\`${escaped(String(device))}\``;
   const how = precision === undefined ? '' : `, ${escaped(String(precision))}`;
   return `Hardware: ${machine}${how}.`;
 }

@@ -8,7 +8,7 @@ import { hasRules, type BundleManifest } from '../../solver/index.js';
 import { lackFor } from '../conditions.js';
 import { VARIANT_NAMES } from '../evaluation.js';
 import type { GsaPoint, MetricName } from '../evaluation.js';
-import { listed, percent } from '../markdown.js';
+import { listed, percentage } from '../markdown.js';
 import { attributeColumns } from '../metrics/attributes.js';
 import { NAME_MIXED, NAME_UNUSED } from '../metrics/variance-decline.js';
 import { bundleFacts } from '../open-subject.js';
@@ -33,7 +33,7 @@ const figuresOf = (rows: readonly AccuracyRow[]): Figure[] =>
 
 /** Whether one share is printed lower than another. */
 const isLower = (value: number, other: number): boolean =>
-  Number(percent(value)) < Number(percent(other));
+  Number(percentage(value)) < Number(percentage(other));
 
 const candidatesOf = ({ variant }: AccuracyRow): string =>
   variant === null ? 'its candidates' : `${VARIANT_NAMES[variant]} candidates`;
@@ -46,17 +46,17 @@ function accuracyItems(manifest: BundleManifest, rows: readonly AccuracyRow[]): 
     const paper = row.variant === null ? null : paperAccuracy(manifest, row.variant);
     return paper !== null && isLower(value, paper)
       ? [
-          `${percent(value)} instead of ${percent(paper)} on ${candidatesOf(row)} by ${distance} (${row.data})`,
+          `${percentage(value)} instead of ${percentage(paper)} on ${candidatesOf(row)} by ${distance} (${row.data})`,
         ]
       : [];
   });
   const worseOwn = rows.filter(({ sa, saL2 }) => isLower(sa.value, saL2.value));
   return [
-    `Lowest accuracy: ${percent(lowest.value)}% on ${candidatesOf(lowest.row)} by ${lowest.distance}.`,
+    `Lowest accuracy: ${percentage(lowest.value)}% on ${candidatesOf(lowest.row)} by ${lowest.distance}.`,
     ...(below.length === 0 ? [] : [`Below the paper: ${below.join('; ')}.`]),
     ...worseOwn.map(
       (row) =>
-        `Its own distance chooses worse than plain L2 on ${candidatesOf(row)}: ${percent(row.sa.value)}% instead of ${percent(row.saL2.value)}%.`,
+        `Its own distance chooses worse than plain L2 on ${candidatesOf(row)}: ${percentage(row.sa.value)}% instead of ${percentage(row.saL2.value)}%.`,
     ),
   ];
 }
@@ -97,7 +97,7 @@ function gsaItems({ gsa }: MeasuredModel): string[] {
   const { targets, candidates, accuracy, accuracyL2 } = gsa.points.reduce(hardest);
   const panels = targets === 1 ? 'one panel' : `${targets} panels`;
   return [
-    `Arbitrary positions: least right with ${panels} missing among ${candidates} candidates, ${percent(accuracy.value)}% (plain L2 ${percent(accuracyL2?.value ?? 0)}%).`,
+    `Arbitrary positions: least right with ${panels} missing among ${candidates} candidates, ${percentage(accuracy.value)}% (plain L2 ${percentage(accuracyL2?.value ?? 0)}%).`,
   ];
 }
 
@@ -140,9 +140,9 @@ function readbackItems({ readback }: MeasuredModel): string[] {
   const attribute =
     worst === undefined || worst.share >= 1
       ? ''
-      : `; most often wrong: ${worst.attribute.name}, right in ${percent(worst.share)}% of readable ones`;
+      : `; most often wrong: ${worst.attribute.name}, right in ${percentage(worst.share)}% of readable ones`;
   return [
-    `${percent(1 - obeys.value)}% of the panels it imagines break a rule or cannot be read (${percent(unreadable.value)}% unreadable)${attribute}.`,
+    `${percentage(1 - obeys.value)}% of the panels it imagines break a rule or cannot be read (${percentage(unreadable.value)}% unreadable)${attribute}.`,
   ];
 }
 

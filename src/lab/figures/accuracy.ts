@@ -7,9 +7,9 @@ import { colour, seriesColour } from './theme.js';
 
 export interface AccuracySeries {
   readonly name: string;
-  /** Share right by the name of a configuration; absent where not known. */
+  /** Share right by the name of a configuration; absent if not known. */
   readonly values: ReadonlyMap<string, number>;
-  /** 95% intervals, where measured here. */
+  /** 95% intervals, if measured here. */
   readonly intervals?: ReadonlyMap<string, readonly [number, number]>;
 }
 

@@ -36,7 +36,7 @@ export interface SelectionCandidate {
   /** Share of each concept in the distance. */
   readonly shares: readonly number[];
   readonly probability: number;
-  /** What it truly gets wrong, in words, at most three are shown; undefined where not known. */
+  /** What it truly gets wrong, in words, at most three are shown; undefined if not known. */
   readonly wrong?: readonly string[];
 }
 

@@ -1,6 +1,7 @@
 /** Answers at any position: whole matrices above the same matrices with imagined panels framed. */
+import { inWords } from '../numbers.js';
 import type { Panel } from '../../solver/index.js';
-import { at, inWords, matrixDrawing, figure, text, type Drawing, type Figure } from './drawing.js';
+import { at, matrixDrawing, figure, text, type Drawing, type Figure } from './drawing.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
 /** One problem, and what the model imagined in it. */

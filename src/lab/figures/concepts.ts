@@ -14,7 +14,7 @@ export interface ConceptRow {
   readonly name: string;
   /** Panels while the concept moves from one value to another. */
   readonly path: readonly Panel[];
-  /** Variance decline for each attribute; null where it was not measured. */
+  /** Variance decline for each attribute; null if it was not measured. */
   readonly decline: readonly number[] | null;
 }
 

@@ -19,11 +19,6 @@ export interface Figure extends Drawing {
   readonly label: string;
 }
 
-const SMALL_COUNTS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
-
-/** A count in words where it is small. */
-export const inWords = (count: number): string => SMALL_COUNTS.at(count) ?? String(count);
-
 /** At most two decimals. */
 export const number = (value: number): string => String(Math.round(value * 100) / 100 + 0);
 
@@ -55,7 +50,7 @@ const LETTER = 0.6;
 export const textWidth = (content: string, size = FONT_SIZE): number =>
   content.length * size * LETTER;
 
-/** A text that ends in an ellipsis where it would be wider than allowed. */
+/** A text that ends in an ellipsis if it would be wider than allowed. */
 export function shortened(content: string, width: number, size = FONT_SIZE): string {
   const most = Math.max(1, Math.floor(width / (size * LETTER)));
   return content.length <= most ? content : `${content.slice(0, most - 1)}…`;

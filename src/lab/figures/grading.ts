@@ -107,7 +107,7 @@ function besidePoints(named: readonly ItemPoint[], floor: number) {
   const shift = 14 / (MAP_WIDTH - MAP_MARGINS.marginLeft - MAP_MARGINS.marginRight);
   const sorted = [...named].sort((a, b) => b.discrimination - a.discrimination);
   const heights = sorted.map(({ discrimination }) => discrimination);
-  // Down from the highest, then up again where that went below the chart.
+  // Down from the highest, then up again if that went below the chart.
   for (let i = 1; i < heights.length; i++) {
     heights[i] = Math.min(heights[i], heights[i - 1] - unit);
   }

@@ -1,8 +1,9 @@
 /** Global selection accuracy: one small chart for each number of missing panels. */
+import { inWords } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import type { GsaPoint, Measured } from '../evaluation.js';
 import { chart, gridY } from './chart.js';
-import { at, inWords, figure, text, type Drawing, type Figure } from './drawing.js';
+import { at, figure, text, type Drawing, type Figure } from './drawing.js';
 import { legend, SERIES_SHAPES, seriesShape } from './legend.js';
 import { colour, seriesColour } from './theme.js';
 
@@ -91,7 +92,7 @@ function gsaChart(series: readonly GsaSeries[], targets: number, floor: number):
   });
 }
 
-/** The lowest tick that shows every curve; zero where chance is near. */
+/** The lowest tick that shows every curve; zero if chance is near. */
 function floorOf(series: readonly GsaSeries[]): number {
   const lowest = Math.min(1, ...series.flatMap(({ points }) => points.map((p) => p.accuracy.low)));
   return lowest > 0.85 ? 0.8 : lowest > 0.55 ? 0.5 : 0;

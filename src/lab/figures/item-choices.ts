@@ -1,4 +1,5 @@
 /** One item of a test: its matrix, and how many people took each of its candidates. */
+import { percent } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
 import { chart, topFrames } from './chart.js';
@@ -21,7 +22,7 @@ export interface ItemChoices {
   readonly answer: number;
   /** Share of people who took each. */
   readonly shares: readonly number[];
-  /** What each gets wrong; null where not known. */
+  /** What each gets wrong; null if not known. */
   readonly violates: readonly (readonly string[] | null)[];
   /** 1..8, or null. */
   readonly modelChoice: number | null;
@@ -66,7 +67,7 @@ function candidateChart(item: ItemChoices): Drawing {
         x: place,
         y: (share: number) => share,
         dy: -6,
-        text: (share: number) => `${Math.round(100 * share)}%`,
+        text: (share: number) => percent(share, 0),
         ...small,
       }),
       Plot.image(candidates, {

@@ -1,8 +1,6 @@
 /** Figures as PNG, in the colours of a theme. */
 import { svgDrawer } from '../../matrix/node.js';
-import { withTheme, type Theme } from './theme.js';
-
-const PAPER: Readonly<Record<Theme, string>> = { light: '#ffffff', dark: '#14181d' };
+import { colour, withTheme, type Theme } from './theme.js';
 
 export interface RasterOptions {
   /** Pixels for each unit of the figure; 2 unless told. */
@@ -14,5 +12,6 @@ export interface RasterOptions {
 export async function rasterize(svg: string, options: RasterOptions = {}): Promise<Uint8Array> {
   const { scale = 2, theme = 'light' } = options;
   const draw = await svgDrawer();
-  return draw(withTheme(svg, theme), { scale, background: PAPER[theme] }, (image) => image.asPng());
+  const background = withTheme(colour('paper'), theme);
+  return draw(withTheme(svg, theme), { scale, background }, (image) => image.asPng());
 }

@@ -2,6 +2,7 @@
  * How the rules of a model took shape: what it parsed from fixed problems at moments of its training,
  * one row for each concept, coloured by the true rule on the attribute that the concept stands for.
  */
+import { whole } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import { chart, dots } from './chart.js';
 import { at, figure, shortened, text, type Drawing, type Figure } from './drawing.js';
@@ -79,7 +80,7 @@ function map(points: readonly Point[], truth: readonly TrueRule[], all: readonly
 }
 
 const stepTitle = (step: number): string =>
-  step === 0 ? 'before training' : `step ${step.toLocaleString('en-US')}`;
+  step === 0 ? 'before training' : `step ${whole(step)}`;
 
 function rowHeading({ concept, name, attribute }: RuleMapRow): string {
   const middle = MAP / 2;

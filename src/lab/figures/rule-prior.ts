@@ -3,6 +3,7 @@
  * matrices of each of its categories, so that one sees what the category stands for. A category may be
  * several clouds, each with its letter.
  */
+import { percent } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
 import { categoriesOf, RuleClassifier, type RuleMixture } from '../../solver/index.js';
@@ -55,8 +56,6 @@ const LEVELS = 8;
 const LEAST_WEIGHT = 0.02;
 
 export const clusterLetter = (i: number): string => String.fromCharCode(65 + (i % 26));
-
-const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
 type Ends = readonly [number, number];
 
@@ -183,13 +182,13 @@ function clusterRow(cluster: RuleCluster, i: number): Drawing {
     height: 3 * CELL + 6,
     body:
       text(0, 18, clusterLetter(i), { size: 15, bold: true }) +
-      text(20, 12, `${percent(cluster.share)} of problems`, { size: SMALL_FONT_SIZE }) +
+      text(20, 12, `${percent(cluster.share, 0)} of problems`, { size: SMALL_FONT_SIZE }) +
       text(20, 26, ruleTitle(cluster.rule), {
         size: SMALL_FONT_SIZE,
         fill: ruleColour(cluster.rule),
         bold: true,
       }) +
-      text(20, 40, `in ${percent(cluster.purity)} of them`, {
+      text(20, 40, `in ${percent(cluster.purity, 0)} of them`, {
         size: SMALL_FONT_SIZE,
         fill: colour('muted'),
       }),

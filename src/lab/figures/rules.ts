@@ -5,7 +5,7 @@ import type { Drawing } from './drawing.js';
 import { legend, type Shape } from './legend.js';
 import { colour } from './theme.js';
 
-/** A true rule, or null where the attribute has none or it is not known. */
+/** A true rule, or null if the attribute has none or it is not known. */
 export type TrueRule = RuleName | null;
 
 export const ruleTitle = (rule: TrueRule): string =>

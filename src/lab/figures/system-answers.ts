@@ -1,6 +1,7 @@
 /** Answers of several systems: columns are problems, the first row shows them whole, each further row a system. */
+import { inWords } from '../numbers.js';
 import type { Panel } from '../../solver/index.js';
-import { at, figure, inWords, matrixDrawing, text, type Figure } from './drawing.js';
+import { at, figure, matrixDrawing, text, type Figure } from './drawing.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
 export interface AnswersColumn {

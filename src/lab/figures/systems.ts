@@ -1,7 +1,8 @@
 /** Several systems beside each other: how each learned, and how well each answers anywhere. */
+import { inWords } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import { chart, gridY } from './chart.js';
-import { at, below, figure, inRows, inWords, text, type Drawing, type Figure } from './drawing.js';
+import { at, below, figure, inRows, text, type Drawing, type Figure } from './drawing.js';
 import { legend, SERIES_SHAPES, seriesShape } from './legend.js';
 import { colour, seriesColour, SMALL_FONT_SIZE } from './theme.js';
 import { stepTick } from './training.js';

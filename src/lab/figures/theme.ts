@@ -4,7 +4,7 @@
  * SVG follows the page it stands on; `withTheme` puts the values in for files that stand alone.
  */
 
-export const COLOUR_NAMES = [
+const COLOUR_NAMES = [
   'paper',
   'ink',
   'muted',

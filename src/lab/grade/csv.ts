@@ -1,5 +1,5 @@
 /**
- * Tables as spreadsheets write them: separated by commas, semicolons or tabs, fields in quotes where
+ * Tables as spreadsheets write them: separated by commas, semicolons or tabs, fields in quotes if
  * needed (RFC 4180), with or without a byte order mark. Every row remembers its line for messages.
  */
 import { FormatError } from '../../base/index.js';

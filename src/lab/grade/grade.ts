@@ -198,7 +198,7 @@ export function attributeGrades({ items, choices }: ChoiceTable): {
   return { attributes: attributes.sort((a, b) => b.share - a.share), wrongChoices };
 }
 
-/** The wrong candidate that most people took, or null where nobody was wrong. */
+/** The wrong candidate that most people took, or null if nobody was wrong. */
 function commonError({ items, choices }: ChoiceTable, column: number): number | null {
   const counts = new Map<number, number>();
   for (const row of choices) {

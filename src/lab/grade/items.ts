@@ -10,17 +10,17 @@ import type { Panel } from '../../solver/index.js';
 export interface TestItem {
   /** As results call it. */
   readonly id: string;
-  /** Name of the configuration, `-noisy` if so; null where the source does not tell. */
+  /** Name of the configuration, `-noisy` if so; null if the source does not tell. */
   readonly layout: string | null;
   /** The right candidate, 1..8. */
   readonly answer: number;
-  /** The rules in words; null where not known. */
+  /** The rules in words; null if not known. */
   readonly rules: readonly string[] | null;
-  /** What each of the eight candidates gets wrong; null where not known. */
+  /** What each of the eight candidates gets wrong; null if not known. */
   readonly violations: readonly (readonly Violation[])[] | null;
-  /** What it was made from, where the source tells. */
+  /** What it was made from, if the source tells. */
   readonly made?: { readonly variant: Variant; readonly seed: number };
-  /** The pictures; null where they cannot be made again. */
+  /** The pictures; null if they cannot be made again. */
   readonly pictures: ItemPictures | null;
 }
 
@@ -28,7 +28,7 @@ export interface TestItem {
 export interface Violation {
   /** Number, Position, Type, Size or Color. */
   readonly attribute: string;
-  /** With the component, where there are two: "Left: Size". */
+  /** With the component, if there are two: "Left: Size". */
   readonly text: string;
 }
 
@@ -42,7 +42,7 @@ export interface ItemPictures {
 export interface ItemBank {
   /** The path as given. */
   readonly name: string;
-  /** An item by its name as people wrote it; undefined where there is none. */
+  /** An item by its name as people wrote it; undefined if there is none. */
   find(name: string): Promise<TestItem | undefined>;
   /** How many items the test has, if the place tells: folders and sets may hold many more. */
   readonly count?: number;

@@ -15,10 +15,10 @@ export interface Response {
   readonly respondent: string;
   /** As written. */
   readonly item: string;
-  /** 1..8, or null where nothing was chosen. */
+  /** 1..8, or null if nothing was chosen. */
   readonly choice: number | null;
   readonly line: number;
-  /** What columns of these names say about the item, where there are any: it must be true. */
+  /** What columns of these names say about the item, if there are any: it must be true. */
   readonly claims?: Readonly<Partial<Record<Claim, string>>>;
 }
 

@@ -19,7 +19,7 @@ export interface ChoiceGrade {
   readonly share: number;
   /** Correlation of choosing it with the score on the other items: negative for a sound distractor. */
   readonly discrimination: number | null;
-  /** What it gets wrong, empty for the answer; null where the items do not tell. */
+  /** What it gets wrong, empty for the answer; null if the items do not tell. */
   readonly violates: readonly string[] | null;
 }
 
@@ -39,7 +39,7 @@ export interface ItemGrade {
   /** Alpha of the test without this item. */
   readonly alphaWithout: number | null;
   readonly choices: readonly ChoiceGrade[];
-  /** What the model chose; null where it was not asked or cannot answer. */
+  /** What the model chose; null if it was not asked or cannot answer. */
   readonly modelChoice: number | null;
 }
 

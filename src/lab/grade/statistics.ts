@@ -51,7 +51,7 @@ export function alphasWithout(table: ScoreTable): (number | null)[] {
   const parts = sumOf(variances);
   const totals = totalsOf(table);
   return variances.map((variance, item) => {
-    const rest = totals.map((total, r) => total - table[r][item]);
+    const rest = restOf(table, totals, item);
     return alphaOf(variances.length - 1, parts - variance, varianceOf(rest));
   });
 }

@@ -5,10 +5,10 @@
  *
  * Several targets are chosen together, their squared distances added up, as the authors' code does; and
  * each by itself with distractors of its own. A distractor that is equal to the answer to the pixel (all
- * its panels, where they are chosen together) is drawn again. The first N_C - 1 of fifteen distractors
+ * its panels, if they are chosen together) is drawn again. The first N_C - 1 of fifteen distractors
  * make the smaller sets of candidates. Candidates as near as the answer share the choice with it.
  *
- * It asks a model tens of thousands of questions, so threads answer them where there are cores to spare
+ * It asks a model tens of thousands of questions, so threads answer them if there are cores to spare
  * (networks of this size gain nothing from threads of their own).
  */
 import { availableParallelism } from 'node:os';

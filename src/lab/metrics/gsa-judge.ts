@@ -34,8 +34,8 @@ export interface GsaTask {
 }
 
 /** How a choice is judged: targets together or each alone, by the own distance or by L2. */
-export const GSA_WAYS = ['own', 'l2', 'eachOwn', 'eachL2'] as const;
-export type GsaWay = (typeof GSA_WAYS)[number];
+export type GsaWay = 'own' | 'l2' | 'eachOwn' | 'eachL2';
+
 /**
  * Credits summed over repeats, and over targets if each is judged alone, for each way that the subject can
  * be judged in [number of candidates][problem of the task]. Whole numbers but for ties, so that what is

@@ -50,7 +50,7 @@ const GROUP_OF_ATTRIBUTE: Record<string, AttributeColumn['group']> = {
 const ruleOf = (label: Label, { component, group }: AttributeColumn) =>
   label.at(component)?.find(({ attribute }) => GROUP_OF_ATTRIBUTE[attribute] === group);
 
-/** The rule's name; null where it is not known. */
+/** The rule's name; null if it is not known. */
 export const ruleName: Labeller = (label, attribute) => ruleOf(label, attribute)?.name ?? null;
 
 /** The authors' label: of Num/Pos only rules on one of the two count. */
@@ -207,7 +207,7 @@ function groupCategories(
   return ruleCategories(kinds, own, reversed);
 }
 
-/** ARI of a model on problems already seen; null where it has no prior or no rules are known. */
+/** ARI of a model on problems already seen; null if it has no prior or no rules are known. */
 export async function ruleAgreement(
   { solver, ruleMap, facts }: Pick<ConceptSubject, 'solver' | 'ruleMap' | 'facts'>,
   studied: StudiedProblems,

@@ -5,7 +5,7 @@
  *
  *     VD[m, v] = 1 - exp((log det(C_v + e I) - log det(C + e I)) / d_z),  e = trace(C) / 1000 / d_z:
  *
- * 0 where nothing declines, near 1 where the concept is this attribute. A concept that lies on a line
+ * 0 if nothing declines, near 1 if the concept is this attribute. A concept that lies on a line
  * cannot reach 1: only one of its d_z directions can decline. The paper's own ratio log|z_v' z_v| /
  * log|z' z| changes its sign with the scale of concepts; it is given under its own name.
  *

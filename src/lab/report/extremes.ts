@@ -4,7 +4,7 @@ const ROUNDS = 60;
 /** Share of the values beyond the ends, so that a stray one does not decide. */
 const BEYOND = 0.03;
 
-/** The direction of largest variance of rows, by power iteration; zeros where nothing varies. */
+/** The direction of largest variance of rows, by power iteration; zeros if nothing varies. */
 export function mainDirection(rows: readonly ArrayLike<number>[]): Float64Array {
   const size = rows[0].length;
   const mean = new Float64Array(size);

@@ -1,4 +1,5 @@
 /** All figures of one model's report, with captions that say what is seen. */
+import { clusterLetter } from '../figures/rule-prior.js';
 import { indexOfLargest } from '../../base/index.js';
 import type { HistoryCurve, RuleMap } from '../../solver/index.js';
 import type { ModelEvaluation } from '../evaluation.js';
@@ -57,10 +58,7 @@ function priorCaption(data: RulePriorData, first: boolean): string {
   const { concept, name, attribute, clusters } = data;
   const compared = name === attribute ? '' : `, compared here with the rules on ${attribute}`;
   const found = clusters
-    .map(
-      ({ rule, purity }, i) =>
-        `${String.fromCharCode(65 + i)} ${ruleTitle(rule)} ${percent(purity, 0)}`,
-    )
+    .map(({ rule, purity }, i) => `${clusterLetter(i)} ${ruleTitle(rule)} ${percent(purity, 0)}`)
     .join(', ');
   const explained = first
     ? ' Contours: log density of the prior that was fitted to the parsed rules, without labels. Points: rules parsed from problems of validation, coloured by the true rule. Letters: categories of rules, which may lie in several clouds (a line leads to the middle of each, a ring): a rule and its mirror image, such as one more and one less, are of one kind; beside the map, problems nearest to a middle.'

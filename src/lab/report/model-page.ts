@@ -203,7 +203,7 @@ function factsOf(evaluation: ModelEvaluation): Markup {
 }
 
 /** The sections of a model's report; those of what it cannot do are left out. */
-export function modelSections(evaluation: ModelEvaluation, shown: ModelFigures): Section[] {
+function modelSections(evaluation: ModelEvaluation, shown: ModelFigures): Section[] {
   const { errors, readback, sizes } = evaluation;
   const draws = shown.positions.length > 0 || errors !== null || readback !== null;
   return [

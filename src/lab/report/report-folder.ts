@@ -90,7 +90,7 @@ export class ReportFolder {
     return path.join(this.folder, FIGURES, name);
   }
 
-  /** The page of a model, where it is one of ours. */
+  /** The page of a model, if it is one of ours. */
   async #pageOf(name: string): Promise<string | null> {
     const page = await this.#text(`${name}.html`);
     return page !== null && isMarked(page, MODEL_MARK) ? page : null;

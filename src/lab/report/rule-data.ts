@@ -1,4 +1,5 @@
 /** A model's rule map made ready for its figures: which attribute gives the colours, which clusters. */
+import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { indexOfLargest } from '../../base/index.js';
 import { layoutOf, samplePanels, SMALL_SIZE, type Label } from '../../matrix/index.js';
 import {
@@ -23,9 +24,8 @@ const MOMENTS = 5;
 const EXAMPLES = 3;
 /** Clusters with fewer of the problems are not shown. */
 const SMALLEST_SHARE = 0.02;
-const UNUSED = 'unused';
 
-/** What concepts are called in a report; numbers stand in where nothing was measured. */
+/** What concepts are called in a report; numbers stand in if nothing was measured. */
 export function conceptNames({ vd, sizes }: ModelEvaluation): string[] {
   return Array.from(
     { length: sizes?.concepts ?? 0 },
@@ -35,7 +35,7 @@ export function conceptNames({ vd, sizes }: ModelEvaluation): string[] {
 
 /**
  * The attribute whose rules a concept is compared with: the one it is named after; else the one its
- * rule categories agree with best; else the one its variance follows most. Null where none is known.
+ * rule categories agree with best; else the one its variance follows most. Null if none is known.
  */
 export function attributeOf(
   { vd, ari }: ModelEvaluation,
@@ -66,7 +66,7 @@ const pointOf = (rule: readonly number[]): Point => [rule[0], rule[1]];
 const truthOf = (truth: readonly Label[], attribute: AttributeColumn | null): TrueRule[] =>
   truth.map((label) => (attribute === null ? null : trueRule(label, attribute)));
 
-/** Maps of the concepts in use at some moments; null where there is nothing to show. */
+/** Maps of the concepts in use at some moments; null if there is nothing to show. */
 export function ruleMapsData(
   evaluation: ModelEvaluation,
   map: RuleMap | null,
@@ -76,7 +76,7 @@ export function ruleMapsData(
   if (snapshots.length === 0 || map.truth.length === 0) return null;
   const names = conceptNames(evaluation);
   const rows = names.flatMap((name, m) => {
-    if (name === UNUSED) return [];
+    if (name === NAME_UNUSED) return [];
     const attribute = attributeOf(evaluation, name, m);
     return [
       {
@@ -112,7 +112,7 @@ function membersOf(mixture: RuleMixture, points: readonly Point[]): number[][] {
   });
 }
 
-/** Priors of the concepts in use, with matrices of their clusters; empty where there are none. */
+/** Priors of the concepts in use, with matrices of their clusters; empty if there are none. */
 export function rulePriorsData(
   evaluation: ModelEvaluation,
   map: RuleMap | null,
@@ -131,7 +131,7 @@ export function rulePriorsData(
     return found;
   };
   return conceptNames(evaluation).flatMap((name, m): RulePriorData[] => {
-    if (name === UNUSED) return [];
+    if (name === NAME_UNUSED) return [];
     const attribute = attributeOf(evaluation, name, m);
     const points = last.rules.map((problem) => pointOf(problem[m]));
     const rules = truthOf(truth, attribute);

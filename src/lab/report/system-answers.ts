@@ -5,7 +5,7 @@ import { SYSTEM_NAMES } from '../../models/index.js';
 import { systemAnswersFigure, type AnswersRow } from '../figures/system-answers.js';
 import { examplePictures, PAINTED_TARGETS, type PaintedAnswers } from '../painted-answers.js';
 import { panelsOf } from './pictures.js';
-import { paperRows } from './paper.js';
+import { paperSystemName } from './paper.js';
 import { writeFigures } from './report.js';
 import type { ReportFigure } from './markup.js';
 
@@ -50,7 +50,7 @@ export function systemAnswersFigures(all: readonly PaintedAnswers[]): ReportFigu
   const keys = rowKeys(all);
   return PAINTED_TARGETS.map((targets, t) => {
     const rows = keys.map(({ system, preset }): AnswersRow => ({
-      system: paperRows(system).at(0)?.name ?? system,
+      system: paperSystemName(system),
       preset,
       answers: places.map(({ of, index }) => {
         const own = all.find(

@@ -1,4 +1,5 @@
 /** The page of all models of a folder: beside each other, and beside the systems of the paper. */
+import { NAME_MIXED, NAME_UNUSED } from '../metrics/variance-decline.js';
 import {
   CONFIGURATIONS,
   HUMAN_ACCURACY,
@@ -208,7 +209,7 @@ function modelsTable(evaluations: Models): Markup {
   const rows = evaluations.map((evaluation) => {
     const { name, readback, ari, vd } = evaluation;
     const which = freshOrGiven([evaluation]);
-    const named = vd?.names.filter((concept) => !['mixed', 'unused'].includes(concept.name));
+    const named = vd?.names.filter((concept) => ![NAME_MIXED, NAME_UNUSED].includes(concept.name));
     return {
       cells: [
         markup`<a href="${encodeURIComponent(name)}.html">${modelTitle(evaluation)}</a>`,

@@ -23,8 +23,7 @@ export function measuredOf(evaluation: ModelEvaluation): MeasuredModel {
   return { ...kept, model: name, data: bare(data), selection: selection && bare(selection) };
 }
 
-export const formatMeasured = (model: MeasuredModel): string =>
-  `${JSON.stringify(model, sixDigits, 1)}\n`;
+const formatMeasured = (model: MeasuredModel): string => `${JSON.stringify(model, sixDigits, 1)}\n`;
 
 /**
  * Writes what was measured on models as `<name>.json` into a folder. A model of the same system, preset and

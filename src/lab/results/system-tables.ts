@@ -3,7 +3,7 @@ import { CONFIGURATIONS, PAPER_VARIANTS, paperName } from '../../matrix/index.js
 import { SYSTEMS, type System } from '../../models/index.js';
 import { isGiven, pairText, type AccuracyRow, type Pair } from '../compare.js';
 import { VARIANT_NAMES } from '../evaluation.js';
-import { NOTHING, percent, table, type Cell } from '../markdown.js';
+import { NOTHING, percentage, table, type Cell } from '../markdown.js';
 import { GSA_CANDIDATES, GSA_TARGETS } from '../metrics/gsa-judge.js';
 import { whole } from '../numbers.js';
 import { paperRows, paperShare, paperSystemName, REPOSITORY_AVERAGES } from '../report/paper.js';
@@ -41,7 +41,7 @@ const pairCell = (pair: Pair): string =>
   pair.every((share) => share === null) ? NOTHING : pairText(pair, NOTHING, ' / ');
 
 const share = (value: number | null | undefined): string =>
-  value === null || value === undefined ? NOTHING : percent(value);
+  value === null || value === undefined ? NOTHING : percentage(value);
 
 /** The paper's pair of a system, by its first row: its configurations in order, or the average. */
 const paperPair = (system: string, of: (typeof CONFIGURATIONS)[number] | 'average'): Pair => {

@@ -20,7 +20,7 @@ export const publishedPreset = (system: string): string =>
   system === 'crab' ? 'released' : 'paper';
 
 /** The preset with fresh problems for as long as it trains. */
-export const endlessPreset = ({ name, positions }: Pick<System, 'name' | 'positions'>): string =>
+const endlessPreset = ({ name, positions }: Pick<System, 'name' | 'positions'>): string =>
   name === 'crab' ? 'crab' : positions === 'any' ? 'ours' : 'endless';
 
 /** Trainings of a system and preset, without tag unless told. */
@@ -33,7 +33,7 @@ export const trainingsOf = (
   trainings.filter((each) => each.system === system && each.preset === preset && each.tag === tag);
 
 /** CRAB's released preset, but with a target of its own for each problem, as its paper describes it. */
-export const OWN_TARGETS = 'own-targets';
+const OWN_TARGETS = 'own-targets';
 
 /** Trainings of a system as it was published. */
 export function publishedTrainings(trainings: Trainings, system: string): MeasuredTraining[] {

@@ -1,4 +1,5 @@
 /** Tables of results in Markdown, from measured models; the paper's rows stand beside ours. */
+import { whole } from '../numbers.js';
 import { CONFIGURATIONS, paperName } from '../../matrix/index.js';
 import {
   accuracyRow,
@@ -14,7 +15,7 @@ import {
 import { DEFAULT_COUNTS } from '../conditions.js';
 import { METRIC_NAMES, VARIANT_NAMES } from '../evaluation.js';
 import type { GsaPoint, Measured, NamedGroup } from '../evaluation.js';
-import { NOTHING, percent, table, type Cell } from '../markdown.js';
+import { NOTHING, percentage, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { paperAri, paperRows } from '../report/paper.js';
 import { meanOf } from '../statistics.js';
@@ -42,7 +43,7 @@ const rowsOf = <T>(
 const shown = (value: Measured | undefined): string =>
   value === undefined
     ? NOTHING
-    : `${percent(value.value)} [${percent(value.low)}, ${percent(value.high)}]`;
+    : `${percentage(value.value)} [${percentage(value.low)}, ${percentage(value.high)}]`;
 
 const pairCell = (pair: Pair): string => pairText(pair, NOTHING, ' / ');
 
@@ -90,7 +91,7 @@ function selectionDetailTable(models: Models): string {
     (model.selection ?? []).map(({ data, variant, count, sa, saL2 }) => [
       modelTitle(model),
       variant === null ? data : `${data}, ${VARIANT_NAMES[variant]}`,
-      count.toLocaleString('en-US'),
+      whole(count),
       shown(sa),
       shown(saL2),
     ]),
@@ -111,7 +112,7 @@ function gsaTable(models: Models, value: (point: GsaPoint) => Measured | undefin
       (gsa) =>
         gsa.points.map((point) => {
           const found = value(point);
-          return found === undefined ? NOTHING : percent(found.value);
+          return found === undefined ? NOTHING : percentage(found.value);
         }),
     ),
   );
@@ -227,7 +228,7 @@ export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
             .filter(({ targets }) => targets > 1)
             .map(({ obeys, meanObeys }) =>
               [obeys, ...(meanObeys === undefined ? [] : [meanObeys])]
-                .map(({ value }) => percent(value))
+                .map(({ value }) => percentage(value))
                 .join(' / '),
             ),
       ),
@@ -247,9 +248,9 @@ export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
         ({ right, byAttribute, several }) => [
           shown(right),
           byAttribute
-            .map(({ attribute, right: share }) => `${attribute.name} ${percent(share)}`)
+            .map(({ attribute, right: share }) => `${attribute.name} ${percentage(share)}`)
             .join(', '),
-          several === null ? NOTHING : percent(several.right),
+          several === null ? NOTHING : percentage(several.right),
         ],
       ),
     ),

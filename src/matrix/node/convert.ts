@@ -33,6 +33,7 @@ import {
   listRavenFolder,
   ravenFiles,
   readRavenFolder,
+  withoutProblems,
   type RavenProblem,
 } from './raven-folder.js';
 import { SetWriter } from './set-writer.js';
@@ -110,7 +111,7 @@ function checkNames({ format, out, withoutAnswers }: ConvertOptions, several: bo
   else requireEnding('--out', out, format);
 }
 
-/** The RAVEN folders under a path, or undefined where it is a file. */
+/** The RAVEN folders under a path, or undefined if it is a file. */
 async function ravenFolders(input: string): Promise<string[] | undefined> {
   if (!(await stat(input)).isDirectory()) return undefined;
   const folders = await configurationFolders(input);
@@ -118,9 +119,6 @@ async function ravenFolders(input: string): Promise<string[] | undefined> {
   if ((await listRavenFolder(input)).length > 0) return [input];
   throw withoutProblems(input);
 }
-
-const withoutProblems = (input: string): Error =>
-  new ArgumentError(`${input} holds no RAVEN problems (RAVEN_<number>_<part>.npz)`);
 
 interface Counter {
   /** How many problems each folder holds, or the one file. */

@@ -59,11 +59,11 @@ const fits = (configuration: Configuration, label: Label): boolean => {
   );
 };
 
-/** The configurations that can have these labels; all of them where labels are empty. */
+/** The configurations that can have these labels; all of them if labels are empty. */
 export const configurationsOfLabels = (labels: readonly Label[]): readonly Configuration[] =>
   CONFIGURATIONS.filter((configuration) => labels.every((label) => fits(configuration, label)));
 
-/** The configurations that the problems at a place can be of; all of them where nothing tells. */
+/** The configurations that the problems at a place can be of; all of them if nothing tells. */
 export async function configurationsOf(
   location: string,
   source: ProblemSource,
@@ -84,7 +84,7 @@ export async function configurationsOf(
   if (!isSet) return told === undefined ? CONFIGURATIONS : [told];
   const { label } = await source.read(0, Math.min(LOOKED_AT, source.count));
   const possible = configurationsOfLabels(label);
-  // A name narrows what the rules allow; where it contradicts them, the rules are believed.
+  // A name narrows what the rules allow; if it contradicts them, the rules are believed.
   return told !== undefined && possible.includes(told) ? [told] : possible;
 }
 
@@ -117,7 +117,7 @@ export async function checkProblemConfiguration(
 ): Promise<void> {
   const structural = byStructure ?? [];
   const told = await namedProblem(location);
-  // As with sets: a name narrows what the structure allows, and where it contradicts, loses.
+  // As with sets: a name narrows what the structure allows, and if it contradicts, loses.
   const isPossible = told !== undefined && (structural.length === 0 || structural.includes(told));
   const possible = isPossible ? [told] : structural;
   if (possible.length === 0 || possible.includes(configuration)) return;

@@ -2,7 +2,7 @@
  * Makes problems in bulk: worker threads sample and draw them, and they end up in a folder of files
  * or in one file. Problem i of a seed is the same whatever the count and the number of workers.
  *
- * Folders (`raven`, `png`, `svg`) can be resumed: `generate.json` beside the problems tells what they
+ * Folders (`FOLDER_FORMATS`) can be resumed: `generate.json` beside the problems tells what they
  * were made from, and files that are not what they should be are made again.
  */
 import { readdir, stat } from 'node:fs/promises';

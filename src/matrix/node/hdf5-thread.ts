@@ -33,7 +33,7 @@ function takeThread(): Worker {
   return worker;
 }
 
-/** Keeps a thread for the next file, or ends it where another waits already. */
+/** Keeps a thread for the next file, or ends it if another waits already. */
 async function giveBack(worker: Worker): Promise<void> {
   if (waiting) {
     await worker.terminate();

@@ -10,11 +10,16 @@ import { SMALL_SIZE, type ImageSide } from '../render.js';
 import { batches, openSetFrom, type ProblemSource } from '../set.js';
 import { fileSource } from '../../base/node.js';
 import { openHdf5Cache } from './hdf5.js';
-import { configurationFolders, listRavenFolder, openRavenFolder } from './raven-folder.js';
+import {
+  configurationFolders,
+  listRavenFolder,
+  openRavenFolder,
+  withoutProblems,
+} from './raven-folder.js';
 import { SetWriter } from './set-writer.js';
 
 export interface OpenOptions {
-  /** Which configuration is meant, where a root holds several or an HDF5 file's folder names none. */
+  /** Which configuration is meant, if a root holds several or an HDF5 file's folder names none. */
   readonly configuration?: Configuration;
   readonly noisy?: boolean;
   /** Of a RAVEN folder, only this part. */
@@ -77,7 +82,7 @@ async function chooseFolder(root: string, options: OpenOptions): Promise<string>
   const folders = await configurationFolders(root);
   if (folders.length === 0) {
     if ((await listRavenFolder(root)).length > 0) return root;
-    throw new ArgumentError(`${root} holds no RAVEN problems (RAVEN_<number>_<part>.npz)`);
+    throw withoutProblems(root);
   }
   if (options.configuration !== undefined) {
     const { folder } = layoutOf(options.configuration, options.noisy);

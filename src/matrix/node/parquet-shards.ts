@@ -1,4 +1,4 @@
-/** Apart from the code that writes Parquet, whose library is loaded only where it is needed. */
+/** Apart from the code that writes Parquet, whose library is loaded only if it is needed. */
 
 /** Problems of a shard, its three parts together; about 15 MB. */
 export const SHARD_PROBLEMS = 1000;

@@ -5,7 +5,7 @@
  */
 import { opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { FormatError } from '../../base/index.js';
+import { ArgumentError, FormatError, naming } from '../../base/index.js';
 import { ALL_LAYOUTS, layoutOfProblem, type ConfigurationLayout } from '../layouts.js';
 import type { Problem, Variant } from '../problem.js';
 import {
@@ -24,7 +24,6 @@ import { IMAGE_PIXELS, SMALL_SIZE, type ImageSide } from '../render.js';
 import { PROBLEM_IMAGES, renderImagesInto } from '../render-panel.js';
 import { imagesToBatch, joinBatches, type ProblemSource, type SetBatch } from '../set.js';
 import type { Label } from '../set-label.js';
-import { naming } from '../../base/index.js';
 import { ifMissing, makeFolderOf, readSmallFile } from '../../base/node.js';
 import { isWholeZip } from '../zip-read.js';
 import { FileBatch } from './file-batch.js';
@@ -41,7 +40,7 @@ export interface RavenProblem extends RavenPlace {
   /** The .npz. */
   readonly file: string;
   readonly arrays: RavenArrays;
-  /** Undefined where there is no XML: others publish images alone. */
+  /** Undefined if there is no XML: others publish images alone. */
   readonly problem: Problem | undefined;
 }
 
@@ -63,6 +62,9 @@ export async function configurationFolders(root: string): Promise<string[]> {
   );
   return found.filter((folder) => folder !== undefined);
 }
+
+export const withoutProblems = (folder: string): ArgumentError =>
+  new ArgumentError(`${folder} holds no RAVEN problems (RAVEN_<number>_<part>.npz)`);
 
 /** The problems of a folder in numeric order; other files are passed over. */
 export async function listRavenFolder(folder: string, part?: Part): Promise<RavenPlace[]> {
@@ -140,7 +142,7 @@ export async function* readRavenFolder(
 }
 
 export interface WriteOptions {
-  /** u8 [16, 160, 160]; drawn where absent. */
+  /** u8 [16, 160, 160]; drawn if absent. */
   readonly images?: Uint8Array;
   /** By default as the data sets split: 6 : 2 : 2 by the last digit of the number. */
   readonly part?: Part;

@@ -65,6 +65,6 @@ export async function nodeBackend(threads?: number): Promise<Backend> {
     logSeverityLevel: 3,
   } as const;
   // Threads sleep while they have nothing to do: spinning ones take the cores that other work needs,
-  // and where those are busy a network takes twice as long.
+  // and if those are busy a network takes twice as long.
   return ortBackend('node', ort, options, { intra_op: { allow_spinning: '0' } });
 }

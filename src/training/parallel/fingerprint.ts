@@ -14,7 +14,7 @@ export function fingerprintOf(module: nn.Module): Buffer {
   return hash.digest();
 }
 
-/** Throws on every rank where any holds another model than the first. */
+/** Throws on every rank if any holds another model than the first. */
 export function requireSameModel(module: nn.Module, team: Team): void {
   if (team.size === 1) return;
   const own = fingerprintOf(module).readUIntBE(0, 6);

@@ -1,9 +1,9 @@
 /**
  * Starts the ranks of a run as processes of this machine and sees them through: the first rank's output is
- * the job's, a signal reaches all of them, and where one ends with a failure the others must follow within
+ * the job's, a signal reaches all of them, and if one ends with a failure the others must follow within
  * a while or are ended. A job may be restarted; what it restarts from is the ranks' own affair. Should this
  * process be killed, the ranks notice by the closed channel and stop at their next step. Ranks tell when they
- * have met: where one is lost before, the others would wait for it in vain and are ended at once.
+ * have met: if one is lost before, the others would wait for it in vain and are ended at once.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -48,7 +48,7 @@ const WRONG_USE = 2;
 
 /** Seconds that ranks have to end once a person has asked for it and one of them has. */
 const INTERRUPTED_SECONDS = 30;
-/** What ranks have to end by themselves where one was lost before all had met. */
+/** What ranks have to end by themselves if one was lost before all had met. */
 const MEETING_MILLISECONDS = 2000;
 
 /** A port that nothing listens on now. */
@@ -162,7 +162,7 @@ async function seeThrough(
   return all.find(({ code }) => code === WRONG_USE) ?? failure;
 }
 
-/** The first rank that did not end with 0; null where all did. */
+/** The first rank that did not end with 0; null if all did. */
 function firstFailure(ends: readonly Promise<RankEnd>[]): Promise<RankEnd | null> {
   return new Promise((resolve) => {
     for (const each of ends) void each.then((end) => end.code !== 0 && resolve(end));
@@ -170,7 +170,7 @@ function firstFailure(ends: readonly Promise<RankEnd>[]): Promise<RankEnd | null
   });
 }
 
-/** Runs the ranks to their end, again where that is allowed and they failed. */
+/** Runs the ranks to their end, again if that is allowed and they failed. */
 export async function launchRanks(options: LaunchOptions, signal: AbortSignal): Promise<JobEnd> {
   const { graceSeconds, restarts = 0 } = options;
   for (let attempt = 0; ; attempt++) {

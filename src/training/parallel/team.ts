@@ -36,7 +36,7 @@ export interface Team {
   average_(own: Tensor): Tensor;
   /** Replaces a tensor by the sum over the ranks. */
   sum_(own: Tensor): Tensor;
-  /** Lets gradients be averaged while a backward pass runs; null where there is nothing to average. */
+  /** Lets gradients be averaged while a backward pass runs; null if there is nothing to average. */
   reduction(parameters: readonly Tensor[]): Reduction | null;
   /** Lets batch normalisations use the statistics of the whole batch. */
   synchronise(model: nn.Module): void;
