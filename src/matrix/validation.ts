@@ -68,7 +68,7 @@ export function panelKey(panel: Panel): string {
     .map(({ entities }) =>
       [...entities]
         .sort((a, b) => a.slot - b.slot)
-        .map(({ slot, type, size, color, angle }) => `${slot}${type}${size}${color}${angle}`)
+        .map(({ slot, type, size, color, angle }) => [slot, type, size, color, angle].join(' '))
         .join(),
     )
     .join('|');
