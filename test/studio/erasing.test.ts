@@ -131,8 +131,8 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('erasing with a published m
     const { page } = await openPage(await site.fresh(PHONE));
     await goTo(page, site.url, `tab=play&${OPEN}&shown=1`);
     const verdict = page.locator('[data-testid=verdict]');
-    await eventually(() => verdict.innerText()).toMatch(/Its panel: \w+ (of|the) position/);
-    const said = /Its panel: ([\w ]+)\./.exec(await verdict.innerText())?.[1] ?? '';
+    await eventually(() => verdict.innerText()).toMatch(/It is \w+ (of|the) position/);
+    const said = /It is ([\w ]+)\./.exec(await verdict.innerText())?.[1] ?? '';
     await verdict.getByRole('button', { name: 'Another answer' }).click();
     await eventually(() => page.url()).toContain('another=1');
     await page.locator('.tabs a[href*="tab=erase"]').click();

@@ -152,7 +152,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     );
     // Nothing is called right where nothing is.
     await eventually(() => page.locator('[data-testid=reading]').innerText()).toContain(
-      'but this item has no one right answer',
+      'But this item has no one right answer',
     );
     await eventually(() => page.locator('.rule-table').innerText()).toContain('broken by');
     expect(await page.getByRole('button', { name: 'RAVEN npz' }).isDisabled()).toBe(true);

@@ -153,6 +153,13 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
         `getComputedStyle(document.querySelector('[data-candidate="${candidate}"] .panel')).boxShadow`,
       );
     expect(await frameOf(wrong)).toBe('none');
+    const badges = (candidate: number): Promise<string[]> =>
+      practice
+        .locator(`[data-candidate="${candidate}"]`)
+        .locator('.answer-badge, .tag')
+        .allInnerTexts();
+    expect(await badges(target)).toEqual(['answer']);
+    expect(await badges(wrong)).toEqual(['you']);
     // Who leaves the practice item leaves nothing behind.
     await page.getByRole('button', { name: 'End the test' }).click();
     await page.getByRole('button', { name: 'Begin' }).waitFor();

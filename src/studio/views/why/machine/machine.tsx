@@ -6,7 +6,7 @@ import { useSignal } from '@preact/signals';
 import { findLayout } from '../../../../matrix/index.js';
 import { subjectsOf } from '../../../engine/words.js';
 import type { AnswerView, MatrixView } from '../../../engine/protocol.js';
-import { panelCertainty } from '../../../parts/certainty.js';
+import { panelSentence } from '../../../parts/certainty.js';
 import { EmptyMatrix, MatrixGrid, POSITIONS } from '../../../parts/matrix-grid.js';
 import { Blank, Drawing, Pixels } from '../../../parts/panel.js';
 import { holdingRule, RuleTable } from '../../../parts/rule-table.js';
@@ -120,14 +120,14 @@ function Painted({ answer }: { readonly answer: AnswerView | null }) {
   }
   const position = answer.missing[answer.missing.length - 1];
   const sure = answer.sureness?.at(-1);
-  const said = sure === undefined ? '' : `, ${panelCertainty(sure)}`;
-  const text = `Panel ${position} as it was painted${said}; all of it took ${Math.round(answer.milliseconds)} ms.`;
+  const said = sure === undefined ? '' : panelSentence(sure);
+  const text = `Panel ${position} as it was painted; all of it took ${Math.round(answer.milliseconds)} ms. ${said}`;
   return (
     <>
       <Part text={text} kind="whole imagined">
         <Pixels values={image} label={`panel ${position} as CRAB imagines it`} />
       </Part>
-      <p class="aside">{sure === undefined ? '' : panelCertainty(sure)}</p>
+      <p class="aside">{said}</p>
     </>
   );
 }
