@@ -118,6 +118,17 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('erasing with a published m
     expect(errors).toEqual([]);
   });
 
+  test('arrow keys go from panel to panel, and Enter erases', async () => {
+    const { page } = await openPage(await site.fresh());
+    await goTo(page, site.url, `tab=erase&${OPEN}`);
+    await cell(page, 1).focus();
+    for (const key of ['ArrowDown', 'ArrowRight', 'ArrowUp', 'ArrowUp', 'ArrowRight', 'Enter']) {
+      await page.keyboard.press(key);
+    }
+    // There is nothing above the first row.
+    await eventually(() => page.url()).toContain('missing=39');
+  });
+
   test('where many answers fit, it is said in words', async () => {
     const { page } = await openPage(await site.fresh());
     await goTo(page, site.url, 'tab=erase&config=center&seed=1&missing=12346789');

@@ -243,6 +243,21 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await eventually(source).toContain('This item has no right answer.');
   });
 
+  test('the printer gets dark ink on white paper from a dark page too', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=train&config=center');
+    const looks = (): Promise<string[]> =>
+      page.evaluate(`['--paper', '--ink', '--crab-text', '--you-soft', '--rival-soft'].map(
+        (name) => getComputedStyle(document.documentElement).getPropertyValue(name))`);
+    await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+    const light = await looks();
+    await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
+    expect(await looks()).not.toEqual(light);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await looks()).toEqual(light);
+    await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+  });
+
   test('pictures of one’s own are printed without the page too', async () => {
     const { page } = shared;
     await moveTo(page, 'tab=make&config=center');

@@ -211,6 +211,8 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     const { page } = await openPage(await site.fresh(SMALL));
     await goTo(page, site.url, 'tab=play&config=center&seed=3&shown=1');
     const table = page.locator('[data-testid=rule-table]');
+    // CRAB's choice opens the table if it is wrong.
+    await page.locator('[data-testid=verdict] canvas').waitFor();
     if (!(await table.isVisible())) await page.getByText('The rules of this matrix').click();
     const meanings = table.locator('.meaning');
     await eventually(() => meanings.count()).toBe(3);

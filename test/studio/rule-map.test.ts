@@ -200,6 +200,16 @@ describe.skipIf(CHROMIUM === undefined)('the rule map', () => {
     expect(await page.locator(`[id="${id ?? ''}"]`).getAttribute('role')).toBe('tooltip');
   });
 
+  test('a point can be chosen without a mouse', async () => {
+    const { page } = await openPage(await site.fresh({ viewport: LAPTOP }));
+    await goTo(page, site.url, 'tab=rules&config=center&seed=3');
+    await page.getByRole('button', { name: 'Show the first' }).press('Enter');
+    const point = page.locator('[data-testid=point]');
+    await eventually(() => point.locator('h2').innerText()).toBe('Point 1');
+    await point.getByRole('button', { name: 'Next' }).press('Enter');
+    await eventually(() => point.locator('h2').innerText()).toBe('Point 2');
+  });
+
   test('its training plays from the keyboard, and pauses', async () => {
     const { page } = await openPage(await site.fresh({ viewport: LAPTOP }));
     await goTo(page, site.url, 'tab=rules&config=center&seed=3&moment=0');

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { MOST_SEED, MOST_TEST_COUNT } from '../../state/settings.js';
 import { CONFIGURATIONS } from '../../../matrix/index.js';
 import { CONFIGURATION_NAMES } from '../../engine/words.js';
+import { Command } from '../../parts/command.js';
 import { ShareButton } from '../../parts/share-button.js';
 import { LayoutIcon } from '../../parts/icons.js';
 import { change, settings } from '../../state/store.js';
@@ -50,6 +51,7 @@ export function StartForm() {
   const { seed, testCount, testLayouts } = settings.value;
   const respondent = useSignal('');
   const total = items.value.length;
+  const isAll = testLayouts.length === CONFIGURATIONS.length;
   return (
     <form
       class="test-start"
@@ -108,15 +110,10 @@ export function StartForm() {
       </div>
       <p class="hint">
         The same items on paper:{' '}
-        <code>
-          crab generate --config{' '}
-          {testLayouts.length === CONFIGURATIONS.length ? 'all' : testLayouts[0]} --variant{' '}
-          {settings.value.variant} --count {testCount} --seed {seed} --format pdf --out test.pdf
-          --answers key.csv
-        </code>
-        {testLayouts.length > 1 &&
-          testLayouts.length < CONFIGURATIONS.length &&
-          ' and so for each.'}
+        <Command
+          text={`crab generate --config ${isAll ? 'all' : testLayouts[0]} --variant ${settings.value.variant} --count ${testCount} --seed ${seed} --format pdf --out test.pdf --answers key.csv`}
+        />
+        {testLayouts.length > 1 && !isAll && ' and so for each.'}
       </p>
     </form>
   );

@@ -3,10 +3,11 @@ import type { NamedView, RuleView, SymbolView, TrueRule } from '../../../engine/
 import { inList, shortTitle } from '../../../engine/words.js';
 import { certaintyWithNumber, ruleCertainty } from '../../../parts/certainty.js';
 import { AgreementIcon } from '../../../parts/icons.js';
+import { moveInTable } from '../../../parts/move-in-table.js';
 import { RuleName } from '../../../parts/term.js';
 import { SymbolGlyph } from '../../../parts/symbol-glyph.js';
 import { ready } from '../../../state/store.js';
-import { moveInTable, Part } from './part.js';
+import { Part } from './part.js';
 
 export function Arrow() {
   return (

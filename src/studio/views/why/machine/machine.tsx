@@ -12,7 +12,7 @@ import { Blank, Drawing, Pixels } from '../../../parts/panel.js';
 import { holdingRule, RuleTable } from '../../../parts/rule-table.js';
 import { choice, ready, settings } from '../../../state/store.js';
 import { Arrow, AttributeRow } from './attribute-row.js';
-import { Looked, moveInTable, Part } from './part.js';
+import { Looked, Part } from './part.js';
 
 /** Stages with the paper's symbols for them: Section 3, "Module Instantiation". */
 const STAGES = {
@@ -66,33 +66,31 @@ function Panels({
   readonly missing: readonly number[];
 }) {
   return (
-    <div onKeyDown={moveInTable}>
-      <MatrixGrid label="The panels it sees">
-        {POSITIONS.map((position) => {
-          const panel = shown.panels[position - 1];
-          const isMissing = missing.includes(position) || panel === null;
-          const said = isMissing
-            ? 'missing, so the machine never sees it'
-            : `${panel.alt}; 64 × 64 grey values go in`;
-          return (
-            <div key={position} class={`cell${isMissing ? ' open' : ''}`} data-position={position}>
-              <Part
-                text={`Panel ${position}: ${said}.`}
-                kind="whole"
-                cell={`panel ${position}`}
-                isFirst={position === 1}
-              >
-                {isMissing ? (
-                  <Blank label={`panel ${position} is missing`} />
-                ) : (
-                  <Drawing panel={panel} />
-                )}
-              </Part>
-            </div>
-          );
-        })}
-      </MatrixGrid>
-    </div>
+    <MatrixGrid label="The panels it sees">
+      {POSITIONS.map((position) => {
+        const panel = shown.panels[position - 1];
+        const isMissing = missing.includes(position) || panel === null;
+        const said = isMissing
+          ? 'missing, so the machine never sees it'
+          : `${panel.alt}; 64 × 64 grey values go in`;
+        return (
+          <div key={position} class={`cell${isMissing ? ' open' : ''}`} data-position={position}>
+            <Part
+              text={`Panel ${position}: ${said}.`}
+              kind="whole"
+              cell={`panel ${position}`}
+              isFirst={position === 1}
+            >
+              {isMissing ? (
+                <Blank label={`panel ${position} is missing`} />
+              ) : (
+                <Drawing panel={panel} />
+              )}
+            </Part>
+          </div>
+        );
+      })}
+    </MatrixGrid>
   );
 }
 
