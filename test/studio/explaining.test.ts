@@ -106,6 +106,18 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     expect(errors).toEqual([]);
   });
 
+  test('a long rule stands beside its mark, not below it', async () => {
+    const { page } = await openPage(await site.fresh());
+    await goTo(page, site.url, 'tab=make&config=out-in-grid&seed=7');
+    const marks = page.locator('.rule-table .agreement');
+    await eventually(() => marks.count()).toBe(6);
+    const drops = (): Promise<number[]> =>
+      page.evaluate(`[...document.querySelectorAll('.rule-table .agreement')].map((mark) =>
+        mark.parentElement.querySelector('.term').getBoundingClientRect().top -
+        mark.getBoundingClientRect().bottom)`);
+    await eventually(async () => Math.max(...(await drops()))).toBeLessThan(0);
+  });
+
   test('no tick stands beside a rule that the painted panel breaks, in Why nor in Play', async () => {
     const { page } = await openPage(await site.fresh());
     await goTo(page, site.url, 'tab=why&config=grid-3x3&seed=12');

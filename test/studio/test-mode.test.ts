@@ -131,6 +131,18 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
     expect(errors).toEqual([]);
   });
 
+  test('the command for paper breaks between its words alone', async () => {
+    const { page } = await openPage(await site.fresh({ viewport: { width: 390, height: 844 } }));
+    await page.goto(`${site.url}#${LINK}`);
+    const command = page.locator('.test-start code').last();
+    await eventually(() => command.innerText()).toMatch(/^crab generate --config .* key\.csv$/);
+    const rows: number[] = await page.evaluate(
+      `[...document.querySelectorAll('.test-start code .unbroken')].map((word) => word.getClientRects().length)`,
+    );
+    expect(rows.length).toBeGreaterThan(10);
+    expect(new Set(rows)).toEqual(new Set([1]));
+  });
+
   test('a wrong practice answer looks as in Play and is told by the rules it breaks', async () => {
     const { page } = await openPage(await site.fresh());
     await page.goto(`${site.url}#${LINK}`);
