@@ -46,7 +46,7 @@ function arithmetic({ attribute, value }: Rule): string {
   if (attribute === 'Position') {
     return value > 0 ? POSITION_ARITHMETIC.sum : POSITION_ARITHMETIC.difference;
   }
-  return `third = first ${value > 0 ? '+' : '-'} second`;
+  return `third = first ${value > 0 ? '+' : '−'} second`;
 }
 
 /** What a rule is without its attribute, in two words: "progression +1", "arithmetic −". */
@@ -64,7 +64,7 @@ export function ruleKind({ name, value }: Pick<Rule, 'name' | 'value'>): string 
   }
 }
 
-/** What a rule does: "larger by 2 in each column", "third = first + second". */
+/** What a rule does, for people: "larger by 2 in each column", "third = first − second". */
 export function ruleMeaning(rule: Rule): string {
   switch (rule.name) {
     case 'Constant':
@@ -81,11 +81,14 @@ export function ruleMeaning(rule: Rule): string {
 /** The name of a rule in words: "distribute three". */
 export const ruleWords = (name: RuleName): string => name.toLowerCase().replace('_', ' ');
 
-/** A rule in one line: "Size: arithmetic, third = first + second". */
+/**
+ * A rule in one line: "Size: arithmetic, third = first + second". Such lines are kept in answer files and
+ * compared when these are read again, so their minus stays the plain hyphen.
+ */
 export function describeRule(rule: Rule): string {
   const { name, attribute } = rule;
   if (name === 'Constant') return `${attribute}: constant in each row`;
-  return `${attribute}: ${ruleWords(name)}, ${ruleMeaning(rule)}`;
+  return `${attribute}: ${ruleWords(name)}, ${ruleMeaning(rule).replace('−', '-')}`;
 }
 
 const describeEach = (rules: readonly Rule[]): string[] => rules.map(describeRule);

@@ -87,7 +87,7 @@ test.each<[...RuleParts, string, string]>([
   ['Constant', 'Size', 0, 'constant', 'the same in each row'],
   ['Progression', 'Color', -1, 'progression −1', 'lighter in each column'],
   ['Progression', 'Size', 2, 'progression +2', 'larger by 2 in each column'],
-  ['Arithmetic', 'Number', -1, 'arithmetic −', 'third = first - second'],
+  ['Arithmetic', 'Number', -1, 'arithmetic −', 'third = first − second'],
   ['Distribute_Three', 'Type', 0, 'distribute three', 'the same three in each row'],
 ])('a rule in short: %s on %s, %i', (name, attribute, value, kind, meaning) => {
   const rule = { name, attribute, value };

@@ -234,6 +234,22 @@ describe.skipIf(CHROMIUM === undefined)('comparing', () => {
 const hasModels = existsSync(path.join(PAGE, 'zoo', 'transformer', 'center', 'bundle.json'));
 const hasPackage = existsSync(path.join(ROOT, 'dist', 'node.js'));
 
+describe.skipIf(CHROMIUM === undefined || !hasModels)('published models', () => {
+  const site = visitedSite({ zoo: path.join(PAGE, 'zoo'), isolated: true });
+
+  test('a panel that was left empty is told to be empty', async () => {
+    const { page } = await openPage(await site.fresh());
+    await goTo(page, site.url, 'tab=compare&config=grid-3x3&seed=12');
+    await painted(page, '9');
+    await eventually(() => contender(page, 'rival').getByRole('status').innerText()).toMatch(
+      /^It painted nothing: its panel is empty, so its choice of candidate \d says little\.$/,
+    );
+    await eventually(() => contender(page, 'crab').getByRole('status').innerText()).toMatch(
+      /closest to what it painted\.$/,
+    );
+  });
+});
+
 describe.skipIf(CHROMIUM === undefined || !hasModels || !hasPackage)('copies', () => {
   const site = visitedSite({ zoo: path.join(PAGE, 'zoo'), isolated: true });
 

@@ -118,6 +118,17 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('erasing with a published m
     expect(errors).toEqual([]);
   });
 
+  test('arrow keys go from panel to panel, and Enter erases', async () => {
+    const { page } = await openPage(await site.fresh());
+    await goTo(page, site.url, `tab=erase&${OPEN}`);
+    await cell(page, 1).focus();
+    for (const key of ['ArrowDown', 'ArrowRight', 'ArrowUp', 'ArrowUp', 'ArrowRight', 'Enter']) {
+      await page.keyboard.press(key);
+    }
+    // There is nothing above the first row.
+    await eventually(() => page.url()).toContain('missing=39');
+  });
+
   test('where many answers fit, it is said in words', async () => {
     const { page } = await openPage(await site.fresh());
     await goTo(page, site.url, 'tab=erase&config=center&seed=1&missing=12346789');
@@ -131,8 +142,8 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('erasing with a published m
     const { page } = await openPage(await site.fresh(PHONE));
     await goTo(page, site.url, `tab=play&${OPEN}&shown=1`);
     const verdict = page.locator('[data-testid=verdict]');
-    await eventually(() => verdict.innerText()).toMatch(/Its panel: \w+ (of|the) position/);
-    const said = /Its panel: ([\w ]+)\./.exec(await verdict.innerText())?.[1] ?? '';
+    await eventually(() => verdict.innerText()).toMatch(/It is \w+ (of|the) position/);
+    const said = /It is ([\w ]+)\./.exec(await verdict.innerText())?.[1] ?? '';
     await verdict.getByRole('button', { name: 'Another answer' }).click();
     await eventually(() => page.url()).toContain('another=1');
     await page.locator('.tabs a[href*="tab=erase"]').click();

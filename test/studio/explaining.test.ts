@@ -77,7 +77,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     await page.keyboard.press('ArrowRight');
     await eventually(() => said.innerText()).toContain('Shape of panel 5:');
     await page.locator('.machine .part.imagined').hover();
-    await eventually(() => said.innerText()).toMatch(/Panel 9 as it was painted, .* ms\./);
+    await eventually(() => said.innerText()).toMatch(/Panel 9 as it was painted; .* ms\. It is /);
     expect(await page.locator('.formulas').count()).toBe(0);
     await page.getByLabel('The paper’s symbols').check();
     await eventually(() => page.locator('.formulas dt').allInnerTexts()).toHaveLength(4);
@@ -104,5 +104,41 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     ).toBeLessThan(CLOSE);
     await solver.dispose();
     expect(errors).toEqual([]);
+  });
+
+  test('a long rule stands beside its mark, not below it', async () => {
+    const { page } = await openPage(await site.fresh());
+    await goTo(page, site.url, 'tab=make&config=out-in-grid&seed=7');
+    const marks = page.locator('.rule-table .agreement');
+    await eventually(() => marks.count()).toBe(6);
+    const drops = (): Promise<number[]> =>
+      page.evaluate(`[...document.querySelectorAll('.rule-table .agreement')].map((mark) =>
+        mark.parentElement.querySelector('.term').getBoundingClientRect().top -
+        mark.getBoundingClientRect().bottom)`);
+    await eventually(async () => Math.max(...(await drops()))).toBeLessThan(0);
+  });
+
+  test('no tick stands beside a rule that the painted panel breaks, in Why nor in Play', async () => {
+    const { page } = await openPage(await site.fresh());
+    await goTo(page, site.url, 'tab=why&config=grid-3x3&seed=12');
+    const rules = page.locator('.machine-row .part.rule');
+    await eventually(() => rules.count()).toBe(4);
+    const broken = rules.filter({ hasText: 'the painted panel breaks it' });
+    await eventually(() => broken.count()).toBe(1);
+    expect(await broken.locator('.agreement.same').count()).toBe(0);
+    expect(await broken.locator('.agreement.other').count()).toBe(1);
+    expect(await broken.innerText()).not.toMatch(/certain|100%/);
+    expect(await rules.locator('.agreement.same').count()).toBe(3);
+    // A choice is close to what was painted, or not; nobody is sure of it by that.
+    await eventually(() => page.locator('[data-testid=closeness]').innerText()).toMatch(
+      /^Candidate \d is .*closest/,
+    );
+    expect(await page.locator('.heat-map').innerText()).not.toMatch(/%|sure/);
+
+    await page.locator('.tabs a[href*="tab=play"]').click();
+    await page.getByRole('button', { name: 'Let CRAB imagine it' }).click();
+    await page.getByText('The rules of this matrix').click();
+    const read = page.locator('.rule-table tr', { hasText: 'the painted panel breaks it' });
+    await eventually(() => read.locator('.agreement').innerText()).toBe('not followed');
   });
 });

@@ -152,7 +152,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     );
     // Nothing is called right where nothing is.
     await eventually(() => page.locator('[data-testid=reading]').innerText()).toContain(
-      'but this item has no one right answer',
+      'But this item has no one right answer',
     );
     await eventually(() => page.locator('.rule-table').innerText()).toContain('broken by');
     expect(await page.getByRole('button', { name: 'RAVEN npz' }).isDisabled()).toBe(true);
@@ -248,6 +248,21 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await eventually(source).not.toBe(whole);
     const texts = (svg: string): string[] => svg.match(/<text[^]*?<\/text>/g) ?? [];
     expect(texts(await source())).toEqual(texts(whole));
+  });
+
+  test('the printer gets dark ink on white paper from a dark page too', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=train&config=center');
+    const looks = (): Promise<string[]> =>
+      page.evaluate(`['--paper', '--ink', '--crab-text', '--you-soft', '--rival-soft'].map(
+        (name) => getComputedStyle(document.documentElement).getPropertyValue(name))`);
+    await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+    const light = await looks();
+    await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
+    expect(await looks()).not.toEqual(light);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await looks()).toEqual(light);
+    await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
   });
 
   test('pictures of one’s own are printed without the page too', async () => {

@@ -176,6 +176,16 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     const mistake = page.locator('[data-testid=mistake]');
     await eventually(() => mistake.innerText()).toContain(`Candidate ${wrong + 1} breaks the rule`);
     for (const meaning of broken) expect(await mistake.innerText()).toContain(`(${meaning})`);
+    // Words, not colour alone, tell the answer; the colour of what is right is on no wrong choice.
+    const badges = (candidate: number, kinds: string) =>
+      page
+        .locator(`[data-candidate="${candidate + 1}"]`)
+        .locator(kinds)
+        .allInnerTexts();
+    await eventually(() => badges(problem.target, '.answer-badge')).toEqual(['answer']);
+    await eventually(() => page.locator('.answer-badge').count()).toBe(1);
+    await eventually(() => badges(wrong, '.tag.missed')).toEqual(['you']);
+    expect(await page.locator('.tag.you').count()).toBe(0);
     await page.locator('[data-testid=rule-table]').waitFor();
     await moveTo(page, 'tab=play&config=grid-3x3&seed=3&difficulty=gentle');
     await eventually(() => page.locator('.verdict.waiting').innerText()).toContain(
@@ -193,6 +203,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     await page.keyboard.press(String(target + 1));
     await page.locator('[data-testid=verdict] canvas').waitFor();
     expect(await mistake.count()).toBe(0);
+    await eventually(() => badges(target, '.tag.you')).toEqual(['you']);
     expect(errors).toEqual([]);
   });
 
@@ -200,6 +211,8 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     const { page } = await openPage(await site.fresh(SMALL));
     await goTo(page, site.url, 'tab=play&config=center&seed=3&shown=1');
     const table = page.locator('[data-testid=rule-table]');
+    // CRAB's choice opens the table if it is wrong.
+    await page.locator('[data-testid=verdict] canvas').waitFor();
     if (!(await table.isVisible())) await page.getByText('The rules of this matrix').click();
     const meanings = table.locator('.meaning');
     await eventually(() => meanings.count()).toBe(3);
@@ -363,7 +376,7 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
       );
       if (blocked !== undefined) await page.route(blocked, (route) => route.abort());
       await goTo(page, site.url, 'tab=why&config=grid-3x3&seed=3');
-      await page.locator('.heat-map .chosen .total').waitFor();
+      await page.locator('.heat-map .chosen').waitFor();
       if (wide !== undefined) await page.addStyleTag({ content: '* { letter-spacing: 0.12em }' });
       await eventually(async () => (await fontsOf(page)).includes('Inter')).toBe(
         blocked === undefined,

@@ -1,10 +1,17 @@
 /** The rule map: it opens where there is most to see, names its clusters, and plays its training. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { clusterLabels } from '../../src/studio/engine/plane-labels.js';
 import { placeNames } from '../../src/studio/views/rules/place-names.js';
+import { spreadPoints } from '../../src/studio/views/rules/spread-points.js';
 import { CHROMIUM } from '../chromium.js';
-import { eventually, goTo, openPage, steadyBox } from './browser.js';
+import { eventually, goTo, moveTo, openPage, steadyBox } from './browser.js';
+import { ROOT } from './served-page.js';
 import { visitedSite } from './visited-site.js';
+
+const ZOO = path.join(ROOT, 'zoo');
+const hasModel = existsSync(path.join(ZOO, 'out-in-center', 'bundle.json'));
 
 /** Points in rows of ten, one row for each class, so far from each other. */
 const rows = (classes: number, apart: number) => ({
@@ -62,6 +69,61 @@ describe('names of clusters', () => {
       }
     }
     expect(placeNames(names, points, 20)).toEqual([]);
+  });
+});
+
+describe('points that lie on each other', () => {
+  const nearest = (points: Float32Array): number => {
+    let least = Infinity;
+    for (let a = 0; a < points.length; a += 2) {
+      for (let b = 0; b < a; b += 2) {
+        const away = Math.hypot(points[a] - points[b], points[a + 1] - points[b + 1]);
+        least = Math.min(least, away);
+      }
+    }
+    return least;
+  };
+
+  test('are set side by side, around their place', () => {
+    const heap = Float32Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? 100 : 50));
+    const { points, moved } = spreadPoints(heap, 4);
+    expect(nearest(points)).toBeGreaterThan(3.99);
+    expect(moved).toBeGreaterThan(0.5);
+    const away = points.map((_, i) => Math.hypot(points[i & ~1] - 100, points[i | 1] - 50));
+    // A disc of 200 dots that touch has a radius of about 30.
+    expect(Math.max(...away)).toBeLessThan(45);
+  });
+
+  test('leave all others in their places', () => {
+    const grid = Float32Array.from({ length: 200 }, (_, i) =>
+      i % 2 === 0 ? 5 * ((i >> 1) % 10) : 5 * Math.floor(i / 20),
+    );
+    expect(spreadPoints(grid, 4)).toEqual({ points: grid, moved: 0 });
+  });
+});
+
+describe.skipIf(CHROMIUM === undefined || !hasModel)('the rule map of a published model', () => {
+  const site = visitedSite({ zoo: ZOO });
+
+  test('shows every matrix, and says so if many have the very same rule', async () => {
+    const { page } = await openPage(await site.fresh());
+    const dots = async (): Promise<number> => {
+      const places = await page
+        .locator('.plane-base [aria-label=dot] path')
+        .evaluateAll((all: unknown) =>
+          (all as { getAttribute(name: string): string }[]).map((dot) =>
+            dot.getAttribute('transform'),
+          ),
+        );
+      return new Set(places).size;
+    };
+    const said = page.locator('[data-testid=spread]');
+    await goTo(page, site.url, 'tab=rules&config=out-in-center&seed=12&concept=6');
+    await eventually(() => said.innerText()).toContain('set side by side');
+    await eventually(dots).toBe(400);
+    await moveTo(page, 'tab=rules&config=out-in-center&seed=12&concept=1');
+    await eventually(dots).toBe(400);
+    await eventually(() => said.count()).toBe(0);
   });
 });
 
@@ -136,6 +198,16 @@ describe.skipIf(CHROMIUM === undefined)('the rule map', () => {
     // Who cannot see it is told by the button.
     const id = await term.getAttribute('aria-describedby');
     expect(await page.locator(`[id="${id ?? ''}"]`).getAttribute('role')).toBe('tooltip');
+  });
+
+  test('a point can be chosen without a mouse', async () => {
+    const { page } = await openPage(await site.fresh({ viewport: LAPTOP }));
+    await goTo(page, site.url, 'tab=rules&config=center&seed=3');
+    await page.getByRole('button', { name: 'Show the first' }).press('Enter');
+    const point = page.locator('[data-testid=point]');
+    await eventually(() => point.locator('h2').innerText()).toBe('Point 1');
+    await point.getByRole('button', { name: 'Next' }).press('Enter');
+    await eventually(() => point.locator('h2').innerText()).toBe('Point 2');
   });
 
   test('its training plays from the keyboard, and pauses', async () => {

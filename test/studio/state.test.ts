@@ -269,15 +269,15 @@ describe('the vocabulary', () => {
       'mixed',
     ]);
     expect(words.map(({ title }) => title)).toEqual([
-      'Outer shape a',
-      'Outer shape b',
+      'Outer shape 1',
+      'Outer shape 2',
       'Inner number/position',
       'Mixed 4',
       'Unused 5',
       'Concept 6',
       'Mixed 7',
     ]);
-    expect(words[1].about).toBe('follows outer shape most, as Outer shape a does');
+    expect(words[1].about).toBe('follows outer shape most, as Outer shape 1 does');
     expect(words[1].subject).toEqual({ component: 0, group: 'Type' });
     expect(words[3].about).toMatch(/several attributes/);
     expect(words[4].about).toMatch(/does without it/);
@@ -291,7 +291,7 @@ describe('the vocabulary', () => {
     ]);
     expect(words.map(({ title, about }) => [title, about])).toEqual([
       ['Inner shape + size', 'follows inner shape and size most'],
-      ['Outer rotation', 'follows outer rotation most'],
+      ['Outer rotation', 'follows outer rotation most: figures are turned by chance, by no rule'],
       ['Outer shape + inner colour', 'follows outer shape and inner colour most'],
     ]);
   });

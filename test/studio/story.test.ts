@@ -18,7 +18,15 @@ import { tourState } from '../../src/studio/tour/steps.js';
 import { readSettings, writeSettings, type Settings } from '../../src/studio/state/settings.js';
 import { CHROMIUM } from '../chromium.js';
 import { faultsInBothLooks } from './axe.js';
-import { canvasPixels, eventually, goTo, LAPTOP, modelReady, openPage } from './browser.js';
+import {
+  canvasPixels,
+  eventually,
+  goTo,
+  LAPTOP,
+  modelReady,
+  openPage,
+  steadyBox,
+} from './browser.js';
 import { ROOT } from './served-page.js';
 import { visitedSite } from './visited-site.js';
 
@@ -146,7 +154,9 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
       /^Number\/position: unclear, perhaps .*Several rules lie in this place/s,
     );
     await goTo(page, site.url, 'tab=rules&config=center&seed=12&concept=1');
-    await eventually(() => words.innerText()).toMatch(/^Colour: progression −1.*Named after/s);
+    await eventually(() => words.innerText()).toMatch(
+      /^Colour: progression −1.*called after the known matrices around it, of which \d+% have this rule\.$/s,
+    );
   });
 
   test('reads what this is, and every link and the citation are true', async () => {
@@ -203,7 +213,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
       'CRAB found no rule for position, so it guessed. Candidate 2 breaks the rule of position (third = first without second).',
     );
     const said = await verdict.locator('.hint').allInnerTexts();
-    expect(said.join(' ')).toMatch(/Its panel: guessing the position\..*closest/);
+    expect(said.join(' ')).toMatch(/It is guessing the position\..*closest/);
     expect(said.join(' ')).not.toMatch(/certain|100%/);
     expect(await verdict.locator('details').getAttribute('open')).not.toBeNull();
     expect(errors).toEqual([]);
@@ -272,6 +282,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
     );
     await goTo(page, site.url, writeSettings(tourState(1)).slice(1));
     const ways = ['Show me', 'Erase half of it', 'Bend its rule', 'Move it'];
+    const actions = page.locator('.tour-actions button');
     for (const [i, way] of ways.entries()) {
       await stepIs(page, i + 1);
       await page.waitForLoadState('networkidle');
@@ -279,9 +290,19 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
       expect([i + 1, ...(await faultsInBothLooks(page))]).toEqual([i + 1]);
       const button = page.getByRole('button', { name: way, exact: true });
       await eventually(() => button.isEnabled()).toBe(true);
+      // On the last step there is one thing to do.
+      expect(await actions.count()).toBe([2, 3, 3, 1][i]);
       await button.tap();
     }
     await eventually(() => page.url()).toContain('rule=');
+    await eventually(() => actions.allInnerTexts()).toEqual(['Done']);
+    // What it paints is seen below the map, and covers none of its names.
+    const map = await steadyBox(page.locator('.plane'));
+    const preview = await steadyBox(page.locator('.plane-preview'));
+    expect(preview.y).toBeGreaterThanOrEqual(map.y + map.height);
+    expect(preview.height).toBeGreaterThan(60);
+    await actions.tap();
+    await eventually(() => page.locator('[data-testid=tour]').count()).toBe(0);
     expect(errors).toEqual([]);
   });
 

@@ -129,6 +129,18 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
     expect(errors).toEqual([]);
   });
 
+  test('the command for paper breaks between its words alone', async () => {
+    const { page } = await openPage(await site.fresh({ viewport: { width: 390, height: 844 } }));
+    await page.goto(`${site.url}#${LINK}`);
+    const command = page.locator('.test-start code').last();
+    await eventually(() => command.innerText()).toMatch(/^crab generate --config .* key\.csv$/);
+    const rows: number[] = await page.evaluate(
+      `[...document.querySelectorAll('.test-start code .unbroken')].map((word) => word.getClientRects().length)`,
+    );
+    expect(rows.length).toBeGreaterThan(10);
+    expect(new Set(rows)).toEqual(new Set([1]));
+  });
+
   test('a wrong practice answer looks as in Play and is told by the rules it breaks', async () => {
     const { page } = await openPage(await site.fresh());
     await page.goto(`${site.url}#${LINK}`);
@@ -151,6 +163,13 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
         `getComputedStyle(document.querySelector('[data-candidate="${candidate}"] .panel')).boxShadow`,
       );
     expect(await frameOf(wrong)).toBe('none');
+    const badges = (candidate: number): Promise<string[]> =>
+      practice
+        .locator(`[data-candidate="${candidate}"]`)
+        .locator('.answer-badge, .tag')
+        .allInnerTexts();
+    expect(await badges(target)).toEqual(['answer']);
+    expect(await badges(wrong)).toEqual(['you']);
     // Who leaves the practice item leaves nothing behind.
     await page.getByRole('button', { name: 'End the test' }).click();
     await page.getByRole('button', { name: 'Begin' }).waitFor();

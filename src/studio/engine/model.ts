@@ -10,7 +10,6 @@ import {
   Solver,
   type Answer,
   type Panel,
-  type RuleReading,
   type VocabularyGroup,
 } from '../../solver/index.js';
 import { symbolsOf } from './film.js';
@@ -141,7 +140,7 @@ export class Model {
       parsed: rule.parsed,
       deviation: rule.deviation,
       imposed: rule.imposed,
-      words: this.#words(rule),
+      words: this.#rules?.[rule.concept - 1].nameOf(rule.vector) ?? null,
       isFar: this.#rules?.[rule.concept - 1].isFar(rule.vector) ?? false,
     }));
   }
@@ -176,13 +175,6 @@ export class Model {
         probability,
       })),
     );
-  }
-
-  #words({ concept, vector, categories }: RuleReading): RuleView['words'] {
-    const meaning = this.#rules?.[concept - 1].nameOf(vector) ?? null;
-    if (meaning === null) return null;
-    const probability = categories === null ? 0 : Math.max(...categories);
-    return { ...meaning, category: categories?.indexOf(probability) ?? null, probability };
   }
 
   /** Which of nine pictures the model does not know; null stands for a blank cell. */

@@ -164,10 +164,6 @@ export interface TrueRule extends RuleClass {
 export interface RuleWords extends TrueRule {
   /** How well the concept's rules tell of this attribute at all: 0 not, 1 always right. */
   readonly skill: number;
-  /** Index of its category in the learned prior; null without one. */
-  readonly category: number | null;
-  /** How probable the category is for this rule, 0..1. */
-  readonly probability: number;
   /** Share of the known matrices nearest to it that had this very rule, 0..1. */
   readonly share: number;
 }

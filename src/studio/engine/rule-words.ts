@@ -1,9 +1,8 @@
 /**
- * What a model's rules mean. Training sees no labels, so neither a rule nor a category (component of the
- * learned prior) has a name; but the bundle's rule map holds matrices whose true rules are known. For
- * each concept the attribute is taken whose true rules its points tell best, judged by whether a point's
- * neighbours foretell its own; and a rule is called what most of the known ones around it were, unless
- * none is around it.
+ * What a model's rules mean. Training sees no labels, so no rule has a name; but the bundle's rule
+ * map holds matrices whose true rules are known. For each concept the attribute is taken whose true rules
+ * its points tell best, judged by whether a point's neighbours foretell its own; and a rule is called what
+ * most of the known ones around it were, unless none is around it.
  */
 import {
   groupOf,
@@ -81,7 +80,7 @@ export class ConceptRules {
   }
 
   /** What a rule is called; null where it is far or the concept follows none of the known attributes. */
-  nameOf(rule: Place): Omit<RuleWords, 'category' | 'probability'> | null {
+  nameOf(rule: Place): RuleWords | null {
     if (!this.tells || this.isFar(rule)) return null;
     const around = nearest(this.#points, rule);
     const { winner, votes } = vote(around, this.classOf);

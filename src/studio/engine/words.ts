@@ -163,7 +163,7 @@ export function differenceWords(
   return `In truth it differs in ${words.map((each) => each.toLowerCase()).join(' and ')}.`;
 }
 
-/** A title for narrow places: "Inner num/pos a". */
+/** A title for narrow places: "Inner num/pos 1". */
 export const shortTitle = (title: string): string => title.replace('umber/position', 'um/pos');
 
 /** What a concept is called, and what that means. */
@@ -184,6 +184,9 @@ const BUNDLE_ATTRIBUTES: Readonly<Record<string, RuleGroup | 'Rotation'>> = {
   Color: 'Color',
   Rotation: 'Rotation',
 };
+
+/** Bundles count concepts of the same attribute with letters: `Type a`, `Type b`. */
+const BEFORE_A = 'a'.charCodeAt(0) - 1;
 
 /** One attribute of a name in a bundle, such as `Type Out`. */
 interface NamedPart {
@@ -232,10 +235,13 @@ function conceptWords(
   }
   const words = partWords(layout, parts);
   const [{ attribute, component }] = parts;
+  const isTurn = attribute === 'Rotation';
+  const about = `follows ${words.toLowerCase().replace(' + ', ' and ')} most`;
+  const isOnlyTurn = isTurn && parts.length === 1;
   return {
-    title: letter === undefined ? words : `${words} ${letter}`,
-    about: `follows ${words.toLowerCase().replace(' + ', ' and ')} most`,
-    subject: parts.length > 1 || attribute === 'Rotation' ? null : { component, group: attribute },
+    title: letter === undefined ? words : `${words} ${letter.charCodeAt(0) - BEFORE_A}`,
+    about: isOnlyTurn ? `${about}: figures are turned by chance, by no rule` : about,
+    subject: parts.length > 1 || isTurn ? null : { component, group: attribute },
   };
 }
 
@@ -249,7 +255,7 @@ export function wordsForConcepts(
     const isShared = all.filter(({ title }) => title === words.title).length > 1;
     return isShared ? { ...words, title: `${words.title} ${m + 1}` } : words;
   });
-  // Who meets "Shape a" is told of "Shape b".
+  // Who meets "Shape 1" is told of "Shape 2".
   return titled.map((words) => {
     const key = words.subject && subjectKey(words.subject);
     const twins = titled.filter(

@@ -4,7 +4,8 @@
  * is painted and of rules; a choice among candidates is only more or less close to what was painted, and
  * may be close to a guess.
  */
-import type { SurenessView } from '../engine/protocol.js';
+import { isEmptyPanel } from '../../solver/index.js';
+import type { ChoiceView, NamedView, SurenessView } from '../engine/protocol.js';
 import { misfit } from './misfit-notice.js';
 
 const WORDS: readonly (readonly [least: number, word: string])[] = [
@@ -32,6 +33,13 @@ export function percent(probability: number): string {
 export const certaintyWithNumber = (probability: number): string =>
   misfit() === null ? `${certainty(probability)} (${percent(probability)})` : 'a guess';
 
+/** How sure a rule is; of one that the painted panel breaks, that it does. */
+export const ruleCertainty = ({
+  confidence,
+  obeyed,
+}: Pick<NamedView, 'confidence' | 'obeyed'>): string =>
+  obeyed ? certaintyWithNumber(confidence) : 'comes closest, but the painted panel breaks it';
+
 const CLOSENESS: readonly (readonly [least: number, words: string])[] = [
   [0.99, 'by far the closest'],
   [0.9, 'clearly the closest'],
@@ -39,9 +47,16 @@ const CLOSENESS: readonly (readonly [least: number, words: string])[] = [
   [0, 'the closest, but not by much'],
 ];
 
-/** "Candidate 6 is by far the closest to what it painted.", for the probability of a choice. */
-export function closenessWords(index: number, probability: number): string {
-  const words = CLOSENESS.find(([least]) => probability >= least)?.[1] ?? 'the closest';
+/** "Candidate 6 is by far the closest to what it painted.", if it painted anything. */
+export function closenessWords(
+  index: number,
+  { confidence, answer }: Pick<ChoiceView, 'confidence' | 'answer'>,
+): string {
+  const painted = answer.images.at(-1);
+  if (painted !== undefined && isEmptyPanel(painted)) {
+    return `It painted nothing: its panel is empty, so its choice of candidate ${index + 1} says little.`;
+  }
+  const words = CLOSENESS.find(([least]) => confidence >= least)?.[1] ?? 'the closest';
   return `Candidate ${index + 1} is ${words} to what it painted.`;
 }
 
@@ -54,4 +69,11 @@ export function panelCertainty(sureness: readonly SurenessView[]): string {
   // Of a panel that is sure in everything, what is a little less so is not worth a word.
   if (word === 'sure' || subjects.length === sureness.length) return word;
   return `${word} ${word === 'guessing' ? 'the' : 'of'} ${subjects.join(' and ')}`;
+}
+
+/** The same as a sentence: "It is certain of its panel.", "It is guessing the position." */
+export function panelSentence(sureness: readonly SurenessView[]): string {
+  const words = panelCertainty(sureness);
+  const isOfAll = WORDS.some(([, word]) => word === words) && words !== 'guessing';
+  return `It is ${words}${isOfAll ? ' of its panel' : ''}.`;
 }

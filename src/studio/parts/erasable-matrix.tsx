@@ -47,6 +47,7 @@ function Cell({ position, known, values, painter, isBusy }: CellProps) {
       aria-pressed={isErased}
       aria-label={`Panel ${position}${said}${isBlank || !isTrue ? '' : `: ${known.alt}`}`}
       data-position={position}
+      data-cell={`${painter} ${position}`}
       disabled={isBlank}
       {...held}
     >

@@ -1,6 +1,7 @@
-/** Nine cells, three by three. */
+/** Nine cells, three by three; arrow keys go from one to the next if they can be focused. */
 import type { ComponentChildren } from 'preact';
 import type { MatrixView } from '../engine/protocol.js';
+import { moveInTable } from './move-in-table.js';
 import { Blank, Drawing, Pixels } from './panel.js';
 
 export const POSITIONS = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
@@ -15,7 +16,12 @@ export function MatrixGrid({
   readonly children: ComponentChildren;
 }) {
   return (
-    <div class={`matrix${small ? ' small' : ''}`} role="group" aria-label={label}>
+    <div
+      class={`matrix${small ? ' small' : ''}`}
+      role="group"
+      aria-label={label}
+      onKeyDown={moveInTable}
+    >
       {children}
     </div>
   );

@@ -5,7 +5,7 @@
  */
 import type { AnswerView, MatrixView, ModelInfo, RuleView, TrueRule } from '../engine/protocol.js';
 import { model } from '../state/store.js';
-import { certaintyWithNumber } from './certainty.js';
+import { ruleCertainty } from './certainty.js';
 import { AgreementIcon } from './icons.js';
 import { RuleTerm } from './term.js';
 
@@ -13,6 +13,8 @@ import { RuleTerm } from './term.js';
 interface Reading extends Pick<TrueRule, 'key' | 'subject'> {
   /** Every rule that fits. */
   readonly rules: readonly string[];
+  /** Whether the painted panel follows them. */
+  readonly obeyed: boolean;
   /** How sure that is, or by which concept it was read. */
   readonly note: string;
 }
@@ -25,7 +27,7 @@ function readByConcepts(rules: readonly RuleView[], info: ModelInfo | null): Rea
     const { key, subject, skill } = words;
     if ((best.get(key)?.skill ?? -1) >= skill) continue;
     const note = `by ${info?.concepts[concept - 1].replace('/', '/\u200b') ?? concept}`;
-    best.set(key, { key, subject, rules: [words.rule], note, skill });
+    best.set(key, { key, subject, rules: [words.rule], obeyed: true, note, skill });
   }
   return [...best.values()];
 }
@@ -36,10 +38,7 @@ function readingsOf(answer: AnswerView, info: ModelInfo | null): ReadonlyMap<str
       ? readByConcepts(answer.rules, info)
       : answer.named
           .filter(({ rules }) => rules.length > 0)
-          .map(({ confidence, obeyed, ...rest }) => ({
-            ...rest,
-            note: `${certaintyWithNumber(confidence)}${obeyed ? '' : '; the painted panel breaks it'}`,
-          }));
+          .map((each) => ({ ...each, note: ruleCertainty(each) }));
   return new Map(found.map((reading) => [reading.key, reading]));
 }
 
@@ -79,12 +78,14 @@ const agrees = ({ truth, reading, isBroken }: Line): boolean | null =>
   truth === null || isBroken || reading === null ? null : reading.rules.includes(truth.rule);
 
 function Verdict({ line }: { readonly line: Line }) {
-  const isSame = agrees(line);
-  if (isSame === null) return null;
+  const found = agrees(line);
+  if (found === null) return null;
+  // A tick beside a rule that the painted panel breaks would say that all is well.
+  const isSame = found && line.reading?.obeyed === true;
   return (
     <span class={`agreement ${isSame ? 'same' : 'other'}`}>
       <AgreementIcon isSame={isSame} />
-      <span class="unseen">{isSame ? 'the same' : 'another'}</span>
+      <span class="unseen">{isSame ? 'the same' : found ? 'not followed' : 'another'}</span>
     </span>
   );
 }

@@ -4,7 +4,7 @@ import { AUTHORS_CODE, bibtex, PAPER } from './paper.js';
 
 export function AboutLinks() {
   return (
-    <p class="about-links">
+    <div class="about-links">
       <a href={PAPER.url} rel="external">
         Paper
       </a>
@@ -14,6 +14,6 @@ export function AboutLinks() {
       <a href="./documentation.txt">Documentation</a>
       <a href="./licences/crab-raven.txt">Licence (MIT)</a>
       <CopyButton label="Cite" done="BibTeX copied" text={() => bibtex(PAPER)} shows />
-    </p>
+    </div>
   );
 }

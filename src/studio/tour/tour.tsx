@@ -7,7 +7,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { BendView } from '../engine/protocol.js';
 import { resource } from '../state/resource.js';
 import { TOUR_STEPS } from '../state/settings.js';
-import { change, engine, ready, ruled, settings, spec } from '../state/store.js';
+import { change, engine, model, ready, ruled, settings, spec } from '../state/store.js';
 import { TEXTS, tourState } from './steps.js';
 
 const BEND_STEPS = 12;
@@ -42,12 +42,23 @@ async function bend({ concept, rule: [toX, toY] }: BendView): Promise<void> {
   }
 }
 
-function BendButton() {
+/** The one button of the last step: moves the rule, and ends the tour once it was moved. */
+function BendButton({ done }: { readonly done: string }) {
   const isBending = useSignal(false);
-  const wanted = bending.value.value;
+  const { value: wanted, pending } = bending.value;
+  const isAwaited = pending || (ready.value === null && model.value.phase !== 'failed');
+  const isMoved = settings.value.imposed !== null && !isBending.value;
+  if (isMoved || (wanted === null && !isAwaited)) {
+    return (
+      <button type="button" class="main" onClick={leave}>
+        {done}
+      </button>
+    );
+  }
   return (
     <button
       type="button"
+      class="main"
       disabled={wanted === null || ruled.value.value === null || isBending.value}
       onClick={() => {
         if (wanted === null) return;
@@ -104,22 +115,23 @@ export function Tour() {
         <span class="tour-step">
           {step} of {TOUR_STEPS}
         </span>
-        <button type="button" class="quiet" onClick={leave}>
-          Skip
-        </button>
-        {step > 1 && (
-          <button type="button" class="quiet" onClick={() => goTo(step - 1)}>
-            Back
-          </button>
+        {step === TOUR_STEPS ? (
+          <BendButton done={next} />
+        ) : (
+          <>
+            <button type="button" class="quiet" onClick={leave}>
+              Skip
+            </button>
+            {step > 1 && (
+              <button type="button" class="quiet" onClick={() => goTo(step - 1)}>
+                Back
+              </button>
+            )}
+            <button type="button" class="main" onClick={() => goTo(step + 1)}>
+              {next}
+            </button>
+          </>
         )}
-        {step === TOUR_STEPS && <BendButton />}
-        <button
-          type="button"
-          class="main"
-          onClick={() => (step === TOUR_STEPS ? leave() : goTo(step + 1))}
-        >
-          {next}
-        </button>
       </div>
     </aside>
   );

@@ -1,7 +1,7 @@
 /** One of the two systems: the matrix as it paints it, and the candidate it chooses. */
 import type { ComponentChildren } from 'preact';
 import type { ChoiceView, MatrixView } from '../../engine/protocol.js';
-import { closenessWords, panelCertainty } from '../../parts/certainty.js';
+import { closenessWords, panelSentence } from '../../parts/certainty.js';
 import { failureWords, mistakeWords } from '../../parts/mistakes.js';
 import { ErasableMatrix } from '../../parts/erasable-matrix.js';
 import { EmptyMatrix } from '../../parts/matrix-grid.js';
@@ -27,10 +27,10 @@ function choiceWords({ matrix, answer, told }: ContenderProps): string {
   if (!erasable.value) return 'Erase a panel to see it painted.';
   if (value === null) return pending ? 'Painting…' : '';
   if (value.index === null) return 'No candidate to choose: they are for a panel that is there.';
-  const { index, confidence } = value;
+  const { index } = value;
   const sureness = value.answer.sureness?.at(-1);
-  const panel = sureness === undefined ? '' : `Its panel: ${panelCertainty(sureness)}.`;
-  const close = closenessWords(index, confidence);
+  const panel = sureness === undefined ? '' : panelSentence(sureness);
+  const close = closenessWords(index, value);
   const candidate = matrix?.candidates.at(index);
   const isWrong = told !== null && told !== index && candidate !== undefined;
   const words = isWrong

@@ -1,5 +1,6 @@
 /** The candidates, who chose which, and on wish the right one. */
 import type { MatrixView } from '../../engine/protocol.js';
+import { CandidateMarks } from '../../parts/candidate-marks.js';
 import { Drawing } from '../../parts/panel.js';
 import { byCrab, byRival } from '../../state/compare.js';
 
@@ -24,19 +25,11 @@ export function Offer({ matrix, told }: OfferProps) {
       {matrix.candidates.map((candidate, i) => (
         <li key={i} class={`candidate${told === i ? ' right' : ''}`} data-candidate={i + 1}>
           <Drawing panel={candidate} />
-          <span class="number">
-            {i + 1}
-            {told === i && <span class="unseen">, the answer</span>}
-          </span>
-          <span class="tags">
-            {choosers
-              .filter(({ index }) => index === i)
-              .map(({ name, kind }) => (
-                <span key={name} class={`tag ${kind}`}>
-                  {name}
-                </span>
-              ))}
-          </span>
+          <CandidateMarks
+            number={i + 1}
+            isAnswer={told === i}
+            choosers={choosers.filter(({ index }) => index === i)}
+          />
         </li>
       ))}
     </ol>

@@ -27,6 +27,7 @@ export function EditableMatrix({ matrix, answer, busy, chosen, onChoose }: Edita
             type="button"
             class={`cell${kind}`}
             data-position={position}
+            data-cell={`made ${position}`}
             aria-pressed={chosen === position}
             title={isLast ? 'Change the answer' : `Change panel ${position}`}
             onClick={() => onChoose(chosen === position ? 0 : position)}

@@ -1,20 +1,20 @@
 /** What CRAB makes of a matrix: the rules it read beside the true ones, and its choice. */
-import { capital, LEVELS } from '../../engine/words.js';
-import type { MatrixView } from '../../engine/protocol.js';
-import { certaintyWithNumber } from '../../parts/certainty.js';
+import { LEVELS } from '../../engine/words.js';
+import type { ChoiceView, MatrixView } from '../../engine/protocol.js';
+import { closenessWords } from '../../parts/certainty.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
 import { RuleTable } from '../../parts/rule-table.js';
 import { choice, matrix, ready } from '../../state/store.js';
 
 /** What to think of the choice of a candidate. */
-function certainty(index: number, confidence: number, { target, described }: MatrixView): string {
+function choiceWords(index: number, value: ChoiceView, { target, described }: MatrixView): string {
   if (misfit() !== null) return 'A guess: it does not know such pictures.';
-  const sure = capital(certaintyWithNumber(confidence));
+  const close = closenessWords(index, value);
   if (target === null) {
-    return described === null ? `${sure}.` : `${sure}, but this item has no one right answer.`;
+    return described === null ? close : `${close} But this item has no one right answer.`;
   }
-  return index === target ? `${sure}, and right.` : `${sure}, but the answer is ${target + 1}.`;
+  return `${close} ${index === target ? 'It is right.' : `But the answer is ${target + 1}.`}`;
 }
 
 export function Reading() {
@@ -37,7 +37,7 @@ export function Reading() {
             <Drawing panel={chosen} />
             <figcaption>chooses {value.index + 1}</figcaption>
           </figure>
-          <p class="hint">{certainty(value.index, value.confidence, shown)}</p>
+          <p class="hint">{choiceWords(value.index, value, shown)}</p>
         </div>
       )}
     </section>

@@ -1,4 +1,5 @@
 /** The candidates as buttons; once answered they tell who chose what. */
+import { CandidateMarks, yourChoice } from '../../parts/candidate-marks.js';
 import { Blank, Drawing } from '../../parts/panel.js';
 import { choice, matrix, settings } from '../../state/store.js';
 
@@ -18,9 +19,13 @@ export function Candidates({ pick }: { readonly pick: (candidate: number) => voi
       {(shown?.candidates ?? PLACES).map((candidate, i) => {
         const number = i + 1;
         const isTarget = revealed && shown?.target === i;
-        const tags = [...(picked === number ? ['you'] : []), ...(models === i ? ['CRAB'] : [])];
         // Of pictures the answer may not be known: then nobody is wrong.
-        const isWrong = revealed && picked === number && typeof shown?.target === 'number';
+        const isKnown = revealed && typeof shown?.target === 'number';
+        const isWrong = isKnown && !isTarget && picked === number;
+        const choosers = [
+          ...(picked === number ? [yourChoice(isWrong)] : []),
+          ...(models === i ? [{ name: 'CRAB', kind: 'crab' }] : []),
+        ];
         const state = isTarget ? ' right' : isWrong ? ' wrong' : '';
         return (
           <li key={number}>
@@ -36,18 +41,7 @@ export function Candidates({ pick }: { readonly pick: (candidate: number) => voi
               ) : (
                 <Drawing panel={candidate} />
               )}
-              <span class="number">
-                <span class="unseen">Candidate </span>
-                {number}
-                {isTarget && <span class="unseen">, the answer</span>}
-              </span>
-              <span class="tags">
-                {tags.map((tag) => (
-                  <span key={tag} class={`tag ${tag === 'you' ? 'you' : 'crab'}`}>
-                    {tag}
-                  </span>
-                ))}
-              </span>
+              <CandidateMarks number={number} isAnswer={isTarget} choosers={choosers} />
             </button>
           </li>
         );

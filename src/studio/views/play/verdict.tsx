@@ -6,7 +6,7 @@ import { findLayout } from '../../../matrix/index.js';
 import type { ChoiceView, MatrixSpec, MatrixView } from '../../engine/protocol.js';
 import { changingWords } from '../../engine/words.js';
 import { AnotherAnswer } from '../../parts/another-answer.js';
-import { closenessWords, panelCertainty } from '../../parts/certainty.js';
+import { closenessWords, panelSentence } from '../../parts/certainty.js';
 import { failureWords, mistakeWords } from '../../parts/mistakes.js';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
 import { RuleTable } from '../../parts/rule-table.js';
@@ -159,8 +159,7 @@ export function Verdict() {
         <p class="hint">
           CRAB painted the panel first, without looking at the candidates, in{' '}
           {Math.round(value.answer.milliseconds)} ms.
-          {sureness !== null && ` Its panel: ${panelCertainty(sureness)}.`}{' '}
-          {closenessWords(value.index, value.confidence)}
+          {sureness !== null && ` ${panelSentence(sureness)}`} {closenessWords(value.index, value)}
         </p>
       )}
       {sureness !== null && <AnotherAnswer />}

@@ -5,9 +5,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { PlaneFrame, PlaneView, RuleView } from '../../engine/protocol.js';
 import { drawChart } from '../../parts/chart.js';
-import { Pixels } from '../../parts/panel.js';
 import { lookOf, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
 import { ClusterNames } from './cluster-names.js';
+import { spreadPoints, type SpreadPoints } from './spread-points.js';
 
 const SIDE = 560;
 const MARGIN = 14;
@@ -18,6 +18,8 @@ const NEAR = 16;
 /** log p below the highest at which contours lie. */
 const CONTOURS = [0.3, 0.8, 1.5, 2.5, 4, 6, 9];
 const KEY_STEP = 0.02;
+/** How near two points may lie in the chart: they touch, and both are seen. */
+const APART = 4;
 
 type Place = readonly [x: number, y: number];
 
@@ -57,6 +59,15 @@ function nearestPoint(points: Float32Array, at: Place, { toChart }: Scales): num
     if (distance < least) [best, least] = [n, distance];
   }
   return best;
+}
+
+/** Points of a plane (x, y of each), those that lie on each other set side by side. */
+export function spreadOnChart(points: Float32Array, frame: PlaneFrame): SpreadPoints {
+  const { toChart, toPlane } = scalesOf(frame);
+  const mapped = (values: Float32Array, map: (place: Place) => Place): Float32Array =>
+    values.map((_, i) => map([values[i & ~1], values[i | 1]])[i & 1]);
+  const { points: spread, moved } = spreadPoints(mapped(points, toChart), APART);
+  return { points: mapped(spread, toPlane), moved };
 }
 
 function Base({ plane, points }: { readonly plane: PlaneView; readonly points: Float32Array }) {
@@ -113,6 +124,7 @@ function Mark({ at, kind }: { readonly at: Place; readonly kind: string }) {
 
 export interface PlaneChartProps {
   readonly plane: PlaneView;
+  /** x, y of each, as they are drawn. */
   readonly points: Float32Array;
   /** Clusters of these points, to be named. */
   readonly labels: PlaneView['labels'][number];
@@ -121,8 +133,6 @@ export interface PlaneChartProps {
   /** The point that is looked at; -1 for none. */
   readonly point: number;
   readonly label: string;
-  /** The panel under the rule, for screens where nothing else shows it. */
-  readonly preview: Float32Array | null;
   readonly onPoint: (index: number) => void;
   /** Called with a rule that a person drags to; null where none can be. */
   readonly onRule: ((x: number, y: number) => void) | null;
@@ -135,7 +145,6 @@ export function PlaneChart({
   rule,
   point,
   label,
-  preview,
   onPoint,
   onRule,
 }: PlaneChartProps) {
@@ -234,11 +243,6 @@ export function PlaneChart({
           class="plane-handle"
           style={{ left: `${(100 * handle[0]) / SIDE}%`, top: `${(100 * handle[1]) / SIDE}%` }}
         />
-      )}
-      {preview !== null && (
-        <div class="plane-preview">
-          <Pixels values={preview} label="the imagined panel" />
-        </div>
       )}
     </div>
   );

@@ -19,7 +19,21 @@ export function PointMatrix() {
     info === null || point < 0 ? null : () => engine.point(point),
     `${info?.name ?? ''} ${point}`,
   );
-  if (point < 0) return <p class="hint">No point is chosen.</p>;
+  if (point < 0) {
+    return (
+      <div class="actions">
+        <p class="hint">No point is chosen.</p>
+        <button
+          type="button"
+          class="quiet"
+          disabled={info === null || info.points === 0}
+          onClick={() => change({ point: 0 })}
+        >
+          Show the first
+        </button>
+      </div>
+    );
+  }
   return (
     <section class="point" aria-label="The chosen point" data-testid="point">
       <div class="score-head">

@@ -1,15 +1,17 @@
 /** Rule map: the rules CRAB found, where a matrix lies among them, and what another rule would paint. */
 import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import type { ModelInfo, PlaneView, RuleWords } from '../../engine/protocol.js';
 import { shortTitle } from '../../engine/words.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { lookOf } from '../../parts/rule-looks.js';
 import { Moments, momentShown } from '../../parts/moments.js';
+import { Blank, Pixels } from '../../parts/panel.js';
 import { holdingRule } from '../../parts/rule-table.js';
 import { RuleTerm } from '../../parts/term.js';
 import { useAsync } from '../../parts/use-async.js';
 import { change, concept, matrix, planeOf, ready, ruled, settings } from '../../state/store.js';
-import { PlaneChart } from './plane-chart.js';
+import { PlaneChart, spreadOnChart } from './plane-chart.js';
 import { PointMatrix } from './point-matrix.js';
 
 /** The concepts; those the model does without are folded away until asked for. */
@@ -63,6 +65,8 @@ function Legend({ plane }: { readonly plane: PlaneView }) {
 }
 
 const NO_DENSITY = new Float32Array();
+/** If more than this share of the points had to make room for each other, it is said. */
+const MANY_MOVED = 0.5;
 
 function Map({ info }: { readonly info: ModelInfo }) {
   const current = concept.value;
@@ -70,10 +74,16 @@ function Map({ info }: { readonly info: ModelInfo }) {
   const { index, isEarly } = momentShown(info);
   const outcome = useAsync(() => planeOf(info, current), `${info.name} ${current}`);
   const plane = outcome.value;
-  const rule = ruled.value.value?.rules[current - 1] ?? null;
+  const answer = ruled.value.value;
+  const rule = answer?.rules[current - 1] ?? null;
+  const spread = useMemo(
+    () => plane && spreadOnChart(plane.moments[index], isEarly ? plane.wide : plane),
+    [plane, index, isEarly],
+  );
   if (outcome.fault !== null) return <p class="fault">{outcome.fault}</p>;
-  if (plane === null) return <div class="plane" />;
-  const points = plane.moments[index];
+  if (plane === null || spread === null) return <div class="plane" />;
+  const { points, moved } = spread;
+  const painted = answer?.images.at(-1);
   // Density and dot are those of the finished model: among earlier points they would mislead.
   const shownPlane = isEarly ? { ...plane, ...plane.wide, density: NO_DENSITY } : plane;
   return (
@@ -85,15 +95,18 @@ function Map({ info }: { readonly info: ModelInfo }) {
         rule={isEarly ? null : rule}
         point={point}
         label={`Rules of ${info.concepts[current - 1]}: ${points.length / 2} matrices`}
-        preview={
-          isEarly || settings.value.imposed === null
-            ? null
-            : (ruled.value.value?.images.at(-1) ?? null)
-        }
         onPoint={(index) => change({ point: index })}
         onRule={isEarly ? null : (x, y) => change({ imposed: { concept: current, x, y } })}
       />
       <div class="map-notes">
+        <figure class="plane-preview">
+          {painted === undefined ? (
+            <Blank label="not painted yet" busy />
+          ) : (
+            <Pixels values={painted} label="the panel under this rule" />
+          )}
+          <figcaption>what it paints</figcaption>
+        </figure>
         <Legend plane={plane} />
         <Moments info={info} />
         <p class="hint">
@@ -109,6 +122,13 @@ function Map({ info }: { readonly info: ModelInfo }) {
               matrix; drag the red dot and watch the answer change.
             </>
           )}
+          {moved > MANY_MOVED && (
+            <span data-testid="spread">
+              {' '}
+              Points that would lie on each other are set side by side: a heap of several colours is
+              one rule to this concept.
+            </span>
+          )}
         </p>
       </div>
     </>
@@ -118,15 +138,12 @@ function Map({ info }: { readonly info: ModelInfo }) {
 /** Below this share of the known matrices around, the name is only a guess: several rules lie in one place. */
 const CLEAR_SHARE = 0.7;
 
-/** How many of the known matrices around agree, and which of the learned categories it is. */
-function categoryText({ share, category, probability }: RuleWords): string {
+/** How many of the known matrices around agree. */
+function shareWords({ share }: RuleWords): string {
   const has = `${Math.round(100 * share)}% have this rule`;
-  const around =
-    share < CLEAR_SHARE
-      ? `Several rules lie in this place; of the known matrices around it ${has}`
-      : `Named after the known matrices around it: ${has}`;
-  if (category === null) return `${around}.`;
-  return `${around}. CRAB has no names; it puts the rule into its kind ${category + 1} (${Math.round(100 * probability)}% sure).`;
+  return share < CLEAR_SHARE
+    ? `Several rules lie in this place; of the known matrices around it ${has}.`
+    : `CRAB has no names for rules: this one is called after the known matrices around it, of which ${has}.`;
 }
 
 function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
@@ -180,7 +197,7 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
                 </strong>
               </span>
             )}
-            <span class="aside">{categoryText(rule.words)}</span>
+            <span class="aside">{shareWords(rule.words)}</span>
           </>
         )}
       </p>

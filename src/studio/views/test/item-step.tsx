@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { MatrixView } from '../../engine/protocol.js';
+import { CandidateMarks, yourChoice } from '../../parts/candidate-marks.js';
 import { mistakeWords } from '../../parts/mistakes.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { Drawing } from '../../parts/panel.js';
@@ -59,15 +60,11 @@ function Choices({ matrix, picked, told, onPick }: ChoicesProps) {
             onClick={() => onPick(i + 1)}
           >
             <Drawing panel={candidate} />
-            <span class="number">
-              <span class="unseen">Candidate </span>
-              {i + 1}
-            </span>
-            {told && picked === i + 1 && (
-              <span class="tags">
-                <span class="tag you">you</span>
-              </span>
-            )}
+            <CandidateMarks
+              number={i + 1}
+              isAnswer={told && matrix.target === i}
+              choosers={told && picked === i + 1 ? [yourChoice(matrix.target !== i)] : []}
+            />
           </button>
         </li>
       ))}

@@ -1,5 +1,6 @@
 /** The end of a test: the score beside people and CRAB, every item with its time, and the tables. */
 import { useEffect } from 'preact/hooks';
+import { Command } from '../../parts/command.js';
 import { saveFile } from '../../parts/save-file.js';
 import { engine, settings } from '../../state/store.js';
 import {
@@ -154,7 +155,7 @@ export function Outcome() {
         </button>
       </div>
       <p class="hint">
-        <code>crab grade responses.csv --items key.csv --model zoo --out report.html</code>
+        <Command text="crab grade responses.csv --items key.csv --model zoo --out report.html" />
       </p>
       <ItemTable />
     </section>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { MOST_SEED, MOST_TEST_COUNT } from '../../state/settings.js';
 import { CONFIGURATIONS } from '../../../matrix/index.js';
 import { CONFIGURATION_NAMES } from '../../engine/words.js';
+import { Command } from '../../parts/command.js';
 import { ShareButton } from '../../parts/share-button.js';
 import { LayoutIcon } from '../../parts/icons.js';
 import { change, settings } from '../../state/store.js';
@@ -50,6 +51,8 @@ export function StartForm() {
   const { seed, testCount, testLayouts } = settings.value;
   const respondent = useSignal('');
   const total = items.value.length;
+  const isAll = testLayouts.join() === CONFIGURATIONS.join();
+  const configurations = isAll ? 'all' : testLayouts.join();
   return (
     <form
       class="test-start"
@@ -108,12 +111,9 @@ export function StartForm() {
       </div>
       <p class="hint">
         The same items on paper:{' '}
-        <code>
-          crab generate --config{' '}
-          {testLayouts.join() === CONFIGURATIONS.join() ? 'all' : testLayouts.join()} --variant{' '}
-          {settings.value.variant} --count {testCount} --seed {seed} --format pdf --out test.pdf
-          --answers key.csv
-        </code>
+        <Command
+          text={`crab generate --config ${configurations} --variant ${settings.value.variant} --count ${testCount} --seed ${seed} --format pdf --out test.pdf --answers key.csv`}
+        />
       </p>
     </form>
   );

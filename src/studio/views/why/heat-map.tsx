@@ -6,6 +6,7 @@
 import { useSignal } from '@preact/signals';
 import type { CandidateScore, ChoiceView, MatrixView, ModelInfo } from '../../engine/protocol.js';
 import { shortTitle } from '../../engine/words.js';
+import { closenessWords } from '../../parts/certainty.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
 import { change, choice, matrix, ready, settings } from '../../state/store.js';
@@ -51,7 +52,7 @@ function strongest(rows: readonly (readonly number[])[]): number {
   return Math.max(1e-9, all[Math.floor(0.95 * (all.length - 1))]);
 }
 
-/** The name of a concept as narrow as a column: "Num/pos a". */
+/** The name of a concept as narrow as a column: "Num/pos 1". */
 const narrow = (name: string): string => shortTitle(name).replace('/', '/\u200b');
 
 function Row({
@@ -112,9 +113,6 @@ function Row({
           </td>
         );
       })}
-      {misfit() === null && (
-        <td class="total">{Math.round(100 * value.candidates[candidate].probability)}%</td>
-      )}
     </tr>
   );
 }
@@ -178,11 +176,6 @@ export function HeatMap() {
                   <span>{narrow(info.concepts[m])}</span>
                 </th>
               ))}
-              {misfit() === null && (
-                <th scope="col" class="total">
-                  <span>sure</span>
-                </th>
-              )}
             </tr>
           </thead>
           <tbody>
@@ -198,6 +191,7 @@ export function HeatMap() {
         </table>
       </div>
       <div class="heat-side">
+        {misfit() === null && <p data-testid="closeness">{closenessWords(value.index, value)}</p>}
         <Difference place={looked.value} />
         <DistanceChoice hasCalibrated={hasCalibrated} />
         {distance === 'calibrated' && (

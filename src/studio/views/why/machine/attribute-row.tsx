@@ -1,12 +1,13 @@
 /** One attribute on its way through the machine: its symbols, its rule, and what the rule predicts. */
 import type { NamedView, RuleView, SymbolView, TrueRule } from '../../../engine/protocol.js';
 import { inList, shortTitle } from '../../../engine/words.js';
-import { certaintyWithNumber } from '../../../parts/certainty.js';
+import { certaintyWithNumber, ruleCertainty } from '../../../parts/certainty.js';
 import { AgreementIcon } from '../../../parts/icons.js';
+import { moveInTable } from '../../../parts/move-in-table.js';
 import { RuleName } from '../../../parts/term.js';
 import { SymbolGlyph } from '../../../parts/symbol-glyph.js';
 import { ready } from '../../../state/store.js';
-import { moveInTable, Part } from './part.js';
+import { Part } from './part.js';
 
 export function Arrow() {
   return (
@@ -78,9 +79,8 @@ function Rule({
       (rule) => `${titleOf(rule.concept)}: r = ${vector(rule.vector)} ± ${vector(rule.deviation)}`,
     )
     .join('. ');
-  const sure = named.rules.length === 0 ? '' : certaintyWithNumber(named.confidence);
-  const broken = named.obeyed || named.rules.length === 0 ? '' : '; the painted panel breaks it';
-  const isSame = truth === null ? null : named.rules.includes(truth.rule);
+  const sure = named.rules.length === 0 ? '' : ruleCertainty(named);
+  const isSame = truth === null ? null : named.obeyed && named.rules.includes(truth.rule);
   return (
     <Part
       text={`The rule of ${named.subject.toLowerCase()}: ${read}, ${sure}. ${numbers}.`}
@@ -94,10 +94,7 @@ function Rule({
           </span>
         )}
       </span>
-      <span class="aside">
-        {sure}
-        {broken}
-      </span>
+      <span class="aside">{sure}</span>
       {truth !== null && (
         <span class="aside">
           true rule: <RuleName rule={truth.rule} />
@@ -123,7 +120,9 @@ export function AttributeRow({
     <li class="machine-row" data-attribute={named.subject}>
       <h3>
         {named.subject.replace('/', '/\u200b')}
-        <span class="aside">{listed(named.concepts)}</span>
+        <span class="aside">
+          from {named.concepts.length === 1 ? 'one concept' : `${named.concepts.length} concepts`}
+        </span>
       </h3>
       <div
         class="symbols"

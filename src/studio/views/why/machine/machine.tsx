@@ -6,13 +6,13 @@ import { useSignal } from '@preact/signals';
 import { findLayout } from '../../../../matrix/index.js';
 import { subjectsOf } from '../../../engine/words.js';
 import type { AnswerView, MatrixView } from '../../../engine/protocol.js';
-import { panelCertainty } from '../../../parts/certainty.js';
+import { panelSentence } from '../../../parts/certainty.js';
 import { EmptyMatrix, MatrixGrid, POSITIONS } from '../../../parts/matrix-grid.js';
 import { Blank, Drawing, Pixels } from '../../../parts/panel.js';
 import { holdingRule, RuleTable } from '../../../parts/rule-table.js';
 import { choice, ready, settings } from '../../../state/store.js';
 import { Arrow, AttributeRow } from './attribute-row.js';
-import { Looked, moveInTable, Part } from './part.js';
+import { Looked, Part } from './part.js';
 
 /** Stages with the paper's symbols for them: Section 3, "Module Instantiation". */
 const STAGES = {
@@ -66,33 +66,31 @@ function Panels({
   readonly missing: readonly number[];
 }) {
   return (
-    <div onKeyDown={moveInTable}>
-      <MatrixGrid label="The panels it sees">
-        {POSITIONS.map((position) => {
-          const panel = shown.panels[position - 1];
-          const isMissing = missing.includes(position) || panel === null;
-          const said = isMissing
-            ? 'missing, so the machine never sees it'
-            : `${panel.alt}; 64 × 64 grey values go in`;
-          return (
-            <div key={position} class={`cell${isMissing ? ' open' : ''}`} data-position={position}>
-              <Part
-                text={`Panel ${position}: ${said}.`}
-                kind="whole"
-                cell={`panel ${position}`}
-                isFirst={position === 1}
-              >
-                {isMissing ? (
-                  <Blank label={`panel ${position} is missing`} />
-                ) : (
-                  <Drawing panel={panel} />
-                )}
-              </Part>
-            </div>
-          );
-        })}
-      </MatrixGrid>
-    </div>
+    <MatrixGrid label="The panels it sees">
+      {POSITIONS.map((position) => {
+        const panel = shown.panels[position - 1];
+        const isMissing = missing.includes(position) || panel === null;
+        const said = isMissing
+          ? 'missing, so the machine never sees it'
+          : `${panel.alt}; 64 × 64 grey values go in`;
+        return (
+          <div key={position} class={`cell${isMissing ? ' open' : ''}`} data-position={position}>
+            <Part
+              text={`Panel ${position}: ${said}.`}
+              kind="whole"
+              cell={`panel ${position}`}
+              isFirst={position === 1}
+            >
+              {isMissing ? (
+                <Blank label={`panel ${position} is missing`} />
+              ) : (
+                <Drawing panel={panel} />
+              )}
+            </Part>
+          </div>
+        );
+      })}
+    </MatrixGrid>
   );
 }
 
@@ -120,14 +118,14 @@ function Painted({ answer }: { readonly answer: AnswerView | null }) {
   }
   const position = answer.missing[answer.missing.length - 1];
   const sure = answer.sureness?.at(-1);
-  const said = sure === undefined ? '' : `, ${panelCertainty(sure)}`;
-  const text = `Panel ${position} as it was painted${said}; all of it took ${Math.round(answer.milliseconds)} ms.`;
+  const said = sure === undefined ? '' : panelSentence(sure);
+  const text = `Panel ${position} as it was painted; all of it took ${Math.round(answer.milliseconds)} ms. ${said}`;
   return (
     <>
       <Part text={text} kind="whole imagined">
         <Pixels values={image} label={`panel ${position} as CRAB imagines it`} />
       </Part>
-      <p class="aside">{sure === undefined ? '' : panelCertainty(sure)}</p>
+      <p class="aside">{said}</p>
     </>
   );
 }
