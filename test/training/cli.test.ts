@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -133,10 +133,17 @@ describe.skipIf(!isTorchAvailable())('crab train', () => {
     const run = path.join(folder, 'run');
     const settings = ['--config', 'center', '--preset', 'small', '--overrides', overrides];
     const sizes = ['--pool', '16', '--refresh', '2', '--threads', '1', '--workers', '1'];
-    const length = ['--steps', '30000', '--validate-every', '1000'];
+    const length = ['--steps', '30000', '--validate-every', '1000', '--log-every', '1'];
     const begun = await crabTrain(
       [...settings, ...sizes, ...length, '--out', run, '--json'],
-      (child) => setTimeout(() => child.kill('SIGINT'), 500),
+      (child) => {
+        const log = path.join(run, 'metrics.jsonl');
+        const timer = setInterval(() => {
+          if (!existsSync(log) || statSync(log).size === 0) return;
+          clearInterval(timer);
+          child.kill('SIGINT');
+        }, 50);
+      },
     );
     expect(begun.stderr).toMatch(/weights on cpu/);
     expect(begun.code).toBe(130);
