@@ -8,8 +8,6 @@ import { CHROMIUM, launch } from '../chromium.js';
 import { goTo, openPage, requirePage } from './browser.js';
 import { PAGE, ROOT, servePage } from './served-page.js';
 
-const [configuration = 'center', seed = '12', tabs = 'play,erase,why,rules,make,train'] =
-  process.argv.slice(2);
 const LOOKS = {
   light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
   dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
@@ -42,9 +40,11 @@ const LAST_SHOWN: Readonly<Record<string, string>> = {
   compare: '.contender.crab[data-missing] ~ .contender.rival[data-missing] canvas',
   make: '[data-testid=reading] .agreement',
   test: '.test-start',
-  train: '.recording .chart:last-child svg',
+  train: '.recording .live-plane:last-child svg',
 };
 
+const [configuration = 'center', seed = '12', tabs = Object.keys(STATES).join()] =
+  process.argv.slice(2);
 const zoo = path.resolve(process.env.CRAB_ZOO ?? path.join(PAGE, 'zoo'));
 if (CHROMIUM === undefined || !existsSync(path.join(zoo, configuration, 'bundle.json'))) {
   throw new Error(`this needs Chromium and a bundle ${configuration} in ${zoo}`);
