@@ -1,10 +1,12 @@
 /**
- * Panels changed by hand: what figures of one component show and where they are. The candidates stay;
- * what they differ in from the answer is told anew, and rules that no longer hold can be asked for.
+ * Panels changed by hand: what figures of one component show and where they are. The candidates stay, but
+ * one that the answer becomes equal to gives way to the answer of before. What they differ in from the
+ * answer is told anew, and rules that no longer hold can be asked for.
  */
 import { ArgumentError } from '../base/index.js';
 import { layoutOfProblem, type ComponentLayout } from './layouts.js';
 import {
+  answerOf,
   matrixPanels,
   type AttributeChange,
   type CandidateAttribute,
@@ -75,17 +77,13 @@ export function editProblem(problem: Problem, edits: readonly PanelEdit[]): Prob
     panels[edit.panel - 1] = { components };
   }
   const [answer] = panels.slice(-1);
-  const twin = problem.candidates.findIndex(
-    ({ panel }, i) => i !== problem.target && panelKey(panel) === panelKey(answer),
-  );
-  if (twin >= 0) {
-    throw new ArgumentError(`the ninth panel would be the same as the wrong candidate ${twin + 1}`);
-  }
-  const candidates = problem.candidates.map((candidate, i) =>
-    i === problem.target
-      ? { panel: answer, changes: [] }
-      : { panel: candidate.panel, changes: differences(answer, candidate.panel) },
-  );
+  const before = answerOf(problem);
+  const candidates = problem.candidates.map(({ panel }, i) => {
+    if (i === problem.target) return { panel: answer, changes: [] };
+    // A wrong candidate that the answer is now equal to changes places with the answer of before.
+    const other = panelKey(panel) === panelKey(answer) ? before : panel;
+    return { panel: other, changes: differences(answer, other) };
+  });
   return { ...problem, context: panels.slice(0, -1), candidates };
 }
 

@@ -99,9 +99,11 @@ describe('panels changed by hand', () => {
       size,
       color,
     };
-    expect(() => editProblem(problem, [twin])).toThrow(
-      `the ninth panel would be the same as the wrong candidate ${wrong + 1}`,
-    );
+    // The answer and the candidate that it becomes equal to change places.
+    const swapped = editProblem(problem, [twin]);
+    validateProblem(swapped);
+    expect(swapped.candidates[problem.target].panel).toEqual(problem.candidates[wrong].panel);
+    expect(swapped.candidates[wrong].panel).toEqual(problem.candidates[problem.target].panel);
   });
 
   test.each([

@@ -97,7 +97,7 @@ describe.skipIf(CHROMIUM === undefined)('comparing', () => {
       expect(isClose(choice)).toBe(false);
       await eventually(() => contender(page, kind).getByRole('status').innerText()).toMatch(
         new RegExp(
-          `Candidate ${choice.index + 1} is (by far |clearly )?the closest(, but not by much)? to what it painted\\.$`,
+          `In its own terms candidate ${choice.index + 1} is (by far |clearly )?the closest to what it painted(, but not by much)?\\.$`,
         ),
       );
       const tag = kind === 'crab' ? 'CRAB' : 'Transformer';
@@ -245,7 +245,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('published models', () => 
       /^It painted nothing: its panel is empty, so its choice of candidate \d says little\.$/,
     );
     await eventually(() => contender(page, 'crab').getByRole('status').innerText()).toMatch(
-      /closest to what it painted\.$/,
+      /closest to what it painted(, but not by much)?\.$/,
     );
   });
 });

@@ -131,7 +131,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     expect(await rules.locator('.agreement.same').count()).toBe(3);
     // A choice is close to what was painted, or not; nobody is sure of it by that.
     await eventually(() => page.locator('[data-testid=closeness]').innerText()).toMatch(
-      /^Candidate \d is .*closest/,
+      /^In its own terms candidate \d is .*closest/,
     );
     expect(await page.locator('.heat-map').innerText()).not.toMatch(/%|sure/);
 

@@ -258,7 +258,9 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
     };
     await eventually(changed).toBeGreaterThan(0.1);
     // The rule it was moved to is the one that the card names.
-    const [, named] = /to where (.+?) lies/.exec(await page.locator('.tour p').innerText()) ?? [];
+    const card = page.locator('.tour p');
+    await eventually(() => card.innerText()).not.toContain('Move it');
+    const [, named] = /Where (.+?) lies/.exec(await card.innerText()) ?? [];
     await eventually(() =>
       page.locator('[data-testid=rule-words] strong').first().innerText(),
     ).toBe(named);

@@ -40,14 +40,17 @@ export const ruleCertainty = ({
 }: Pick<NamedView, 'confidence' | 'obeyed'>): string =>
   obeyed ? certaintyWithNumber(confidence) : 'comes closest, but the painted panel breaks it';
 
-const CLOSENESS: readonly (readonly [least: number, words: string])[] = [
-  [0.99, 'by far the closest'],
-  [0.9, 'clearly the closest'],
-  [0.6, 'the closest'],
-  [0, 'the closest, but not by much'],
+const CLOSENESS: readonly (readonly [least: number, before: string, after: string])[] = [
+  [0.99, 'by far ', ''],
+  [0.9, 'clearly ', ''],
+  [0.6, '', ''],
+  [0, '', ', but not by much'],
 ];
 
-/** "Candidate 6 is by far the closest to what it painted.", if it painted anything. */
+/**
+ * "In its own terms candidate 6 is by far the closest to what it painted.", if it painted anything. A model
+ * compares descriptions, not pixels: to the eye another candidate may be closer.
+ */
 export function closenessWords(
   index: number,
   { confidence, answer }: Pick<ChoiceView, 'confidence' | 'answer'>,
@@ -56,8 +59,8 @@ export function closenessWords(
   if (painted !== undefined && isEmptyPanel(painted)) {
     return `It painted nothing: its panel is empty, so its choice of candidate ${index + 1} says little.`;
   }
-  const words = CLOSENESS.find(([least]) => confidence >= least)?.[1] ?? 'the closest';
-  return `Candidate ${index + 1} is ${words} to what it painted.`;
+  const [, before, after] = CLOSENESS.find(([least]) => confidence >= least) ?? [0, '', ''];
+  return `In its own terms candidate ${index + 1} is ${before}the closest to what it painted${after}.`;
 }
 
 /** How sure a painted panel is: the word for its least sure attribute, and which ones that is said of. */

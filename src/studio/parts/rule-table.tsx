@@ -175,7 +175,7 @@ export function RuleTable({
       <p class="aside note">
         {answer?.named === null
           ? 'CRAB’s rules have no names; each is called after the known matrices closest to it.'
-          : 'CRAB names a rule if it holds for the symbols it sees in the panels and the one it imagines.'}
+          : 'A rule counts as read if it holds for the symbols CRAB sees in the panels and in the one it imagines.'}
         {differs && ' One rule can pass for another where both paint the same panel.'}
       </p>
     </>

@@ -80,12 +80,15 @@ function useBentConcept(step: number): void {
 }
 
 /** What the last step says of the rule at hand. */
-function bendWords({ from, to: { subject, rule, meaning } }: BendView): string {
+function bendWords({ from, to: { subject, rule, meaning } }: BendView, isMoved: boolean): string {
+  if (isMoved) {
+    return `The rule is moved, and the painted panel follows it. Where ${rule} lies: ${meaning}. Drag the dot on, and watch.`;
+  }
   return `The red dot is the rule that CRAB read for ${subject.toLowerCase()}: ${from}. “Move it” takes it to where ${rule} lies (${meaning}). Watch the painted panel change, or drag the dot yourself.`;
 }
 
 export function Tour() {
-  const { tour: step, revealed } = settings.value;
+  const { tour: step, revealed, imposed } = settings.value;
   const title = useRef<HTMLHeadingElement>(null);
   useBentConcept(step);
   useEffect(() => {
@@ -110,7 +113,7 @@ export function Tour() {
       <h2 ref={title} tabIndex={-1}>
         {heading}
       </h2>
-      <p>{wanted === null ? text : bendWords(wanted)}</p>
+      <p>{wanted === null ? text : bendWords(wanted, imposed !== null)}</p>
       <div class="tour-actions">
         <span class="tour-step">
           {step} of {TOUR_STEPS}
