@@ -17,6 +17,7 @@ import {
   modelReady,
   moveTo,
   openPage,
+  steadyBox,
 } from './browser.js';
 import { writeTransformer } from './bundles.js';
 import { PAGE, ROOT } from './served-page.js';
@@ -160,6 +161,18 @@ describe.skipIf(CHROMIUM === undefined)('comparing', () => {
       const line = await tallyOf(page, kind);
       expect(line).toContain(`${total - wrong.length} of ${total}`);
       expect(line).toMatch(/\d+%; 95% interval \d+% to \d+%/);
+      // The bar is filled up to the share, and its interval lies around the end of it.
+      const boxOf = (part: string) =>
+        steadyBox(page.locator(`[data-testid=tally] [data-who=${kind}] ${part}`));
+      const [track, bar, range] = [
+        await boxOf('.track'),
+        await boxOf('.share-bar'),
+        await boxOf('.range'),
+      ];
+      expect(bar.x).toBeCloseTo(track.x, 0);
+      expect(bar.width / track.width).toBeCloseTo(1 - wrong.length / total, 2);
+      const end = bar.x + bar.width;
+      expect(range.x <= end + 1 && range.x + range.width >= end - 1).toBe(true);
       for (let seed = SEED + 1; seed <= SEED + 12; seed++) {
         const choice = await choiceOf(kind, seed);
         const isListed = wrong.some((each) => each.seed === seed);

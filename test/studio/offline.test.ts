@@ -33,9 +33,22 @@ describe.skipIf(CHROMIUM === undefined)('without a network', () => {
     })`);
     await page.getByRole('button', { name: 'Keep everything for offline' }).press('Enter');
     await eventually(() => status.innerText()).toBe(
-      'All 3 models are on this device: the page now works without a network.',
+      'All 3 models are on this device: the page works without a network.',
     );
     expect(await bars).toEqual(['0 of 4', '1 of 4', '2 of 4', '3 of 4']);
+    // Loaded again, the page knows what it has, and offers it no more.
+    const offer = page.getByRole('button', { name: 'Keep everything for offline' });
+    await page.reload();
+    await eventually(() => status.innerText()).toContain('All 3 models are on this device');
+    expect(await offer.count()).toBe(0);
+    // A file that is gone is missed, and can be kept again.
+    await page.evaluate(`caches.open('crab-bundles-1').then(async (cache) => {
+      const keys = await cache.keys();
+      await cache.delete(keys.find(({ url }) => url.includes('/grid-2x2/')));
+    })`);
+    await page.reload();
+    await offer.press('Enter');
+    await eventually(() => status.innerText()).toContain('All 3 models are on this device');
     await own.close();
     // A model that was never looked at, on a page that is opened anew.
     await page.goto('about:blank');

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { clusterLabels } from '../../src/studio/engine/plane-labels.js';
+import { eitherRule } from '../../src/studio/engine/words.js';
 import { placeNames } from '../../src/studio/views/rules/place-names.js';
 import { spreadPoints } from '../../src/studio/views/rules/spread-points.js';
 import { CHROMIUM } from '../chromium.js';
@@ -44,6 +45,33 @@ describe('names of clusters', () => {
       [1, 5],
       [2, 10],
     ]);
+  });
+
+  test('are those of two rules if both have many points in a place', () => {
+    const { points, classOf } = rows(3, 5);
+    // In the first row two rules alternate but for one end, in the others one has a single point.
+    const kinds = classOf.map((kind, n) => (n < 10 ? (n > 2 ? n % 2 : 0) : n === 14 ? 2 : kind));
+    const named = clusterLabels(points, kinds, 3).map(({ kind, also, y }) => [kind, also, y]);
+    expect(named).toEqual([
+      [0, 1, 0],
+      [1, null, 5],
+      [2, null, 10],
+    ]);
+  });
+
+  test('are those of one rule if it only lies beside a larger place of another', () => {
+    const points = Float32Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? i / 2 : 0));
+    const kinds = Array.from({ length: 50 }, (_, n) => Number(n >= 40 && n % 3 > 0));
+    const named = clusterLabels(points, kinds, 2).map(({ kind, also }) => [kind, also]);
+    expect(named).toEqual([
+      [0, null],
+      [1, null],
+    ]);
+  });
+
+  test('say what two rules share once', () => {
+    expect(eitherRule('progression −2', 'progression +2')).toBe('progression −2 or +2');
+    expect(eitherRule('constant', 'arithmetic +')).toBe('constant or arithmetic +');
   });
 
   test('are not given to what lies mixed, nor to what is rare', () => {
@@ -124,6 +152,11 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('the rule map of a publishe
     await moveTo(page, 'tab=rules&config=out-in-center&seed=12&concept=1');
     await eventually(dots).toBe(400);
     await eventually(() => said.count()).toBe(0);
+    // Its heaps of two rules have the names of both.
+    await moveTo(page, 'tab=rules&config=out-in-center&seed=12&concept=7');
+    await eventually(() => page.locator('.cluster-names span').allInnerTexts()).toEqual(
+      expect.arrayContaining(['constant', 'progression −2 or +2']),
+    );
   });
 });
 

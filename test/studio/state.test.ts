@@ -68,6 +68,7 @@ const anySettings: fc.Arbitrary<Settings> = fc.record({
   moment: fc.integer({ min: -1, max: 63 }),
   testLayouts: fc.uniqueArray(fc.constantFrom(...LAYOUT_NAMES), { minLength: 1 }),
   testCount: fc.integer({ min: 1, max: 50 }),
+  testSeed: fc.constantFrom(0, 5, 1938, 999_999_999),
   edits: fc.constantFrom('', '5.0.1.3.2.4', '9.1.511.5.5.9_1.0.1.1.0.0'),
   constraints: fc.constantFrom('', '{"rules":[{"size":{"name":"Progression","value":-1}}]}'),
   pictures: fc.constantFrom('', 'abc-_09AZ'),
@@ -96,7 +97,7 @@ describe('links', () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 200 }),
-        fc.constantFrom('seed', 'missing', 'rule', 'config', 'tab', 'slide'),
+        fc.constantFrom('seed', 'missing', 'rule', 'config', 'tab', 'slide', 'test', 'set'),
         (text, key) => {
           for (const hash of [`#${text}`, `#${key}=${encodeURIComponent(text)}`]) {
             const settings = readSettings(hash);
@@ -114,6 +115,22 @@ describe('links', () => {
 
   test('the shortest address is that of the first visit', () => {
     expect(writeSettings(readSettings(''))).toBe('#tab=play');
+  });
+
+  test('a test has a number of its own; in older links it is that of the matrix', () => {
+    const { seed, testSeed } = readSettings('');
+    expect(testSeed).not.toBe(seed);
+    const numberOf = (link: string): number => readSettings(link).testSeed;
+    for (const link of ['#tab=play&seed=41', '#tab=test']) expect(numberOf(link)).toBe(testSeed);
+    for (const link of ['#tab=test&seed=41', '#set=center&seed=41']) {
+      expect(numberOf(link)).toBe(41);
+      expect(numberOf(`${link}&test=7`)).toBe(7);
+    }
+    // Without a number it was the one of the first visit.
+    expect(numberOf('#tab=test&count=2')).toBe(seed);
+    // Another matrix does not change the test.
+    const played = { ...readSettings('#tab=test'), seed: 41 };
+    expect(numberOf(writeSettings(played))).toBe(testSeed);
   });
 });
 

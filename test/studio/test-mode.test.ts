@@ -22,7 +22,7 @@ const ITEMS = Array.from({ length: COUNT }, (_, index) =>
 ).flat();
 const targetOf = (configuration: Configuration, index: number): number =>
   sampleProblem({ configuration, variant: 'i-raven', seed: SEED, index }).target + 1;
-const LINK = `tab=test&seed=${SEED}&set=${LAYOUTS.join(',')}&count=${COUNT}`;
+const LINK = `tab=test&test=${SEED}&set=${LAYOUTS.join(',')}&count=${COUNT}`;
 
 async function saved(page: Page, button: string, folder: string): Promise<string> {
   const [download] = await Promise.all([
@@ -223,7 +223,7 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
   test('on a phone without motion it is answered by touch, and nothing is too wide', async () => {
     const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
     const { page } = await openPage(await site.fresh({ ...phone, reducedMotion: 'reduce' }));
-    await page.goto(`${site.url}#tab=test&seed=${SEED}&set=center&count=1`);
+    await page.goto(`${site.url}#tab=test&test=${SEED}&set=center&count=1`);
     const isNarrow = () =>
       page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth');
     await page.getByRole('button', { name: 'Begin' }).tap();
@@ -237,6 +237,26 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
     await page.getByRole('button', { name: 'Next' }).tap();
     await page.locator('[data-testid=scores]').waitFor();
     await eventually(isNarrow).toBe(true);
+  });
+
+  test('the first item is not the matrix of the first visit', async () => {
+    const { page } = await openPage(await site.fresh());
+    const altsOf = async (place: string): Promise<string[]> => {
+      const panels = page.locator(`${place} .matrix img`);
+      await eventually(() => panels.count()).toBe(8);
+      return page.evaluate(
+        `[...document.querySelectorAll('${place} .matrix img')].map(({ alt }) => alt)`,
+      );
+    };
+    await page.goto(site.url);
+    const played = await altsOf('.view-play');
+    await page.locator('.tabs a[href*="tab=test"]').click();
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.locator('.candidate').first().click();
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Start the test' }).click();
+    await page.getByRole('region', { name: 'Item 1 of 21' }).waitFor();
+    expect(await altsOf('.test-item')).not.toEqual(played);
   });
 
   test('the items of a link do not depend on who opens it', async () => {

@@ -1,7 +1,8 @@
 /**
  * Where the names of true rules stand on a rule map: in the thick of the points that have them, and only
  * if most points around have the same rule. Points of a rule that lie in several places are named in each.
- * Early in training little has come apart, and little is named.
+ * A place that two rules share has the names of both. Early in training little has come apart, and little
+ * is named.
  */
 import type { PlaneLabel } from './protocol.js';
 
@@ -11,6 +12,8 @@ const AROUND = 8;
 const LEAST_SHARE = 0.6;
 /** Rules of fewer matrices have no place of their own. */
 const LEAST_POINTS = 3;
+/** Share of the points around a place's own from which on another rule may be its second. */
+const SECOND_SHARE = 1 / 3;
 /** A gap of this share of the map's extent parts points into two places. */
 const GAP = 0.08;
 /** A place with a smaller share of a rule's points is not named. */
@@ -60,21 +63,35 @@ function placesOf(points: Float32Array, members: readonly number[], gap: number)
   return places;
 }
 
-/** The point of a place with the purest and then the densest surroundings; null if they are mixed. */
-function thickOf(
+interface Place {
+  readonly kind: number;
+  readonly members: readonly number[];
+  /** The point with the purest and then the densest surroundings; null if all are mixed. */
+  readonly thick: number | null;
+  /** The other rule of which most points are around, if they are many. */
+  readonly second: number | null;
+}
+
+function readPlace(
   points: Float32Array,
   classOf: readonly number[],
-  place: readonly number[],
-): number | null {
-  const asked = Math.min(AROUND, place.length - 1);
+  members: readonly number[],
+): Place {
+  const kind = classOf[members[0]];
+  const asked = Math.min(AROUND, members.length - 1);
+  const others = new Map<number, number>();
   let best = { n: -1, share: LEAST_SHARE, away: Infinity };
-  for (const n of place) {
+  for (const n of members) {
     const around = nearest(points, classOf, n, asked);
-    const share = around.filter(({ kind }) => kind === classOf[n]).length / asked;
+    const foreign = around.filter((each) => each.kind !== kind);
+    for (const each of foreign) others.set(each.kind, (others.get(each.kind) ?? 0) + 1);
+    const share = (asked - foreign.length) / asked;
     const { away } = around[asked - 1];
     if (share > best.share || (share === best.share && away < best.away)) best = { n, share, away };
   }
-  return best.n < 0 ? null : best.n;
+  const [second, count] = [...others].sort((a, b) => b[1] - a[1]).at(0) ?? [null, 0];
+  const isMany = count >= SECOND_SHARE * asked * members.length;
+  return { kind, members, thick: best.n < 0 ? null : best.n, second: isMany ? second : null };
 }
 
 /** The diagonal of the box around all points. */
@@ -93,12 +110,27 @@ export function clusterLabels(
   classes: number,
 ): PlaneLabel[] {
   const gap = GAP * extentOf(points);
-  return Array.from({ length: classes }, (_, kind) => kind).flatMap((kind) => {
-    const members = classOf.flatMap((each, n) => (each === kind ? [n] : []));
-    const least = Math.max(LEAST_POINTS, LEAST_PART * members.length);
-    return placesOf(points, members, gap)
+  const places = Array.from({ length: classes }, (_, kind) => kind).flatMap((kind) => {
+    const all = classOf.flatMap((each, n) => (each === kind ? [n] : []));
+    const least = Math.max(LEAST_POINTS, LEAST_PART * all.length);
+    return placesOf(points, all, gap)
       .filter(({ length }) => length >= least)
-      .flatMap((place) => thickOf(points, classOf, place) ?? [])
-      .map((n) => ({ kind, x: points[2 * n], y: points[2 * n + 1] }));
+      .map((members) => readPlace(points, classOf, members));
+  });
+  // Two rules share a place if each is the other's second: a small place beside a large one is its own.
+  const partnerOf = ({ kind, members, second }: Place): Place | undefined =>
+    places.find(
+      (other) =>
+        other.kind === second &&
+        other.second === kind &&
+        members.some((a) => other.members.some((b) => distance(points, a, b) < gap)),
+    );
+  return places.flatMap((place) => {
+    const { kind, thick } = place;
+    const partner = partnerOf(place);
+    const isNamed = partner !== undefined && partner.thick !== null && partner.kind < kind;
+    if (thick === null || isNamed) return [];
+    const also = partner?.kind ?? null;
+    return [{ kind, also, x: points[2 * thick], y: points[2 * thick + 1] }];
   });
 }

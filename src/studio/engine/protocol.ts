@@ -273,6 +273,8 @@ export interface PlaneFrame {
 export interface PlaneLabel {
   /** Index among the plane's classes. */
   readonly kind: number;
+  /** Another rule of which many lie in the same place; null if there is none. */
+  readonly also: number | null;
   readonly x: number;
   readonly y: number;
 }

@@ -132,6 +132,13 @@ export function ruleWords(rule: Rule): string {
   return isShared ? `${ATTRIBUTES[rule.attribute]} ${ruleKind(rule)}` : ruleKind(rule);
 }
 
+/** Two rules in the words of one name, without saying twice what both begin with: "progression −2 or +2". */
+export function eitherRule(first: string, second: string): string {
+  const [words, others] = [first.split(' '), second.split(' ')];
+  const apart = others.findIndex((word, i) => word !== words[i]);
+  return `${first} or ${others.slice(Math.max(0, apart)).join(' ')}`;
+}
+
 /** What each kind of rule does, whatever it is about. */
 export const RULE_KINDS: Readonly<Record<string, string>> = {
   constant: 'The same in all three panels of a row.',

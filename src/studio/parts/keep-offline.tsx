@@ -1,4 +1,4 @@
-/** The button that keeps everything on this device, and how far it is. */
+/** The button that keeps everything on this device, how far it is, and that it is done. */
 import { canKeep, keepEverything, keeping } from '../state/offline.js';
 import { zooNames } from '../state/zoo.js';
 
@@ -19,12 +19,14 @@ export function KeepOffline() {
         </>
       ) : (
         <>
-          <button type="button" class="quiet" onClick={() => void keepEverything()}>
-            Keep everything for offline
-          </button>
+          {state.phase !== 'kept' && (
+            <button type="button" class="quiet" onClick={() => void keepEverything()}>
+              Keep everything for offline
+            </button>
+          )}
           <span role="status">
             {state.phase === 'kept' &&
-              `All ${state.total} models are on this device: the page now works without a network.`}
+              `All ${state.total} models are on this device: the page works without a network.`}
             {state.phase === 'failed' && `Not everything could be kept: ${state.fault}.`}
           </span>
         </>

@@ -44,6 +44,28 @@ async function keepModel(name: string, backend: string): Promise<void> {
   await fetchAll([leadsTo(name), `runtime/${backend}.js`]);
 }
 
+/** Whether a model and what leads to it are kept. Its files are looked up, not read. */
+async function isKept(name: string): Promise<boolean> {
+  const lead = await caches.match(leadsTo(name));
+  if (lead === undefined) return false;
+  const { files } = (await lead.json()) as { readonly files: object };
+  const found = await Promise.all(
+    // They are kept with their hashes behind the address.
+    Object.keys(files).map((file) => caches.match(`zoo/${name}/${file}`, { ignoreSearch: true })),
+  );
+  return found.every((file) => file !== undefined);
+}
+
+/** An earlier visit may have kept everything. */
+async function lookForKept(names: readonly string[]): Promise<void> {
+  const kept = await Promise.all(names.map(isKept));
+  const { phase } = keeping.peek();
+  // Names that came meanwhile are looked for on their own; what a person asked for goes on.
+  if (names.length !== zooNames().length || phase === 'busy' || phase === 'failed') return;
+  const total = names.length;
+  keeping.value = kept.every(Boolean) ? { phase: 'kept', total } : { phase: 'idle' };
+}
+
 /** Downloads every model, the runtime and the page, and keeps them. */
 export async function keepEverything(): Promise<void> {
   if (keeping.peek().phase === 'busy') return;
@@ -73,6 +95,13 @@ export function keepOffline(): void {
   if (!canKeep) return;
   navigator.serviceWorker.register('./service-worker.js').catch(() => {
     // Refused storage or a private window: everything works, only not offline.
+  });
+  effect(() => {
+    const names = zooNames();
+    if (names.length === 0) return;
+    lookForKept(names).catch(() => {
+      // What is kept cannot be told: then keeping it is offered.
+    });
   });
   effect(() => {
     const info = ready.value;

@@ -79,6 +79,8 @@ export interface Settings {
   readonly testLayouts: readonly string[];
   /** Items of each layout. */
   readonly testCount: number;
+  /** The number of a test; not that of the matrix, so that no other tab shows what it asks. */
+  readonly testSeed: number;
 }
 
 interface Property<T> {
@@ -189,6 +191,8 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
   backend: oneOf('backend', BACKENDS),
   testLayouts,
   testCount: integer('count', 3, 1, MOST_TEST_COUNT),
+  // Far from the matrix of the first visit and those that follow it.
+  testSeed: integer('test', 1938, 0, MOST_SEED),
 };
 
 const NAMES = Object.keys(PROPERTIES) as (keyof Settings)[];
@@ -199,12 +203,18 @@ function readOne<Name extends keyof Settings>(name: Name, given: URLSearchParams
   return value === null ? initial : (read(value) ?? initial);
 }
 
+/** Whether an address tells of a test but not of its number, which once was that of the matrix. */
+const isOldTest = (given: URLSearchParams): boolean =>
+  !given.has('test') &&
+  (given.has('set') || given.has('count') || (given.get('tab') === 'test' && given.has('seed')));
+
 /** Settings of an address; what is absent or makes no sense is at its initial value. */
 export function readSettings(hash: string): Settings {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
-  return Object.fromEntries(
+  const settings = Object.fromEntries(
     NAMES.map((name) => [name, readOne(name, given)]),
   ) as unknown as Settings;
+  return isOldTest(given) ? { ...settings, testSeed: settings.seed } : settings;
 }
 
 function writeOne<Name extends keyof Settings>(
@@ -223,6 +233,7 @@ export function writeSettings(settings: Settings): string {
     const written = writeOne(name, settings);
     if (written !== null) given.set(...written);
   }
+  if (isOldTest(given)) given.set('test', String(settings.testSeed));
   // A tab is always named, so that every link has something behind its `#`.
   if (!given.has('tab')) given.set('tab', settings.tab);
   return `#${given.toString()}`;

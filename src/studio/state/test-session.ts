@@ -47,12 +47,12 @@ const FRESH: Session = { phase: 'start', respondent: '', given: [], since: null,
 
 /** All that decides which items a test has. */
 const testKey = computed(() => {
-  const { seed, variant, testLayouts, testCount } = settings.value;
-  return JSON.stringify([seed, variant, testLayouts, testCount]);
+  const { testSeed, variant, testLayouts, testCount } = settings.value;
+  return JSON.stringify([testSeed, variant, testLayouts, testCount]);
 });
 
 const specOf = (layout: string, index: number): SampledSpec => {
-  const { seed, variant } = settings.peek();
+  const { testSeed: seed, variant } = settings.peek();
   const difficulty = 'standard';
   return { kind: 'sampled', layout, seed, index, variant, difficulty, constraints: '', edits: '' };
 };

@@ -33,11 +33,11 @@ function Line({ name, kind, right, total, untried = 'not tried yet' }: LineProps
         <span class="track">
           {range !== null && (
             <>
+              <span class="share-bar" style={{ width: `${(100 * right) / total}%` }} />
               <span
                 class="range"
                 style={{ left: `${100 * range.low}%`, width: `${100 * (range.high - range.low)}%` }}
               />
-              <span class="point" style={{ left: `${(100 * right) / total}%` }} />
             </>
           )}
         </span>

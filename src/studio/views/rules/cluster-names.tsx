@@ -1,6 +1,7 @@
 /** The names of clusters of points, written into the map and tied to their cluster by a line. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { PlaneView } from '../../engine/protocol.js';
+import { eitherRule } from '../../engine/words.js';
 import { lookOf } from '../../parts/rule-looks.js';
 import { NAME_HEIGHT, placeNames, type Place } from './place-names.js';
 
@@ -38,11 +39,16 @@ export function ClusterNames({ plane, points, labels, shareOf }: ClusterNamesPro
       const [left, top] = shareOf([x, y]);
       return [left * side, top * side];
     };
-    const wanted = labels.map(({ kind, x, y }) => ({
-      text: short(plane.classes[kind].rule),
-      colour: lookOf(plane.classes[kind]).colour,
-      at: pixels(x, y),
-    }));
+    const wanted = labels.map(({ kind, also, x, y }) => {
+      const [first, second] = [plane.classes[kind], plane.classes[also ?? kind]];
+      const text = short(first.rule);
+      return {
+        text: also === null ? text : eitherRule(text, short(second.rule)),
+        colour: lookOf(first).colour,
+        second: lookOf(second).colour,
+        at: pixels(x, y),
+      };
+    });
     const all = plane.classOf.map((_, n) => pixels(points[2 * n], points[2 * n + 1]));
     return placeNames(wanted, all, side);
   }, [plane, points, labels, side]);
@@ -60,10 +66,10 @@ export function ClusterNames({ plane, points, labels, shareOf }: ClusterNamesPro
           />
         ))}
       </svg>
-      {names.map(({ text, colour, left, top, width }, i) => (
+      {names.map(({ text, colour, second, left, top, width }, i) => (
         <span
           key={i}
-          style={`left: ${left}px; top: ${top}px; width: ${width}px; --rule: ${colour}`}
+          style={`left: ${left}px; top: ${top}px; width: ${width}px; --rule: ${colour}; --second: ${second}`}
         >
           {text}
         </span>

@@ -51,12 +51,12 @@ function boxesFor({ text, at: [x, y] }: Name): (Box & { readonly cost: number })
 }
 
 /** A place for each name on a map of so many pixels; what finds none is left to the legend. */
-export function placeNames(
-  names: readonly Name[],
+export function placeNames<Kind extends Name>(
+  names: readonly Kind[],
   points: readonly Place[],
   side: number,
-): (Name & Box)[] {
-  const placed: (Name & Box)[] = [];
+): (Kind & Box)[] {
+  const placed: (Kind & Box)[] = [];
   for (const name of names) {
     const free = boxesFor(name).filter(
       (box) =>

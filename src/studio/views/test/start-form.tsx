@@ -48,7 +48,7 @@ function LayoutChoices() {
 }
 
 export function StartForm() {
-  const { seed, testCount, testLayouts } = settings.value;
+  const { testSeed, testCount, testLayouts } = settings.value;
   const respondent = useSignal('');
   const total = items.value.length;
   const isAll = testLayouts.join() === CONFIGURATIONS.join();
@@ -86,9 +86,9 @@ export function StartForm() {
             type="number"
             min={0}
             max={MOST_SEED}
-            value={seed}
+            value={testSeed}
             onChange={({ currentTarget }) =>
-              change({ seed: numberOf(currentTarget, 0, MOST_SEED, seed) })
+              change({ testSeed: numberOf(currentTarget, 0, MOST_SEED, testSeed) })
             }
           />
         </label>
@@ -112,7 +112,7 @@ export function StartForm() {
       <p class="hint">
         The same items on paper:{' '}
         <Command
-          text={`crab generate --config ${configurations} --variant ${settings.value.variant} --count ${testCount} --seed ${seed} --format pdf --out test.pdf --answers key.csv`}
+          text={`crab generate --config ${configurations} --variant ${settings.value.variant} --count ${testCount} --seed ${testSeed} --format pdf --out test.pdf --answers key.csv`}
         />
       </p>
     </form>
