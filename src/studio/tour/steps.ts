@@ -30,7 +30,7 @@ export const TEXTS: readonly TourText[] = [
     next: 'Erase half of it',
   },
   {
-    title: 'Half is gone',
+    title: 'Nearly half is gone',
     text: 'Four panels were wiped. CRAB reads the rules from the five that are left. Erase more, or press and hold a painted panel to see what was there.',
     next: 'Bend its rule',
   },
