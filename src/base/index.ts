@@ -24,6 +24,7 @@ export {
   type Reader,
 } from './check.js';
 export { concatenate } from './bytes.js';
+export { counted } from './counted.js';
 export { indexOfLargest } from './index-of-largest.js';
 export { logSumExp } from './log-sum-exp.js';
 export { choleskyInverse, invertPositive, symmetricEigen } from './linear-algebra.js';

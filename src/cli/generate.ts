@@ -1,6 +1,7 @@
 /** `crab generate`: makes problems as RAVEN folders, sets, contact sheets, or items for people and models. */
 import type { Command } from 'commander';
 import { availableParallelism } from 'node:os';
+import { counted } from '../base/index.js';
 import {
   ALL_LAYOUTS,
   CONFIGURATIONS,
@@ -131,7 +132,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
     const repaired = report.repaired > 0 ? ` (${report.repaired} of them were damaged)` : '';
     const kept = report.kept > 0 ? `, ${report.kept} were there already` : '';
     process.stdout.write(
-      `${made} problems${repaired}${kept} in ${seconds.toFixed(1)} s (${formatRate(made / seconds)}/s): ` +
+      `${counted(made, 'problem')}${repaired}${kept} in ${seconds.toFixed(1)} s (${formatRate(made / seconds)}/s): ` +
         `${report.outputs.join(', ')}\n`,
     );
   } finally {

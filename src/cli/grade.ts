@@ -1,5 +1,6 @@
 /** `crab grade`: what people and models answered to items of ours, and what that says about them. */
 import type { Command } from 'commander';
+import { counted } from '../base/index.js';
 import { GRADE_MARK, grade, gradePage, type GradeResult } from '../lab/index.js';
 import { writeOutput } from '../base/node.js';
 import { UsageError } from './errors.js';
@@ -103,9 +104,6 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
 }
 
 const decimals = (value: number | null): string => (value === null ? '-' : value.toFixed(2));
-
-const counted = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function summaryOf(result: GradeResult): string {
   const { respondents, items, unanswered, mean, deviation, alpha, model } = result;

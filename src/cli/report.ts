@@ -1,6 +1,7 @@
 /** `crab report`: evaluates every model of a zoo and writes pages about them. */
 import type { Command } from 'commander';
 import path from 'node:path';
+import { counted } from '../base/index.js';
 import {
   answerSetReport,
   FRESH_COUNTS,
@@ -119,7 +120,7 @@ async function reportSystems(options: Options): Promise<void> {
   await requireInput('--docs', path.join(docs, 'results.md'));
   const { changed, figures, trainings } = await updateResults(docs);
   const words = [
-    `${trainings} ${trainings === 1 ? 'training' : 'trainings'}`,
+    counted(trainings, 'training'),
     `results.md ${changed ? 'written' : 'is up to date'}`,
     ...figures,
   ];

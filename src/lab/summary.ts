@@ -1,5 +1,6 @@
 /** An evaluation in short: the JSON that `crab evaluate --json` prints, and lines for people. */
 import path from 'node:path';
+import { counted } from '../base/index.js';
 import type { Variant } from '../matrix/index.js';
 import { VARIANT_NAMES } from './evaluation.js';
 import { percent } from './numbers.js';
@@ -115,7 +116,7 @@ export function variantOf(location: string): Variant | null {
 const interval = ({ low, high }: Measured): string =>
   `[${(100 * low).toFixed(2)}, ${(100 * high).toFixed(2)}]`;
 
-const problemsOf = (count: number): string => (count === 1 ? '1 problem' : `${count} problems`);
+const problemsOf = (count: number): string => counted(count, 'problem');
 
 /** What a set is: its name, its candidates if known, and how many problems. */
 const dataText = ({ data, variant, configuration, count }: MeasuredData): string =>
@@ -151,7 +152,7 @@ function gsaLines(evaluation: ModelEvaluation): string[] {
       `  |T| = ${targets}, ${String(candidates).padStart(2)} candidates: ${shareText(accuracy)}${alsoText('L2', accuracyL2)}${alsoText('each alone', each)}`,
   );
   return [
-    `GSA, ${problemsText(evaluation, gsa.problems)}, ${gsa.repeats} ${gsa.repeats === 1 ? 'repeat' : 'repeats'}:`,
+    `GSA, ${problemsText(evaluation, gsa.problems)}, ${counted(gsa.repeats, 'repeat')}:`,
     ...lines,
   ];
 }

@@ -1,6 +1,7 @@
 /** Items to print as pages of a PDF, A4: one problem a page, or a worksheet of four a page with its key. */
+import { concatenate } from '../base/index.js';
 import { layoutOfProblem, type ConfigurationLayout } from './layouts.js';
-import { joined, PDF_PAGE, PdfPage, pdfTextWidth, PdfWriter, type Ink } from './pdf.js';
+import { PDF_PAGE, PdfPage, pdfTextWidth, PdfWriter, type Ink } from './pdf.js';
 import type { Panel, Problem } from './problem.js';
 import { IMAGE_SIZE } from './render-entity.js';
 import { layOutItem, wrapText, type PlacedPanel, type PlacedText } from './svg-item.js';
@@ -200,5 +201,5 @@ export function worksheetPdf(
     return page;
   });
   const body = [...sheets, ...keyPages(items, about, preface)].map((page) => writer.page(page));
-  return joined([start, ...body, writer.end()]);
+  return concatenate([start, ...body, writer.end()]);
 }

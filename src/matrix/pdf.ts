@@ -2,6 +2,7 @@
  * PDF files of vector graphics and Helvetica, written page by page: what printed items need and no more.
  * A page is drawn in points, y down, by the commands of `PdfPage`. Runs in a browser and in Node.
  */
+import { concatenate } from '../base/index.js';
 import { deflateZlib } from './deflate.js';
 
 /** Points; A4 upright. */
@@ -158,8 +159,10 @@ export class PdfWriter {
     const packed = deflateZlib(latin(page.content));
     this.#offsets.set(content, this.#length);
     const head = `${content} 0 obj\n<< /Length ${packed.length} /Filter /FlateDecode >>\nstream\n`;
-    const stream = this.#counted(joined([latin(head), packed, latin('\nendstream\nendobj\n')]));
-    return joined([about, stream]);
+    const stream = this.#counted(
+      concatenate([latin(head), packed, latin('\nendstream\nendobj\n')]),
+    );
+    return concatenate([about, stream]);
   }
 
   end(): Uint8Array {
@@ -177,19 +180,8 @@ export class PdfWriter {
     const entries = Array.from({ length: count - 1 }, (_, i) => this.#offsets.get(i + 1) ?? 0);
     const table = entries.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`);
     const end = `xref\n0 ${count}\n0000000000 65535 f \n${table.join('')}trailer\n<< /Size ${count} /Root ${CATALOG} 0 R >>\nstartxref\n${at}\n%%EOF\n`;
-    return joined([...parts, latin(end)]);
+    return concatenate([...parts, latin(end)]);
   }
 }
 
 const latin = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
-
-/** Pieces one after the other. */
-export function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}

@@ -1,8 +1,8 @@
 /** What `crab info` tells: the parts this software uses, what is missing and how to get it. */
-import { firstLineOf } from '../base/index.js';
 import { existsSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import path from 'node:path';
+import { firstLineOf } from '../base/index.js';
 import { packageVersion } from '../base/node.js';
 import { folderSource, openBundle, zooFolder, type BundleManifest } from '../solver/node.js';
 import type { Finding, OnnxFinding, TorchFinding } from './probe/findings.js';

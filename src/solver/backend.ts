@@ -2,8 +2,8 @@
  * Running a network, whatever runs it. One implementation over ONNX Runtime's common interface serves
  * its native build and its WebAssembly builds; the module is handed in.
  */
-import { firstLineOf } from '../base/index.js';
 import type * as Ort from 'onnxruntime-common';
+import { firstLineOf } from '../base/index.js';
 import { BundleError, SolverError } from './errors.js';
 import { checkOnnx } from './onnx-check.js';
 

@@ -3,12 +3,12 @@
  * line of the project speaks of handles; above it, of Tensor. Errors of the addon carry a `code`, which
  * dispatch.ts turns into the classes of errors.ts.
  */
-import { messageOf } from '../base/index.js';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { messageOf } from '../base/index.js';
 import { TorchUnavailableError } from './errors.js';
 
 declare const kind: unique symbol;

@@ -2,9 +2,9 @@
  * Trains a model: starts a new run or continues one, until its end or until it is told to stop. All
  * that is to be seen of it goes to the observer.
  */
-import { messageOf } from '../base/index.js';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { messageOf } from '../base/index.js';
 import { ArgumentError } from '../matrix/index.js';
 import { systemNamed } from '../models/index.js';
 import { ProcessGroupError, type Device } from '../torch/index.js';

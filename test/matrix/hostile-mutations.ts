@@ -1,5 +1,6 @@
 /** Damaged files from good ones, repeatably: at random, and with checksums mended to get past them. */
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
+import { concatenate } from '../../src/base/index.js';
 import { crc32 } from '../../src/matrix/zip-checksum.js';
 
 /** mulberry32: numbers in [0, 1). */
@@ -56,15 +57,7 @@ const BYTE_CHANGES: readonly ((bytes: Uint8Array, random: Random) => Uint8Array)
   },
 ];
 
-function join(...parts: Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
+const join = (...parts: Uint8Array[]): Uint8Array => concatenate(parts);
 
 /** Any file: half of the changes near its beginning or end, where the structure is. */
 export function damage(bytes: Uint8Array, random: Random): Uint8Array {

@@ -1,5 +1,6 @@
 /** The page of a graded test. */
 import path from 'node:path';
+import { counted } from '../../base/index.js';
 import {
   attributesFigure,
   DOUBTFUL,
@@ -36,7 +37,7 @@ function headlinesOf(result: GradeResult): Markup {
     {
       value: whole(respondents.length),
       meaning: respondents.length === 1 ? 'respondent' : 'respondents',
-      detail: `${items.length === 1 ? '1 item' : `${items.length} items`}${left}`,
+      detail: `${counted(items.length, 'item')}${left}`,
     },
     {
       value: `${mean.toFixed(1)} / ${items.length}`,

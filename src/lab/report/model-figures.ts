@@ -1,6 +1,6 @@
 /** All figures of one model's report, with captions that say what is seen. */
 import { clusterLetter } from '../figures/rule-prior.js';
-import { indexOfLargest } from '../../base/index.js';
+import { counted, indexOfLargest } from '../../base/index.js';
 import type { HistoryCurve, RuleMap } from '../../solver/index.js';
 import type { ModelEvaluation } from '../evaluation.js';
 import { percent } from '../numbers.js';
@@ -101,7 +101,7 @@ function ruleFigures(evaluation: ModelEvaluation, map: RuleMap | null): ReportFi
     figures.push({
       id: 'rule-maps',
       figure: ruleMapsFigure(maps),
-      caption: `Rules parsed from ${maps.rows[0].truth.length} problems of validation at ${maps.steps.length} moment${maps.steps.length === 1 ? '' : 's'} of training: each point is the two numbers of one problem's rule for this concept, coloured by the true rule on its attribute, which the model never saw. Where colours part, the model has found the rule by itself. All moments of a row have one scale.`,
+      caption: `Rules parsed from ${maps.rows[0].truth.length} problems of validation at ${counted(maps.steps.length, 'moment')} of training: each point is the two numbers of one problem's rule for this concept, coloured by the true rule on its attribute, which the model never saw. Where colours part, the model has found the rule by itself. All moments of a row have one scale.`,
     });
   }
   for (const [i, prior] of rulePriorsData(evaluation, map).entries()) {
@@ -142,7 +142,7 @@ function positionFigures(evaluation: ModelEvaluation, pictures: ModelPictures): 
     {
       id: 'gsa',
       figure: gsaFigure(gsaWays(gsa.points)),
-      caption: `Global selection accuracy: panels at random positions are imagined and chosen among the true ones and those at the same positions of other problems. Bars: 95% intervals; dashed: chance, where the scale reaches down to it. "All together" is one choice for all missing panels, as in the paper; L2 is the paper's distance. ${gsa.repeats} ${gsa.repeats === 1 ? 'repeat' : 'repeats'} over ${problemsText(evaluation, gsa.problems)}.`,
+      caption: `Global selection accuracy: panels at random positions are imagined and chosen among the true ones and those at the same positions of other problems. Bars: 95% intervals; dashed: chance, where the scale reaches down to it. "All together" is one choice for all missing panels, as in the paper; L2 is the paper's distance. ${counted(gsa.repeats, 'repeat')} over ${problemsText(evaluation, gsa.problems)}.`,
     },
   ];
 }

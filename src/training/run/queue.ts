@@ -4,8 +4,8 @@
  * and is tried again later while training goes on. A newer job of the same name replaces one that
  * still waits, so that memory stays bounded however long the disk refuses.
  */
-import { messageOf } from '../../base/index.js';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../base/index.js';
 import { faultSentence, systemCauseOf } from '../../base/node.js';
 import { TrainingError } from '../errors.js';
 import type { NoteEvent } from '../observer.js';
