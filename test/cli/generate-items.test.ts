@@ -55,7 +55,7 @@ test('items have a picture, tiles, a table and questions of perception', async (
   rmSync(path.join(folder, items[2].image));
   rmSync(path.join(folder, 'items.jsonl'));
   const { stdout } = await generate(...args, '--resume');
-  expect(stdout).toMatch(/^1 problems, 2 were there already/);
+  expect(stdout).toMatch(/^1 problem, 2 were there already/);
   expect(readdirSync(path.join(folder, 'pictures'))).toHaveLength(3);
   expect(readFileSync(path.join(folder, 'items.jsonl'), 'utf8')).toBe(before);
 });
