@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   autocast,
+  autocastDtype,
   conv2d,
   convTranspose2d,
   cudaIsAvailable,
@@ -24,7 +25,7 @@ import {
   wholeAsProduct,
 } from '../../src/torch/nn/convolution-forms.js';
 import { blocksAsProduct } from '../../src/torch/nn/linear-forms.js';
-import { pictureStage } from '../../src/torch/nn/picture-stage.js';
+import { pictureStage, stageByKernels } from '../../src/torch/nn/picture-stage.js';
 
 const hasTorch = isTorchAvailable();
 const random = hasTorch ? new Generator('cpu', 3) : (null as unknown as Generator);
@@ -119,9 +120,16 @@ describe.skipIf(!hasTorch)('M linear layers as one product', () => {
   });
 });
 
-describe.skipIf(!hasTorch)(
-  'pictures by convolution, batch normalisation and ReLU as one product',
-  () => {
+describe.skipIf(!hasTorch).each([
+  ['one product', pictureStage],
+  // On a CPU libtorch's operators stand in for the kernels.
+  [
+    'kernels of our own',
+    (...given) => stageByKernels(...given, autocastDtype('cpu') ?? given[0].dtype),
+  ],
+] as const satisfies [string, typeof pictureStage][])(
+  'pictures by convolution, batch normalisation and ReLU as %s',
+  (_, stage) => {
     const sides = { kernel: 3, stride: 2, padding: 1, h: 16, w: 16 };
     test.each([
       [sides, 'training'],
@@ -150,7 +158,7 @@ describe.skipIf(!hasTorch)(
       const { weight, bias, runningMean, runningVar, eps } = second;
       if (!weight || !bias || !runningMean || !runningVar) throw new Error('a plain norm has all');
       const momentum = mode === 'training' ? second.momentum : null;
-      const found = pictureStage(
+      const found = stage(
         pictures,
         { weight: conv.weight, bias: conv.bias, stride, padding },
         { weight, bias, runningMean, runningVar, eps, momentum },
@@ -170,21 +178,21 @@ describe.skipIf(!hasTorch)(
       wanted.forEach((each, n) => expect(largestDifference(given[n], each)).toBeLessThan(1e-9));
     });
 
-    test('in bf16 and f32, which copy pairs of pixels', () => {
+    test('in bf16 and f32', () => {
       const conv = new nn.Conv2d(1, 8, 3, { generator: random, stride: 2, padding: 1 });
       const norm = new nn.BatchNorm2d(8);
       const pictures = randn([4, 1, 32, 32], { generator: random }).clamp(0, 1);
       const expected = norm.forward(conv.forward(pictures)).relu();
       const { weight, bias, runningMean, runningVar, eps, momentum } = norm;
       if (!weight || !bias || !runningMean || !runningVar) throw new Error('a plain norm has all');
-      const stage = (): Tensor =>
-        pictureStage(
+      const computed = (): Tensor =>
+        stage(
           pictures,
           { weight: conv.weight, bias: conv.bias, stride: 2, padding: 1 },
           { weight, bias, runningMean, runningVar, eps, momentum },
         );
-      expect(largestDifference(stage(), expected)).toBeLessThan(1e-4);
-      const narrow = autocast('cpu', 'bf16', stage);
+      expect(largestDifference(computed(), expected)).toBeLessThan(1e-4);
+      const narrow = autocast('cpu', 'bf16', computed);
       expect(narrow.dtype).toBe('bf16');
       expect(largestDifference(narrow.to({ dtype: 'f32' }), expected)).toBeLessThan(0.1);
     });
@@ -198,6 +206,7 @@ describe.skipIf(!cudaIsAvailable())('layers on a GPU, by products, and on a CPU'
     ['one channel to many', new nn.Conv2d(1, 8, 4, { ...halving, bias: false }), [3, 1, 16, 16]],
     ['many channels to one', new nn.ConvTranspose2d(8, 1, 4, halving), [3, 8, 8, 8]],
     ['stages from pictures', new nn.ConvStages([1, 8, 8], 3, halving), [3, 1, 16, 16]],
+    ['large windows', new nn.ConvStages([1, 8], 7, { ...halving, padding: 3 }), [3, 1, 16, 16]],
     ['a whole map', new nn.Conv2d(8, 6, 4, options), [3, 8, 4, 4]],
     [
       'M small maps',
@@ -207,7 +216,15 @@ describe.skipIf(!cudaIsAvailable())('layers on a GPU, by products, and on a CPU'
   ])('%s', (_, layer, shape) => {
     const x = randn(shape, { generator: random });
     const here = layer.forward(x);
+    const weights = randn(here.shape, { generator: random });
+    const gradientsOf = (y: Tensor, of: Tensor): Tensor[] =>
+      grad([y.mul(of).sum()], layer.parameters()).map((each) => each.to({ device: 'cpu' }));
+    const gradients = gradientsOf(here, weights);
     const there = layer.to({ device: 'cuda' }).forward(x.to({ device: 'cuda' }));
     expect(largestDifference(there.to({ device: 'cpu' }), here)).toBeLessThan(1e-3);
+    gradientsOf(there, weights.to({ device: 'cuda' })).forEach((each, n) => {
+      const scale = gradients[n].abs().max().item() + 1;
+      expect(largestDifference(each, gradients[n])).toBeLessThan(1e-3 * scale);
+    });
   });
 });

@@ -5,7 +5,15 @@
  * are sorted into soft relations, and a last network reads all relations. Each candidate is scored alone.
  */
 import { object, type Read } from '../../base/index.js';
-import { init, nn, softmax, zeros, type Tensor } from '../../torch/index.js';
+import {
+  atLeastSingle,
+  autocast,
+  init,
+  nn,
+  softmax,
+  zeros,
+  type Tensor,
+} from '../../torch/index.js';
 import { mlp } from '../parts/mlp.js';
 import { CONTEXT, completed, eachPanel } from '../parts/panels.js';
 import { ResidualFeedforward } from '../parts/residual-feedforward.js';
@@ -62,19 +70,26 @@ class Scl extends SelectiveModel {
   }
 
   forward(context: Tensor, candidates: Tensor): Tensor {
-    const attributes = eachPanel(context, candidates, (pictures) => this.describe(pictures));
+    const maps = eachPanel(context, candidates, (pictures) => this.convolutions.forward(pictures));
+    // Scores of candidates hardly differ at first, by less than bf16 rounds.
+    return autocast(maps.device, 'bf16', () => this.compare(atLeastSingle(maps)), false);
+  }
+
+  /** Maps of all panels [N, 16, channels, s, s]; scores [N, 8]. */
+  compare(maps: Tensor): Tensor {
+    const [n, panels] = maps.shape;
+    const attributes = this.describe(maps.flatten(0, 1)).unflatten(0, [n, panels]); // [N, 16, A]
     const [known, offered] = attributes.split(CONTEXT, 1); // [N, 8, A] each
     const matrices = completed(known, offered).transpose(2, 3); // [N, 8, A, 9]
     const relations = this.relations.forward(matrices); // [N, 8, A, R]
     return this.judge.forward(relations.flatten(2)).squeeze(2); // [N, 8]
   }
 
-  /** Pictures [n, 1, S, S] by the values of A attributes, [n, A]. */
-  describe(pictures: Tensor): Tensor {
+  /** Maps [n, channels, s, s] by the values of A attributes, [n, A]. */
+  describe(maps: Tensor): Tensor {
     const { parts, attributes } = this.sizes;
-    const maps = this.convolutions.forward(pictures).flatten(2); // [n, channels, s * s]
     const scattered = this.scatter
-      .forward(maps) // [n, channels, A]: one layer for every channel
+      .forward(maps.flatten(2)) // [n, channels, A]: one layer for every channel
       .unflatten(2, [parts, attributes]) // [n, channels, parts, attributes of a part]
       .transpose(1, 2) // [n, parts, channels, attributes of a part]
       .flatten(2); // [n, parts, channels * attributes of a part]

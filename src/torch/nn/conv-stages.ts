@@ -2,6 +2,8 @@
  * Stages of a convolutional network: a convolution, batch normalisation and ReLU, computed by the fastest of
  * several equal forms.
  */
+import { noGrad } from '../autograd.js';
+import { batchNormLeakyRelu, conv2d } from '../functional.js';
 import { scope } from '../scope.js';
 import type { Tensor } from '../tensor.js';
 import { Conv2d } from './convolution.js';
@@ -16,28 +18,32 @@ export interface ConvStage {
   readonly norm: BatchNorm2d;
 }
 
-/**
- * Whether first stages of pictures are computed as one product on a GPU (picture-stage.ts). It is exact, but nobody
- * has timed it there yet: CRAB_PICTURE_STAGE=1 tries it, bench/convolution-forms.ts compares.
- */
-const AS_PRODUCT = process.env['CRAB_PICTURE_STAGE'] === '1';
-
 /** Maps [N, in, H, W] through a convolution, its batch normalisation and a ReLU: [N, out, H', W']. */
 export function convNormRelu(x: Tensor, { conv, norm }: ConvStage): Tensor {
   const { weight, bias, runningMean, runningVar, eps, group, training } = norm;
   const momentum = training ? norm.momentum : null;
-  const hasForm = weight !== null && bias !== null && runningMean !== null && runningVar !== null;
-  const isTracked = group === null && (momentum !== null || !training);
-  if (!AS_PRODUCT || x.device === 'cpu' || !hasForm || !isTracked || !takesPictures(conv, x)) {
+  const isWhole = weight !== null && bias !== null && runningMean !== null && runningVar !== null;
+  if (!isWhole || group !== null || (training && momentum === null)) {
     return norm.forward(conv.forward(x));
   }
-  if (training) norm.numBatchesTracked?.add_(1);
-  const [[stride], [padding]] = [conv.geometry.stride, conv.geometry.padding];
-  return pictureStage(
-    x,
-    { weight: conv.weight, bias: conv.bias, stride, padding },
-    { weight, bias, runningMean, runningVar, eps, momentum },
-  );
+  const own = { weight, bias, runningMean, runningVar, eps };
+  if (x.device !== 'cpu' && takesPictures(conv, x)) {
+    if (training) norm.numBatchesTracked?.add_(1);
+    const [[stride], [padding]] = [conv.geometry.stride, conv.geometry.padding];
+    const convolution = { weight: conv.weight, bias: conv.bias, stride, padding };
+    return pictureStage(x, convolution, { ...own, momentum });
+  }
+  const convolutionBias = conv.bias;
+  if (momentum === null || convolutionBias === null) return norm.forward(conv.forward(x));
+  // Normalisation takes away again what the convolution's bias adds. So the maps are left as they are, only the
+  // running mean is told, and the bias gets the gradient that it has: zero.
+  norm.numBatchesTracked?.add_(1);
+  const unmoved = bias.add(convolutionBias, 0);
+  const maps = conv2d(x, conv.weight, null, conv.geometry);
+  const options = { momentum, eps, slope: 0 };
+  const y = batchNormLeakyRelu(maps, runningMean, runningVar, weight, unmoved, options);
+  noGrad(() => runningMean.add_(convolutionBias, momentum));
+  return y;
 }
 
 /** Whether these are pictures of one channel and the kernel is square, of an odd side. */

@@ -12,8 +12,8 @@ import { SOLO, type Team } from '../parallel/team.js';
 import { drawInBatchChoice } from './problems.js';
 import type { InBatchChoice, ValidationProblems } from './problems.js';
 
-/** Problems judged at a time; bounds the memory. */
-const SLICE = 64;
+/** Problems judged at a time; bounds the memory. On a GPU more: there the host is what takes the time. */
+const sliceOf = (device: Device): number => (device === 'cpu' ? 64 : 256);
 const LAST = MATRIX_PANELS - 1;
 
 /** One choice for every problem: which panels are missing, and the candidates as rows of all pictures. */
@@ -57,13 +57,14 @@ export class Validator {
   async judge(model: SystemModel, team: Team = SOLO): Promise<Judgement> {
     const { count } = this.#problems;
     const chosen = this.#choices.map(() => new Array<number>(count).fill(0));
+    const slice = sliceOf(this.#device);
     model.eval();
     try {
-      for (let first = 0; first < count; first += SLICE) {
+      for (let first = 0; first < count; first += slice) {
         await new Promise(setImmediate);
         // What other ranks judge stays 0 here; the sum over the ranks is what each slice's rank found.
-        if ((first / SLICE) % team.size !== team.rank) continue;
-        const length = Math.min(SLICE, count - first);
+        if ((first / slice) % team.size !== team.rank) continue;
+        const length = Math.min(slice, count - first);
         this.#choices.forEach((choice, c) => {
           const found = noGrad(() => scope(() => this.#choose(model, choice, first, length)));
           found.forEach((index, n) => (chosen[c][first + n] = index));
