@@ -13,11 +13,8 @@
  * which leaves a hundredth for noise. A CPU has no graphs and is there to try the script.
  */
 import { parseArgs } from 'node:util';
-import { systemNamed } from '../../dist/models/index.js';
 import { torchInfo } from '../../dist/torch/index.js';
-import { prepareTorch, readEnvironment } from '../../dist/training/environment.js';
-import { runConfigOf } from '../../dist/training/options.js';
-import { TrainingSession } from '../../dist/training/session.js';
+import { openTraining } from '../model/open-training.mjs';
 import { median, startTwin } from '../python-twin.mjs';
 
 const { values: options } = parseArgs({
@@ -51,42 +48,11 @@ function cases() {
     );
 }
 
-/** A training of ours that goes on for as many steps as are asked for. */
-async function openOurs({ system, batch, mode }) {
-  const overrides = { optimizer: { batchSize: batch } };
-  const model = systemNamed(system).config('paper', 'center', { overrides });
-  const asked = {
-    ...{ out: 'none', system, model, budget: { kind: 'steps', steps: 1e9 }, seed: 1 },
-    ...{ device, precision, threads: 1, pool: 4 * batch, validation: { problems: 2 } },
-  };
-  const config = runConfigOf(asked, readEnvironment(), null);
-  prepareTorch(config);
-  const session = await TrainingSession.open({
-    ...{ config, storedConfig: config, checkpoint: null, stored: null, workers: 2 },
-    ...{
-      observer: {},
-      now: () => performance.now() / 1e3,
-      startedAt: 0,
-      cudaGraph: mode === 'graph',
-    },
+const openOurs = ({ system, batch, mode }) =>
+  openTraining({
+    ...{ system, preset: 'paper', configuration: 'center', batch },
+    ...{ device, precision, cudaGraph: mode === 'graph' },
   });
-  const { stepper } = session;
-  let next = 0;
-  return {
-    async seconds(count) {
-      const start = performance.now();
-      for (let left = count; left > 0;) {
-        const block = Math.min(left, stepper.blockSteps);
-        stepper.begin(next, null);
-        for (let n = 0; n < block; n++) await stepper.step(next++);
-        await stepper.finish(block);
-        left -= block;
-      }
-      return (performance.now() - start) / 1e3;
-    },
-    close: () => session.close(),
-  };
-}
 
 async function measure(one, twin) {
   const ours = await openOurs(one);
