@@ -78,6 +78,22 @@ describe.skipIf(!hasTorch)('convolutions as products', () => {
   });
 
   test.each([
+    [4, 2, 20],
+    [6, 3, 21],
+    [1, 2, 5],
+  ])('a 1x1 kernel on %i channels, every %i pixels of a side of %i', (channels, stride, side) => {
+    const x = drawn(2, channels, side, side);
+    const layer = new nn.Conv2d(channels, 8, 1, { generator: random, stride, dtype: 'f64' });
+    // Libtorch's own in f64: its f32 one may write beyond its memory (src/torch/nn/convolution.ts).
+    const expected = conv2d(x, layer.weight, layer.bias, { stride });
+    expectSame(layer.forward(x), expected, [x, ...layer.parameters()]);
+    const single = layer.to({ dtype: 'f32' });
+    const y = single.forward(x.detach().to({ dtype: 'f32' }).requiresGrad_());
+    expect(largestDifference(y.to({ dtype: 'f64' }), expected)).toBeLessThan(1e-5);
+    y.sum().backward();
+  });
+
+  test.each([
     [3, 3, true],
     [3, 2, true],
     [1, 3, false],

@@ -63,6 +63,12 @@ function halves(
   return all(kernel, 4) && all(stride, 2) && all(padding, 1) && all(dilation, 1) && groups === 1;
 }
 
+/**
+ * On processors without AVX-512 the oneDNN of libtorch 1.13 writes beyond its memory in the gradient of a 1x1
+ * convolution that skips pixels and has fewer input channels than this.
+ */
+const SAFE_CHANNELS = 8;
+
 /** Weight and bias, drawn as PyTorch draws them. */
 abstract class Convolution extends Module {
   readonly weight: Parameter;
@@ -97,6 +103,8 @@ export class Conv2d extends Convolution {
   readonly #halves: boolean;
   /** Whether there is one output if the kernel has the size of the map. */
   readonly #isPlain: boolean;
+  /** Whether a CPU should pick the pixels that it looks at first. */
+  readonly #picksPixels: boolean;
 
   constructor(inChannels: number, outChannels: number, kernelSize: Pair, options: Conv2dOptions) {
     requireGenerator('Conv2d', options);
@@ -107,6 +115,8 @@ export class Conv2d extends Convolution {
     const { padding, dilation, groups } = this.geometry;
     this.#halves = this.bias === null && halves(this.#kernel, this.geometry);
     this.#isPlain = all(padding, 0) && all(dilation, 1) && groups === 1;
+    const skips = all(this.#kernel, 1) && !all(this.geometry.stride, 1);
+    this.#picksPixels = skips && this.#isPlain && inChannels < SAFE_CHANNELS;
   }
 
   forward(x: Tensor): Tensor {
@@ -116,6 +126,10 @@ export class Conv2d extends Convolution {
       return isImage && hasEvenMaps(x) ? halvedAsProduct(x, weight) : halvingConv.tensor(x, weight);
     }
     if (this.#isPlain && this.#coversMaps(x)) return wholeAsProduct(x, weight, bias);
+    if (this.#picksPixels && x.device === 'cpu') {
+      const [rows, columns] = this.geometry.stride;
+      return conv2d(x.slice(2, null, null, rows).slice(3, null, null, columns), weight, bias);
+    }
     return conv2d(x, weight, bias, this.geometry);
   }
 
