@@ -5,7 +5,7 @@
  * 1..M, panels 1..9, candidates from 1.
  */
 import { FormatError, parseJson } from '../base/index.js';
-import { type Configuration, type Variant } from '../matrix/index.js';
+import type { AttributeColumn, AttributeGroup, Configuration, Variant } from '../matrix/index.js';
 import type { BundleSizes, HistoryCurve } from '../solver/index.js';
 
 export const EVALUATION_FORMAT = 'crab-evaluation';
@@ -117,16 +117,6 @@ export interface PixelErrors {
   /** The mean of all panels in place of the one at a random position: what a model draws that learned nothing. */
   readonly meanPanel?: PixelError;
 }
-
-/** An attribute of a component, e.g. `Size Left`; without the component if there is only one. */
-export interface AttributeColumn {
-  readonly name: string;
-  readonly component: number;
-  readonly group: AttributeGroup;
-}
-
-/** Columns of the paper's table; rotation is no attribute of a rule but can be one of a concept. */
-export type AttributeGroup = 'Type' | 'Size' | 'Color' | 'Num/Pos' | 'Rotation';
 
 /** Which concept stands for an attribute. */
 export interface AriAssignment {

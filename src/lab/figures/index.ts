@@ -13,7 +13,7 @@ export { domainOf, ruleMapsFigure } from './rule-maps.js';
 export type { Point, RuleMapRow, RuleMapsData } from './rule-maps.js';
 export { ruleAgreementFigure } from './rule-agreement.js';
 export { rulePriorFigure, type RuleCluster, type RulePriorData } from './rule-prior.js';
-export { ruleTitle, trueRule, type TrueRule } from './rules.js';
+export { ruleTitle, type TrueRule } from './rules.js';
 export { shortcutFigure, type BlindSpot, type SystemSpot } from './shortcut.js';
 export { learningFigure, systemsGsaFigure } from './systems.js';
 export type { LearningSystem, SystemGsa } from './systems.js';
