@@ -21,7 +21,7 @@ export interface RankOptions {
 const LAUNCHER_FLAGS = ['--nproc', '--restarts'];
 
 /** The arguments of a rank: those given, without the launcher's; a restart continues what is there. */
-export function rankArguments(given: readonly string[], attempt: number): string[] {
+function rankArguments(given: readonly string[], attempt: number): string[] {
   const kept = given.filter((argument, n) => {
     const isValue = n > 0 && LAUNCHER_FLAGS.includes(given[n - 1]);
     return !isValue && !LAUNCHER_FLAGS.some((f) => argument === f || argument.startsWith(`${f}=`));

@@ -102,7 +102,7 @@ export interface BundleTraining {
   readonly imagined: Uint8Array | null;
 }
 
-export async function bundleTraining(
+async function bundleTraining(
   subject: ConceptSubject,
   trained: {
     readonly step: number;

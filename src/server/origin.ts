@@ -22,7 +22,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** The host of a Host header without its port, or null where it is none. */
-export function hostOf(header: string): string | null {
+function hostOf(header: string): string | null {
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i.exec(header);
   return match === null ? null : plain(match[1]);
 }

@@ -83,7 +83,6 @@ export function panelAddress(panel: Panel): string {
 export interface FrameOptions {
   readonly stroke?: string;
   readonly strokeWidth?: number;
-  readonly dash?: string;
 }
 
 /** A panel's picture in a frame. */
@@ -95,13 +94,12 @@ export function panelDrawing(panel: Panel, size: number, frame: FrameOptions = {
 }
 
 function frameOf(size: number, options: FrameOptions): string {
-  const { stroke = colour('faint'), strokeWidth = 1, dash } = options;
+  const { stroke = colour('faint'), strokeWidth = 1 } = options;
   const out = strokeWidth / 2;
   const side = number(size + strokeWidth);
-  const dashes = dash === undefined ? '' : ` stroke-dasharray="${dash}"`;
   return (
     `<rect x="${number(-out)}" y="${number(-out)}" width="${side}" height="${side}" fill="none" ` +
-    `stroke="${stroke}" stroke-width="${number(strokeWidth)}"${dashes}/>`
+    `stroke="${stroke}" stroke-width="${number(strokeWidth)}"/>`
   );
 }
 

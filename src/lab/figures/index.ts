@@ -8,7 +8,7 @@ export { conceptsFigure, type ConceptRow, type ConceptsData } from './concepts.j
 export { toSvg, type Drawing, type Figure } from './drawing.js';
 export { gsaFigure, gsaWays, type GsaSeries } from './gsa.js';
 export { configurationsFigure, noiseFigure, otherAnswers } from './problems.js';
-export { rasterize, type RasterOptions } from './raster.js';
+export { rasterize } from './raster.js';
 export { domainOf, ruleMapsFigure } from './rule-maps.js';
 export type { Point, RuleMapRow, RuleMapsData } from './rule-maps.js';
 export { ruleAgreementFigure } from './rule-agreement.js';

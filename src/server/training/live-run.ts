@@ -46,10 +46,6 @@ export class LiveRun {
     return ACTIVE.includes(this.state);
   }
 
-  get step(): number {
-    return this.#step;
-  }
-
   get summary(): RunSummary {
     return {
       ...this.kind,

@@ -16,7 +16,7 @@ import { StoredRuns } from './stored-runs.js';
 import { TorchWatch } from './torch-watch.js';
 import { Trainer } from './trainer.js';
 
-export const BUNDLES_FOLDER = 'bundles';
+const BUNDLES_FOLDER = 'bundles';
 /** Runs whose last pictures are remembered. */
 const MOST_REMEMBERED = 8;
 

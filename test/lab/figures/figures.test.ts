@@ -221,7 +221,7 @@ describe.each(Object.entries(FIGURES))('the figure of %s', (_, draw) => {
   });
 
   test('shows something as PNG, of its own size', async () => {
-    const picture = decodePng(await rasterize(svg, { scale: 1 }));
+    const picture = decodePng(await rasterize(svg, 1));
     expect([picture.width, picture.height]).toEqual([
       Math.round(FIGURE_SCALE * Math.ceil(figure.width)),
       Math.round(FIGURE_SCALE * Math.ceil(figure.height)),
