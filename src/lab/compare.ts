@@ -12,6 +12,7 @@ import {
   type Variant,
 } from '../matrix/index.js';
 import type { Measured, ModelEvaluation, SelectionResult } from './evaluation.js';
+import { NOTHING } from './markdown.js';
 import { meanOf } from './statistics.js';
 
 /** A share, with its interval if one was measured. */
@@ -106,6 +107,9 @@ export type Pair = readonly (number | null)[];
 
 export const pairText = (pair: Pair, unknown: string, between: string): string =>
   pair.map((share) => (share === null ? unknown : (100 * share).toFixed(1))).join(between);
+
+/** The same in a table of Markdown. */
+export const pairCell = (pair: Pair): string => pairText(pair, NOTHING, ' / ');
 
 /** A row of Table 1: the average, only if all seven are measured, and a cell for each configuration. */
 export interface AccuracyRow {
