@@ -25,7 +25,7 @@ function formatSeconds(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Rate and time left, from what was done since the start; how they are shown is for others. */
+/** Rate and time left, from what was done since the start. */
 abstract class Measured implements Progress {
   readonly #start = performance.now();
 

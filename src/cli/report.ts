@@ -103,7 +103,7 @@ export function define(command: Command, signal: AbortSignal): void {
 
 const MEASURING = ['data', 'count', 'metrics', 'problems', 'repeats', 'device'] as const;
 
-/** Refuses what would be measured, and a second thing to report on. */
+/** Refuses options of measuring: this flag measures nothing. */
 function requireAlone(flag: '--cards' | '--systems', options: Options): void {
   const asked = MEASURING.find((name) => options[name] !== undefined);
   if (asked !== undefined) {

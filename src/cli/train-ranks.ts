@@ -60,7 +60,7 @@ export function whileLaunched(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, orphaned.signal]);
 }
 
-/** Joins the team and makes the first rank's request known; where it has none, all ranks learn why. */
+/** Joins the other ranks and passes on what the first one was asked for; if it failed, all learn why. */
 export async function joinWith<T>(
   rendezvous: Rendezvous,
   request: () => Promise<T>,

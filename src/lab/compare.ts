@@ -1,5 +1,5 @@
 /**
- * Models set beside each other and beside the paper: those of one system and preset make one row, with a
+ * Models compared with each other and with the paper: those of one system and preset make one row, with a
  * cell for each configuration. All tables of accuracy, in documents and on pages, are made from these.
  */
 import {
@@ -36,7 +36,7 @@ export interface Compared extends Pick<
 export interface Group<M extends Compared = Compared> {
   readonly system: string;
   readonly preset: string;
-  /** `ours` for CRAB, which this package is of, and the system's name for others; the preset if told apart by it. */
+  /** `ours` for CRAB, the system's name for others; with the preset if that tells groups apart. */
   readonly label: string;
   readonly models: readonly M[];
 }

@@ -11,7 +11,7 @@ import type { BundleSizes, HistoryCurve } from '../solver/index.js';
 export const EVALUATION_FORMAT = 'crab-evaluation';
 export const EVALUATION_VERSION = 2;
 
-/** What can be measured, in the order it is. */
+/** What can be measured, in the order of measuring. */
 export const METRIC_NAMES = ['sa', 'gsa', 'errors', 'ari', 'vd', 'readback', 'rules'] as const;
 export type MetricName = (typeof METRIC_NAMES)[number];
 
@@ -41,15 +41,15 @@ export interface MeasuredData {
   readonly count: number;
   /** Of fresh problems of our generator; absent for data that were given. */
   readonly seed?: number;
-  /** Tells data of other content apart that are called the same. */
+  /** Tells data apart that have the same name but other content. */
   readonly fingerprint?: string;
 }
 
-/** What else than the data decides about the figures of an evaluation. */
+/** What decides about the numbers of an evaluation, besides the data. */
 export interface MeasuringConditions {
   /** SHA-256 of a bundle's manifest, which holds those of its files, or of a run's weights. */
   readonly bundle: string | null;
-  /** Those asked for that the system can have. */
+  /** Those asked for, without those that the system cannot have. */
   readonly metrics: readonly MetricName[];
   /** Problems of GSA and ARI, and repeats of GSA. */
   readonly problems: number;

@@ -24,7 +24,7 @@ export const NOT_MEASURED = 'Not measured yet.';
 
 type Models = readonly MeasuredModel[];
 
-/** A table of what was measured; words if that is nothing. */
+/** A table of what was measured; a sentence if nothing was. */
 const measuredTable = (head: readonly string[], rows: readonly (readonly Cell[])[]): string =>
   rows.length === 0 ? NOT_MEASURED : table(head, rows);
 
@@ -240,7 +240,7 @@ export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
       ],
       rowsOf(
         models,
-        // Measurements of before there were vocabularies do not have it.
+        // Measurements from before there were vocabularies do not have it.
         ({ rules }) => (rules as MeasuredModel['rules'] | undefined) ?? null,
         ({ right, byAttribute, several }) => [
           shown(right),

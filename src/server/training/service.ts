@@ -63,7 +63,7 @@ export class TrainingService {
     return path.join(this.#options.runs, BUNDLES_FOLDER);
   }
 
-  /** The process at work, for who watches over it. */
+  /** The process at work, so that others can watch over it. */
   get trainerPid(): number | null {
     return this.#work?.trainer.pid ?? null;
   }
