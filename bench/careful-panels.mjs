@@ -7,7 +7,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { openBundleSubject, updateResults } from '../dist/lab/index.js';
 import { drawPanels } from '../dist/lab/metrics/generated-source.js';
-import { ReadbackJudge } from '../dist/lab/metrics/readback.js';
+import { ReadbackJudge } from '../dist/lab/metrics/readback-judge.js';
 import { Bootstrap } from '../dist/lab/statistics.js';
 import { layoutOf, matrixPanels, Random, sampleProblem } from '../dist/matrix/index.js';
 

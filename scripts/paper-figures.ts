@@ -41,7 +41,7 @@ const SHOWN: readonly (readonly [Configuration, readonly string[]])[] = [
 ];
 
 async function write(name: string, figure: Figure): Promise<void> {
-  await writeFile(path.join(folder, `${name}.png`), await rasterize(toSvg(figure), { scale: 1.5 }));
+  await writeFile(path.join(folder, `${name}.png`), await rasterize(toSvg(figure), 1.5));
   console.log(`${name}.png`);
 }
 

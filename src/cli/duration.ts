@@ -1,4 +1,4 @@
-/** The parser for durations; in a file of its own, for training knows what they are and is slow to load. */
+/** The parser for durations. It needs `training`, which is slow to load: so it has a file of its own. */
 import { InvalidArgumentError } from 'commander';
 import { ArgumentError } from '../base/index.js';
 import { DURATION, parseDuration } from '../training/index.js';

@@ -49,16 +49,17 @@ interface Options {
   quiet?: boolean;
 }
 
-/** What tables of systems are made from. */
+/** The metrics that tables of systems show. */
 const TRAINING_METRICS: readonly MetricName[] = ['sa', 'gsa', 'errors', 'readback'];
 
 const EXAMPLES = `
 The model is a bundle of the zoo by its name, the folder of a bundle, or a run of any system, which is
-evaluated as it is (that needs libtorch): its own distance is worked out first, as crab export does. The data are a RAVEN folder (its test part), a set file (.npz) or an HDF5 cache;
-several may be given: selection accuracy is measured on each, gsa, errors and ari on all of them together
-(a matrix that is in several counts once). Data with a mesh (I-RAVEN-Mesh) are measured too, and called so in
-the results: no model of the zoo was trained on a mesh, and what it draws has none. Without data, fresh problems are made, with the candidates of
-RAVEN and I-RAVEN or of the variants that --variant names.
+evaluated as it is (that needs libtorch): its own distance is worked out first, as crab export does. The
+data are a RAVEN folder (its test part), a set file (.npz) or an HDF5 cache; several may be given: selection
+accuracy is measured on each, gsa, errors and ari on all of them together (a matrix that is in several
+counts once). Data with a mesh (I-RAVEN-Mesh) are measured too, and called so in the results: no model of
+the zoo was trained on a mesh, and what it draws has none. Without data, fresh problems are made, with the
+candidates of RAVEN and I-RAVEN or of the variants that --variant names.
 
 Metrics: sa        selection accuracy on the candidates of the data
          gsa       global selection accuracy: any positions, 1 to 3 missing, 2 to 16 candidates
@@ -213,7 +214,7 @@ function checkCount({ data, count, variant }: Options, metrics: readonly MetricN
   }
 }
 
-/** The files to write, as they were before minutes of measuring. */
+/** The files to write. Looked at before measuring: later nobody may have replaced them. */
 interface Outputs {
   readonly report: OutputPlace | undefined;
   readonly save: OutputPlace | undefined;
@@ -248,7 +249,7 @@ async function writeTraining(
   await writeOutput(place, formatTraining(training));
 }
 
-/** Everything that can be found wrong before minutes of measuring. */
+/** Finds what is wrong with paths now, not after minutes of measuring. */
 async function checkPaths(options: Options): Promise<Outputs> {
   const { model, data = [], report, save, measured } = options;
   for (const each of data) await requireInput('--data', each);
@@ -257,7 +258,7 @@ async function checkPaths(options: Options): Promise<Outputs> {
     { argument: '--model', location: model },
     ...data.map((location) => ({ argument: '--data', location })),
   ];
-  /** Each output may be none of the files before it. */
+  /** No output may be one of the files named before it. */
   const place = async (argument: string, location: string | undefined, ending: 'html' | 'json') => {
     const found = await requireOutputFile(argument, location, taken, ending);
     if (location !== undefined) taken.push({ argument, location });
@@ -272,7 +273,7 @@ async function checkPaths(options: Options): Promise<Outputs> {
   };
 }
 
-/** The metrics asked for; what nobody asked for depends on what is written. */
+/** The metrics asked for. If none were, it depends on what is to be written. */
 function metricsOf({ metrics, report, measured }: Options): readonly MetricName[] {
   if (metrics !== undefined) return readMetrics(metrics);
   if (report !== undefined) return readMetrics('all');

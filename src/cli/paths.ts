@@ -1,7 +1,7 @@
 /**
- * Paths that people name, looked at before any work begins: inputs must be there, outputs must be
- * possible. Nothing is left behind. Errors name the argument: what the system refuses is a
- * failure (exit 1), a folder in place of a file and the like wrong use (exit 2).
+ * Checks the paths that people name before any work begins: inputs must exist, outputs must be writable.
+ * Nothing is left behind. Errors name the argument. If the system refuses a path, the command failed
+ * (exit 1); if it is a folder in place of a file or the like, it was used wrongly (exit 2).
  */
 import { constants } from 'node:fs';
 import { access, open, realpath, rm, stat } from 'node:fs/promises';
@@ -39,7 +39,7 @@ export async function requireInput(argument: string, location: string): Promise<
   }
 }
 
-/** No JSON that people write is larger. */
+/** People write no larger JSON. */
 const LARGEST_TEXT = 64 << 20;
 
 /** The text of a file that was named; a folder, a pipe or a device is wrong use. */
@@ -52,7 +52,7 @@ export async function readTextInput(argument: string, location: string): Promise
   }
 }
 
-/** The nearest folder above a path that exists, which what is missing can be made in. */
+/** The nearest existing folder above a path: missing folders can be made in it. */
 async function nearestFolder(named: NamedPath): Promise<string> {
   let folder = path.dirname(path.resolve(named.location));
   for (;;) {
@@ -78,7 +78,7 @@ const kindOf = async (named: NamedPath): Promise<'file' | 'folder' | null> => {
   }
 };
 
-/** Asks by writing: permissions alone do not tell of /proc, of a quota or of who is root. */
+/** Tries to write: permissions alone say nothing about /proc, quotas or root. */
 async function requireWritable(folder: string, { argument, location }: NamedPath): Promise<void> {
   const probe = temporaryName(path.join(folder, 'probe'));
   try {
@@ -91,7 +91,7 @@ async function requireWritable(folder: string, { argument, location }: NamedPath
 
 /**
  * Refuses a file that cannot be written, that is one of the inputs, or whose name promises another format.
- * Gives its place as it is before the work.
+ * Returns its place as it is now, so that the writer notices if somebody else uses it meanwhile.
  */
 export async function requireOutputFile(
   argument: string,
@@ -126,7 +126,7 @@ export async function requireOutputFile(
   return place;
 }
 
-/** The same for a file that must not be there yet: data took a while to make. */
+/** The same for data, which take a while to make: an existing file is never replaced. */
 export async function requireNewFile(
   argument: string,
   location: string,
@@ -140,25 +140,25 @@ export async function requireNewFile(
   return place;
 }
 
-/** A path with its links followed; as it is where nothing is there. */
+/** A path with its links followed; unchanged if there is nothing. */
 const realPath = (location: string): Promise<string> =>
   realpath(location).catch(() => path.resolve(location));
 
-/** No page of ours is larger. */
+/** Our pages are smaller. */
 const LARGEST_PAGE = 64 << 20;
 
-/** Refuses to write a page over a file that is none of the same command, by the mark of such pages. */
+/** Refuses to write a page over a file that the same command has not written: its pages carry a mark. */
 export async function requireOwnPage(
   argument: string,
   location: string | undefined,
   mark: string,
 ): Promise<void> {
   if (location === undefined) return;
-  // Those who write pages have loaded it already; others need not.
+  // Import it late: only commands that write pages need the lab.
   const { isMarked } = await import('../lab/index.js');
   try {
     const found = await stat(location);
-    // Pipes and devices are not to be read, and an empty file has nothing to lose.
+    // Pipes and devices must not be read, and an empty file has nothing to lose.
     if (!found.isFile() || found.size === 0) return;
     if (
       found.size <= LARGEST_PAGE &&
@@ -174,7 +174,7 @@ export async function requireOwnPage(
   );
 }
 
-/** Refuses what is no folder and cannot become one; gives the folder that is there, or the one above it. */
+/** Refuses what is not a folder and cannot become one. Returns the folder, or the nearest one above it. */
 export async function requireFolder(argument: string, location: string): Promise<string> {
   const named = { argument, location };
   if (location === '') throw new UsageError(`${argument} is empty: name a folder`);

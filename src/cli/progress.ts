@@ -17,7 +17,7 @@ const PLAIN_INTERVAL_MS = 5000;
 export const formatRate = (perSecond: number): string =>
   perSecond >= 100 ? Math.round(perSecond).toLocaleString('en-US') : perSecond.toPrecision(2);
 
-export function formatSeconds(seconds: number): string {
+function formatSeconds(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
   const minutes = Math.floor(whole / 60);
@@ -25,7 +25,7 @@ export function formatSeconds(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Rate and time left, from what was done since the start; how they are shown is for others. */
+/** Rate and time left, from what was done since the start. */
 abstract class Measured implements Progress {
   readonly #start = performance.now();
 

@@ -103,7 +103,7 @@ export function define(command: Command, signal: AbortSignal): void {
 
 const MEASURING = ['data', 'count', 'metrics', 'problems', 'repeats', 'device'] as const;
 
-/** Refuses what would be measured, and a second thing to report on. */
+/** Refuses options of measuring: this flag measures nothing. */
 function requireAlone(flag: '--cards' | '--systems', options: Options): void {
   const asked = MEASURING.find((name) => options[name] !== undefined);
   if (asked !== undefined) {
@@ -128,6 +128,7 @@ async function reportSystems(options: Options): Promise<void> {
   process.stdout.write(options.json ? `${JSON.stringify(told)}\n` : `${words.join('\n')}\n`);
 }
 
+/** `--cards`: from what is kept, measuring nothing. */
 async function writeCards(options: Options, signal: AbortSignal): Promise<void> {
   requireAlone('--cards', options);
   const zoo = options.zoo === true ? undefined : options.zoo;
@@ -138,6 +139,7 @@ async function writeCards(options: Options, signal: AbortSignal): Promise<void> 
 
 /** `--answer-sets`: needs no model. */
 async function reportAnswerSets(options: Options, signal: AbortSignal): Promise<void> {
+  if (options.zoo !== undefined) throw new UsageError('--answer-sets and --zoo: give one of them');
   const layouts =
     typeof options.answerSets === 'string'
       ? [findLayout(options.answerSets)]
@@ -164,23 +166,9 @@ async function reportAnswerSets(options: Options, signal: AbortSignal): Promise<
   }
 }
 
-async function run(options: Options, signal: AbortSignal): Promise<void> {
-  if (options.pictures !== undefined) return reportPictures(options, signal);
-  if (options.answerSets !== undefined) {
-    if (options.zoo !== undefined)
-      throw new UsageError('--answer-sets and --zoo: give one of them');
-    return reportAnswerSets(options, signal);
-  }
-  if (options.systems) return reportSystems(options);
-  if (options.zoo === undefined) {
-    throw new UsageError(
-      'say what to report on: --zoo, --zoo with a folder of models, --systems, --pictures or --answer-sets',
-    );
-  }
+/** `--zoo`: measures its models and writes pages about them. */
+async function reportModels(options: Options, signal: AbortSignal): Promise<void> {
   const metrics = options.metrics === undefined ? undefined : readMetrics(options.metrics);
-  if (typeof options.zoo === 'string') await requireInput('--zoo', options.zoo);
-  if (options.docs !== undefined) await requireOutputFolder('--docs', options.docs);
-  if (options.cards) return writeCards(options, signal);
   for (const folder of options.data ?? []) await requireInput('--data', folder);
   await requireOutputFolder('--out', options.out);
   const progress = startProgress(100, '% of the report', options.quiet);
@@ -206,4 +194,19 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   } finally {
     progress.stop();
   }
+}
+
+async function run(options: Options, signal: AbortSignal): Promise<void> {
+  const { zoo, docs } = options;
+  if (options.pictures !== undefined) return reportPictures(options, signal);
+  if (options.answerSets !== undefined) return reportAnswerSets(options, signal);
+  if (options.systems) return reportSystems(options);
+  if (zoo === undefined) {
+    throw new UsageError(
+      'say what to report on: --zoo, --zoo with a folder of models, --systems, --pictures or --answer-sets',
+    );
+  }
+  if (typeof zoo === 'string') await requireInput('--zoo', zoo);
+  if (docs !== undefined) await requireOutputFolder('--docs', docs);
+  return options.cards ? writeCards(options, signal) : reportModels(options, signal);
 }

@@ -11,9 +11,9 @@ export function sentenceOf(error: unknown): string {
   return firstLineOf(error) || 'failed without a message';
 }
 
-/** The sentence after Ctrl-C: how the work was left matters only where something was lost. */
+/** The sentence after Ctrl-C. It says how the work was left only if something was lost. */
 export async function sentenceAfterStop(error: unknown): Promise<string> {
-  // Loaded only now: most commands never train.
+  // Import it late: most commands never train.
   const { UnsavedError } = await import('../training/index.js');
   return error instanceof UnsavedError ? sentenceOf(error) : 'stopped before the end';
 }

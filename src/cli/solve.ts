@@ -2,13 +2,7 @@
 import type { Command } from 'commander';
 import { ArgumentError, FormatError } from '../base/index.js';
 import { writeOutput, type OutputPlace } from '../base/node.js';
-import {
-  encodePng,
-  layoutName,
-  paperName,
-  ruleMeaning,
-  type ConfigurationLayout,
-} from '../matrix/index.js';
+import { encodePng, layoutName, type ConfigurationLayout } from '../matrix/index.js';
 import { checkProblemConfiguration } from '../matrix/node.js';
 import {
   completedPicture,
@@ -19,19 +13,20 @@ import {
   recogniseProblem,
   Solver,
 } from '../solver/node.js';
-import type {
-  Alternative,
-  Answer,
-  Choice,
-  NamedRule,
-  Paint,
-  Panel,
-  ProblemInput,
-} from '../solver/node.js';
+import type { Answer, Paint, Panel, ProblemInput } from '../solver/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { requireInput, requireOutputFile } from './paths.js';
-import { percent, table } from './text.js';
+import {
+  answersText,
+  findingJson,
+  findingText,
+  foundNote,
+  redrawnNote,
+  unknownNote,
+  withoutCertainty,
+  type Finding,
+} from './solve-words.js';
 
 interface Options {
   model?: string;
@@ -133,14 +128,18 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
     const named = solver.nameRules(answer);
     const finding: Finding =
       unknown.length === 0 ? { answer, choice, named, answers } : withoutCertainty(answer, choice);
-    const text = options.json
-      ? `${JSON.stringify({ model, redrawn, ...report(finding, input, unknown) })}\n`
-      : (options.model === undefined ? foundNote(model) : '') +
+    if (options.json) {
+      const found = { model, redrawn, ...findingJson(finding, input, unknown) };
+      process.stdout.write(`${JSON.stringify(found)}\n`);
+      return;
+    }
+    process.stdout.write(
+      (options.model === undefined ? foundNote(model) : '') +
         redrawnNote(redrawn) +
         unknownNote(unknown, solver, layout) +
-        describe(finding, input, options.explain ?? false) +
-        (finding.answers === null ? '' : answersText(finding.answers, solver));
-    process.stdout.write(text);
+        findingText(finding, input, options.explain ?? false) +
+        answersText(finding.answers, solver),
+    );
   } finally {
     await solver.dispose();
   }
@@ -172,58 +171,6 @@ async function unknownPanels(
   return (await new Familiarity(solver).judge(given, { signal })).unknown;
 }
 
-/** What was found, with probabilities only where they mean something. */
-interface Finding {
-  readonly answer: Pick<Answer, 'missing' | 'rules' | 'symbols'>;
-  readonly choice: UncertainChoice | null;
-  /** Null without a vocabulary. */
-  readonly named: readonly NamedRule[] | null;
-  readonly answers: readonly Alternative[] | null;
-}
-
-interface UncertainChoice extends Omit<Choice, 'confidence' | 'candidates'> {
-  readonly confidence: number | null;
-  readonly candidates: readonly (Omit<Choice['candidates'][number], 'probability'> & {
-    readonly probability: number | null;
-  })[];
-}
-
-/** A model is as sure of pictures it has never seen the like of as of its own: that is not passed on. */
-function withoutCertainty(answer: Answer, choice: Choice | null): Finding {
-  return {
-    answer: {
-      missing: answer.missing,
-      rules: answer.rules.map((rule) => ({ ...rule, categories: null })),
-      symbols: null,
-    },
-    named: null,
-    answers: null,
-    choice: choice && {
-      ...choice,
-      confidence: null,
-      candidates: choice.candidates.map((candidate) => ({ ...candidate, probability: null })),
-    },
-  };
-}
-
-const foundNote = (model: string): string => `these are panels of ${model}\n`;
-
-const redrawnNote = (redrawn: number): string =>
-  redrawn === 0 ? '' : `${redrawn} pictures in another style were drawn anew\n`;
-
-function unknownNote(
-  unknown: readonly number[],
-  { manifest: { configuration } }: Solver,
-  layout: ConfigurationLayout | null,
-): string {
-  if (unknown.length === 0) return '';
-  const panels = `panel${unknown.length > 1 ? 's' : ''} ${unknown.join(', ')}`;
-  const verb = unknown.length > 1 ? 'come' : 'comes';
-  const isOther = layout !== null && layout.configuration !== configuration;
-  const other = isOther ? ` (they look like ${layoutName(layout)})` : '';
-  return `this model does not know such pictures: it was trained on ${paperName(configuration)} alone and ${panels} ${verb} out as something else${other}, so what follows is a guess\n`;
-}
-
 async function writeCompleted(
   out: OutputPlace,
   input: ProblemInput,
@@ -235,134 +182,4 @@ async function writeCompleted(
   });
   const picture = completedPicture(panels, { framed: answer.missing });
   await writeOutput(out, encodePng(picture));
-}
-
-const fromOne = (indices: readonly number[]): number[] => indices.map((index) => index + 1);
-
-/** Says which candidates cannot be told apart. */
-const identicalNote = (choice: UncertainChoice | null): string =>
-  (choice?.identical ?? [])
-    .map((group) => `candidates ${AND.format(fromOne(group).map(String))} are the same picture\n`)
-    .join('');
-
-const AND = new Intl.ListFormat('en-GB', { type: 'conjunction' });
-
-function report(
-  { answer, choice, named, answers }: Finding,
-  input: ProblemInput,
-  unknown: readonly number[],
-): object {
-  return {
-    unknown,
-    missing: answer.missing,
-    rules: answer.rules,
-    named:
-      named &&
-      named.map(({ rules, ...each }) => ({ ...each, rules, meaning: rules.map(ruleMeaning) })),
-    symbols: answer.symbols,
-    answers: answers && answers.map(({ probability, symbols }) => ({ probability, symbols })),
-    choice: choice && {
-      ...choice,
-      index: choice.index + 1,
-      number: choice.index + 1,
-      identical: choice.identical.map(fromOne),
-    },
-    answer: input.answer === null ? null : input.answer + 1,
-  };
-}
-
-const conceptTitle = (rule: Answer['rules'][number]): string =>
-  rule.name ?? `concept ${rule.concept}`;
-
-/** Rules in words: what each attribute does, how sure that is, and whether the imagined panel obeys it. */
-function namedTable(named: readonly NamedRule[]): string {
-  const rows = named.map(({ attribute, rules, confidence, obeyed, conceptGroup }) => [
-    attribute,
-    rules.length > 0
-      ? rules.map(ruleMeaning).join(', or ')
-      : conceptGroup === null
-        ? 'no group of concepts tells of it'
-        : 'no rule fits',
-    rules.length > 0 ? percent(confidence) : '-',
-    rules.length > 0 && !obeyed ? 'the imagined panel breaks it' : '',
-  ]);
-  return table([['attribute', 'rule', 'sure', ''], ...rows]);
-}
-
-/** Different answers, as entries of each group. */
-function answersText(answers: readonly Alternative[], solver: Solver): string {
-  const groups = solver.vocabulary?.groups ?? [];
-  const rows = answers.map(({ probability, symbols }, i) => [
-    String(i + 1),
-    percent(probability),
-    ...symbols.flatMap((panel) => panel.map((entry) => (entry === null ? '?' : String(entry)))),
-  ]);
-  const heads = groups.map(({ concepts, attributes }) =>
-    attributes.length > 0
-      ? attributes.map(({ name }) => name).join(' and ')
-      : `concepts ${concepts.map((m) => m + 1).join(' ')}`,
-  );
-  const missing = answers.at(0)?.symbols.length ?? 0;
-  const repeated = Array.from({ length: missing }, () => heads).flat();
-  return `\nDifferent answers, as entries of the vocabulary:\n${table([['', 'probability', ...repeated], ...rows])}`;
-}
-
-function ruleTable(answer: Finding['answer']): string {
-  const rows = answer.rules.map((rule) => {
-    const likely = rule.categories === null ? null : Math.max(...rule.categories);
-    const category =
-      rule.categories === null || likely === null
-        ? '-'
-        : `${rule.categories.indexOf(likely) + 1} (${percent(likely)})`;
-    return [
-      conceptTitle(rule),
-      rule.vector.map((value) => value.toFixed(3)).join(' '),
-      rule.deviation.map((value) => value.toFixed(3)).join(' '),
-      category,
-    ];
-  });
-  return table([['concept', 'rule', 'deviation', 'category'], ...rows]);
-}
-
-function distanceTable(answer: Finding['answer'], choice: UncertainChoice): string {
-  const shares = (values: readonly number[] | null): string[] =>
-    (values ?? []).map((value) => value.toFixed(2));
-  const calibrated = choice.distance === 'calibrated';
-  // A model without rules describes a panel by one vector: there are no shares to tell.
-  const told = answer.rules.length > 0;
-  const rows = choice.candidates.map((candidate, i) => [
-    `${i === choice.index ? '>' : ' '} ${i + 1}`,
-    candidate.probability === null ? '-' : percent(candidate.probability),
-    ...(calibrated ? [(candidate.calibrated ?? NaN).toFixed(2)] : []),
-    candidate.l2.toFixed(2),
-    ...(told ? shares(calibrated ? candidate.calibratedShares : candidate.l2Shares) : []),
-  ]);
-  const heads = [
-    'candidate',
-    'probability',
-    ...(calibrated ? ['distance'] : []),
-    'L2',
-    ...answer.rules.map(conceptTitle),
-  ];
-  const note = `Columns of concepts: their shares in the ${calibrated ? 'calibrated' : 'L2'} distance.\n`;
-  return `${table([heads, ...rows])}${told ? note : ''}`;
-}
-
-function describe(
-  { answer, choice, named }: Finding,
-  { answer: right }: ProblemInput,
-  explain: boolean,
-): string {
-  const imagined = `imagined panel${answer.missing.length > 1 ? 's' : ''} ${answer.missing.join(', ')}\n`;
-  const known = right === null ? '' : `, the answer is ${right + 1}`;
-  const chosen =
-    choice === null
-      ? ''
-      : `candidate ${choice.index + 1} (${choice.confidence === null ? 'a guess' : percent(choice.confidence)})${known}\n`;
-  const same = identicalNote(choice);
-  if (!explain) return imagined + chosen + same;
-  const distances = choice === null ? '' : `\n${distanceTable(answer, choice)}`;
-  const words = named === null ? '' : `\n${namedTable(named)}`;
-  const rules = answer.rules.length === 0 ? '' : `\n${ruleTable(answer)}`;
-  return `${imagined}${chosen}${same}${words}${rules}${distances}`;
 }

@@ -18,7 +18,7 @@ interface Options {
 }
 
 const DEFAULT_PORT = 4747;
-/** Ports tried where none was asked for. */
+/** Ports to try if none was asked for. */
 const PORTS_TRIED = 20;
 
 const HELP = `
@@ -50,7 +50,7 @@ export function define(command: Command, signal: AbortSignal): void {
 const isTaken = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException | null)?.code === 'EADDRINUSE';
 
-/** Why a server cannot listen, where an option is to blame. */
+/** Why a server cannot listen, if an option is to blame. */
 function refusalOf(error: unknown, { host }: Options, port: number): unknown {
   const elsewhere = `--host ${host}: not an address of this machine`;
   const refusals: Readonly<Record<string, string>> = {
@@ -78,7 +78,7 @@ async function start(options: Options): Promise<StudioServer> {
   }
 }
 
-/** Opens an address in the browser of the person; where there is none, nothing happens. */
+/** Opens an address in the user's browser, if there is one. */
 function openInBrowser(url: string): void {
   const [program, ...args] =
     process.platform === 'darwin'

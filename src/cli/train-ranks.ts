@@ -21,7 +21,7 @@ export interface RankOptions {
 const LAUNCHER_FLAGS = ['--nproc', '--restarts'];
 
 /** The arguments of a rank: those given, without the launcher's; a restart continues what is there. */
-export function rankArguments(given: readonly string[], attempt: number): string[] {
+function rankArguments(given: readonly string[], attempt: number): string[] {
   const kept = given.filter((argument, n) => {
     const isValue = n > 0 && LAUNCHER_FLAGS.includes(given[n - 1]);
     return !isValue && !LAUNCHER_FLAGS.some((f) => argument === f || argument.startsWith(`${f}=`));
@@ -60,7 +60,7 @@ export function whileLaunched(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, orphaned.signal]);
 }
 
-/** Joins the team and makes the first rank's request known; where it has none, all ranks learn why. */
+/** Joins the other ranks and passes on what the first one was asked for; if it failed, all learn why. */
 export async function joinWith<T>(
   rendezvous: Rendezvous,
   request: () => Promise<T>,

@@ -182,7 +182,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   return launch(options, signal);
 }
 
-/** Before ranks are started: those of a restart continue what is there, which must be this job's own. */
+/** Before ranks start: a restart continues what is in the folder, so that must be this job's own run. */
 async function requireNew(options: Options): Promise<void> {
   if (options.resume !== undefined || options.continue === true) return;
   const { out } = await newRun(options);
@@ -305,7 +305,7 @@ async function readOverrides(given: string | undefined): Promise<object> {
   return read;
 }
 
-/** The value of a JSON text; undefined, which JSON has not, where it is none. */
+/** The value of a JSON text; undefined, which no JSON has, if the text is not JSON. */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -161,9 +161,9 @@ export function ruleKinds(
 }
 
 /** As in the paper: as many components as categories, each by itself, and nothing but r. */
-export function plainMixture(rules: Vectors, count: number, seed = SEED): RuleMixture {
+export function plainMixture(rules: Vectors, count: number): RuleMixture {
   const spread = spreadOf(rules);
-  return unscaled(likeliest(rules, spread, Math.min(count, rules.length), seed).mixture, spread);
+  return unscaled(likeliest(rules, spread, Math.min(count, rules.length), SEED).mixture, spread);
 }
 
 /**

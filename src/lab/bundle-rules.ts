@@ -84,7 +84,7 @@ function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): Rules
   return Array.from({ length: MOST_MOMENTS }, (_, i) => earlier[Math.round(i * every)]);
 }
 
-/** Of places on a map: less than a pixel. */
+/** To what places on a map are rounded: finer than a pixel. */
 const UNIT = 0.001;
 
 const inUnits = (rules: RulesSnapshot['rules']): number[][][] =>
@@ -102,7 +102,7 @@ export interface BundleTraining {
   readonly imagined: Uint8Array | null;
 }
 
-export async function bundleTraining(
+async function bundleTraining(
   subject: ConceptSubject,
   trained: {
     readonly step: number;
@@ -149,7 +149,7 @@ async function filmOf(
   const frames = earlier.flatMap(({ imagined }) =>
     imagined === undefined ? [] : [new Uint8Array(Buffer.from(imagined, 'base64'))],
   );
-  // A run that was begun without them has no beginning to show.
+  // A run that started without snapshots has no beginning to show.
   if (frames.length === 0 || frames.length < earlier.length) return null;
   const count = Math.floor(frames[0].length / SMALL_PIXELS);
   const painted: number[] = [];
@@ -179,7 +179,7 @@ export async function knowledgeOf(
   { rules = true, ...options }: KnowledgeOptions,
 ): Promise<{ readonly statistics: SelectionStatistics; readonly training: BundleTraining | null }> {
   const statistics = await calibrate(subject, options);
-  // The map is drawn again from configuration, seed and index: problems with fixed rules are not.
+  // Maps draw problems again from configuration, seed and index. With fixed rules that is impossible.
   const { data } = run.config;
   const fixed = data.kind === 'stream' && data.rules !== undefined;
   const found = { step, prior: priorOf(extra), snapshots: fixed ? [] : await run.rules() };

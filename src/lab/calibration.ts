@@ -38,7 +38,7 @@ export const CALIBRATION_DEFAULTS = {
   targetCounts: [1, 2, 3],
   seed: 7_000_000_001,
 };
-/** Without a number of their own, an eighth as many problems for validation. */
+/** Problems for validation, unless told: an eighth of the others. */
 const VALIDATION_SHARE = 1 / 8;
 const SHRINKAGES = [1e-3, 1e-2, 0.05, 0.2];
 
@@ -125,7 +125,7 @@ function stored(blocks: readonly Float64Array[], form: CovarianceForm, band: num
   return Float32Array.from(blocks.flatMap((block) => Array.from(block)));
 }
 
-/** Forms and shrinkages to choose from. With one concept its block is all there is, and a triangle is smaller. */
+/** Forms and shrinkages to choose from. With one concept, blocks would be the full matrix. */
 const choicesFor = (
   concepts: number,
 ): readonly { readonly form: CovarianceForm; readonly shrinkage: number }[] => [
@@ -135,7 +135,7 @@ const choicesFor = (
   ),
 ];
 
-/** Rows in groups as large as others. */
+/** Rows in groups, as many in each as in those given. */
 function inGroups<T>(rows: readonly T[], groups: readonly (readonly unknown[])[]): T[][] {
   let at = 0;
   return groups.map(({ length }) => rows.slice(at, (at += length)));

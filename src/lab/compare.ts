@@ -1,5 +1,5 @@
 /**
- * Models set beside each other and beside the paper: those of one system and preset make one row, with a
+ * Models compared with each other and with the paper: those of one system and preset make one row, with a
  * cell for each configuration. All tables of accuracy, in documents and on pages, are made from these.
  */
 import {
@@ -12,6 +12,7 @@ import {
   type Variant,
 } from '../matrix/index.js';
 import type { Measured, ModelEvaluation, SelectionResult } from './evaluation.js';
+import { NOTHING } from './markdown.js';
 import { meanOf } from './statistics.js';
 
 /** A share, with its interval if one was measured. */
@@ -35,7 +36,7 @@ export interface Compared extends Pick<
 export interface Group<M extends Compared = Compared> {
   readonly system: string;
   readonly preset: string;
-  /** `ours` for CRAB, which this package is of, and the system's name for others; the preset if told apart by it. */
+  /** `ours` for CRAB, the system's name for others; with the preset if that tells groups apart. */
   readonly label: string;
   readonly models: readonly M[];
 }
@@ -106,6 +107,9 @@ export type Pair = readonly (number | null)[];
 
 export const pairText = (pair: Pair, unknown: string, between: string): string =>
   pair.map((share) => (share === null ? unknown : (100 * share).toFixed(1))).join(between);
+
+/** The same in a table of Markdown. */
+export const pairCell = (pair: Pair): string => pairText(pair, NOTHING, ' / ');
 
 /** A row of Table 1: the average, only if all seven are measured, and a cell for each configuration. */
 export interface AccuracyRow {

@@ -30,7 +30,7 @@ import type {
   Thinker,
 } from './subject.js';
 
-/** Pictures kept at most; then all are forgotten and encoded again when they return. */
+/** Pictures kept at most; beyond that all are forgotten, and encoded again if they return. */
 const MOST_KEPT = 60_000;
 
 /** All concepts of a panel in one row [D], D = M d_z. */
@@ -41,7 +41,7 @@ export function flat(means: ConceptMeans): Float64Array {
   return row;
 }
 
-/** Told apart by their SHA-1. */
+/** The SHA-1 of a picture: tells different ones apart. */
 export const pictureKey = (picture: Uint8Array): string =>
   createHash('sha1').update(picture).digest('base64');
 

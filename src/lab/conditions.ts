@@ -1,7 +1,7 @@
 /**
- * Under what conditions a model was measured: which bundle, by its hash; how many problems, by which
- * seeds; which data, by a fingerprint of their content. Two measurements under equal conditions are the
- * same measurement, and only then may one stand for the other.
+ * The conditions under which a model was measured: which bundle (its hash), how many problems, which seeds,
+ * which data (a fingerprint of their content). A measurement may be used in place of a new one only if the
+ * conditions are equal.
  */
 import { createHash } from 'node:crypto';
 import type { BundleManifest } from '../solver/index.js';
@@ -26,7 +26,7 @@ export interface ChosenCounts {
   readonly panels?: number;
   /** Problems of errors, of reading back and of named rules; as many as `problems` if those are told. */
   readonly pictures?: number;
-  /** Of all that is drawn at random; each metric has one of its own unless told. */
+  /** Of everything drawn at random; each metric has its own unless told. */
   readonly seed?: number;
 }
 

@@ -15,7 +15,7 @@ import { readback } from './metrics/readback.js';
 import { ruleAgreement } from './metrics/rule-agreement.js';
 import { rulesNamed } from './metrics/rules-named.js';
 import { selectionAccuracies } from './metrics/selection-accuracy.js';
-import { studyProblems } from './metrics/studied-problems.js';
+import { studyProblems, type StudiedProblems } from './metrics/studied-problems.js';
 import { varianceDecline } from './metrics/variance-decline.js';
 import type { Painter, Subject } from './subject.js';
 
@@ -54,87 +54,108 @@ async function selectionOf(
   });
 }
 
-/** Measures everything; what fails stops the rest, and is what is told. */
+/** The metrics that were asked for: what each is told, and how long it took. */
+class Measuring {
+  readonly seconds: Partial<Record<MetricName, number>> = {};
+
+  constructor(
+    readonly conditions: ModelEvaluation['conditions'],
+    readonly signal: AbortSignal,
+    readonly onProgress: (stage: string, share: number) => void,
+  ) {}
+
+  /** What every metric is told. */
+  options(stage: string) {
+    const onProgress = (share: number): void => this.onProgress(stage, share);
+    return { seed: this.conditions.seed, signal: this.signal, onProgress };
+  }
+
+  /** Measures something if it was asked for. */
+  async when<T>(
+    metric: MetricName,
+    work: (options: ReturnType<Measuring['options']>) => Promise<T>,
+  ): Promise<T | null> {
+    if (!this.conditions.metrics.includes(metric)) return null;
+    this.signal.throwIfAborted();
+    const start = performance.now();
+    const result = await work(this.options(metric));
+    this.seconds[metric] = Math.round(performance.now() - start) / 1000;
+    return result;
+  }
+}
+
+/** Everything but GSA, one metric after the other. */
+async function measureOthers(
+  measuring: Measuring,
+  subject: Subject,
+  data: readonly EvaluationData[],
+  studied: StudiedProblems | null,
+) {
+  const { panels, pictures: problems } = measuring.conditions;
+  const concepts = withConcepts(subject);
+  const painter = subject.imagine === undefined ? null : (subject as Painter);
+  return {
+    selection: await measuring.when('sa', (options) => selectionOf(subject, data, options)),
+    errors:
+      painter &&
+      studied &&
+      (await measuring.when('errors', (options) =>
+        pixelErrors(painter, studied, { problems, ...options }),
+      )),
+    ari:
+      concepts &&
+      studied &&
+      (await measuring.when('ari', (options) => ruleAgreement(concepts, studied, options))),
+    vd:
+      concepts &&
+      (await measuring.when('vd', (options) => varianceDecline(concepts, { panels, ...options }))),
+    readback:
+      painter &&
+      (await measuring.when('readback', (options) => readback(painter, { problems, ...options }))),
+    rules:
+      concepts &&
+      (await measuring.when('rules', (options) => rulesNamed(concepts, { problems, ...options }))),
+    examples: await exampleProblems(subject, measuring.signal),
+  };
+}
+
+/** Measures everything. If one metric fails, the others are stopped and its error is thrown. */
 async function measure(
   subject: Subject,
-  { data, onProgress, ...options }: EvaluationOptions,
-  { metrics, problems, repeats, panels, pictures, seed }: ModelEvaluation['conditions'],
+  { data, signal, onProgress = () => undefined }: EvaluationOptions,
+  conditions: ModelEvaluation['conditions'],
 ) {
   const stop = new AbortController();
-  const given = options.signal === undefined ? [] : [options.signal];
-  const signal = AbortSignal.any([stop.signal, ...given]);
-  const seconds: Partial<Record<MetricName, number>> = {};
-  const common = (stage: string) => ({
-    seed,
-    signal,
-    onProgress: (share: number) => onProgress?.(stage, share),
-  });
-  /** Measures something if it was asked for, and notes how long it took. */
-  const when = async <T>(metric: MetricName, work: () => Promise<T>): Promise<T | null> => {
-    if (!metrics.includes(metric)) return null;
-    signal.throwIfAborted();
-    const start = performance.now();
-    const result = await work();
-    seconds[metric] = Math.round(performance.now() - start) / 1000;
-    return result;
-  };
-  const study = { count: problems, ...common('encoding'), seed: seed ?? STUDY_SEED };
+  const signals = signal === undefined ? [stop.signal] : [stop.signal, signal];
+  const measuring = new Measuring(conditions, AbortSignal.any(signals), onProgress);
+  const { metrics, problems: count, repeats, seed = STUDY_SEED } = conditions;
   const studied = STUDIED.some((metric) => metrics.includes(metric))
     ? await studyProblems(
         subject,
         data.map(({ source }) => source),
-        study,
+        { count, ...measuring.options('encoding'), seed },
       )
     : null;
-  // The progress of GSA is told once nothing else is left to wait for.
-  let gsaShare: number | null = null;
-  const measureGsa = async () =>
-    studied &&
-    when('gsa', () =>
-      globalSelectionAccuracy(subject, studied, {
-        repeats,
-        seed,
-        signal,
-        onProgress: (share) => {
-          if (gsaShare !== null) onProgress?.('gsa', share);
-        },
-      }),
-    );
-  const measureOthers = async () => {
-    const concepts = withConcepts(subject);
-    const painter = subject.imagine === undefined ? null : (subject as Painter);
-    const drawn = { problems: pictures };
-    const found = {
-      selection: await when('sa', () => selectionOf(subject, data, common('sa'))),
-      errors:
-        painter && studied
-          ? await when('errors', () =>
-              pixelErrors(painter, studied, { ...drawn, ...common('errors') }),
-            )
-          : null,
-      ari:
-        concepts && studied
-          ? await when('ari', () => ruleAgreement(concepts, studied, common('ari')))
-          : null,
-      vd:
-        concepts &&
-        (await when('vd', () => varianceDecline(concepts, { panels, ...common('vd') }))),
-      readback:
-        painter &&
-        (await when('readback', () => readback(painter, { ...drawn, ...common('readback') }))),
-      rules:
-        concepts &&
-        (await when('rules', () => rulesNamed(concepts, { ...drawn, ...common('rules') }))),
-      examples: await exampleProblems(subject, signal),
-    };
-    gsaShare = 0;
-    if (metrics.includes('gsa')) onProgress?.('gsa', gsaShare);
-    return found;
+  // The progress of GSA is only told once nothing else is left to wait for.
+  let isAlone = false;
+  const tellGsa = (share: number): void => {
+    if (isAlone) onProgress('gsa', share);
   };
-  const work = [measureGsa(), measureOthers()] as const;
+  const gsa = measuring.when(
+    'gsa',
+    async (options) =>
+      studied &&
+      globalSelectionAccuracy(subject, studied, { ...options, repeats, onProgress: tellGsa }),
+  );
+  const others = measureOthers(measuring, subject, data, studied).then((found) => {
+    isAlone = metrics.includes('gsa');
+    tellGsa(0);
+    return found;
+  });
+  const work = [gsa, others] as const;
   try {
-    const [gsa, others] = await Promise.all(work);
-    return { ...others, gsa, seconds };
+    const [foundGsa, found] = await Promise.all(work);
+    return { ...found, gsa: foundGsa, seconds: measuring.seconds };
   } catch (error) {
     stop.abort();
     await Promise.allSettled(work);

@@ -5,13 +5,13 @@
  * 1..M, panels 1..9, candidates from 1.
  */
 import { FormatError, parseJson } from '../base/index.js';
-import { type Configuration, type Variant } from '../matrix/index.js';
+import type { AttributeColumn, AttributeGroup, Configuration, Variant } from '../matrix/index.js';
 import type { BundleSizes, HistoryCurve } from '../solver/index.js';
 
 export const EVALUATION_FORMAT = 'crab-evaluation';
 export const EVALUATION_VERSION = 2;
 
-/** What can be measured, in the order it is. */
+/** What can be measured, in the order of measuring. */
 export const METRIC_NAMES = ['sa', 'gsa', 'errors', 'ari', 'vd', 'readback', 'rules'] as const;
 export type MetricName = (typeof METRIC_NAMES)[number];
 
@@ -41,15 +41,15 @@ export interface MeasuredData {
   readonly count: number;
   /** Of fresh problems of our generator; absent for data that were given. */
   readonly seed?: number;
-  /** Tells data of other content apart that are called the same. */
+  /** Tells data apart that have the same name but other content. */
   readonly fingerprint?: string;
 }
 
-/** What else than the data decides about the figures of an evaluation. */
+/** What decides about the numbers of an evaluation, besides the data. */
 export interface MeasuringConditions {
   /** SHA-256 of a bundle's manifest, which holds those of its files, or of a run's weights. */
   readonly bundle: string | null;
-  /** Those asked for that the system can have. */
+  /** Those asked for, without those that the system cannot have. */
   readonly metrics: readonly MetricName[];
   /** Problems of GSA and ARI, and repeats of GSA. */
   readonly problems: number;
@@ -117,16 +117,6 @@ export interface PixelErrors {
   /** The mean of all panels in place of the one at a random position: what a model draws that learned nothing. */
   readonly meanPanel?: PixelError;
 }
-
-/** An attribute of a component, e.g. `Size Left`; without the component if there is only one. */
-export interface AttributeColumn {
-  readonly name: string;
-  readonly component: number;
-  readonly group: AttributeGroup;
-}
-
-/** Columns of the paper's table; rotation is no attribute of a rule but can be one of a concept. */
-export type AttributeGroup = 'Type' | 'Size' | 'Color' | 'Num/Pos' | 'Rotation';
 
 /** Which concept stands for an attribute. */
 export interface AriAssignment {

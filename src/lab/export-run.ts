@@ -45,8 +45,6 @@ export interface ExportOptions {
   readonly problems?: number;
   readonly validation?: number;
   readonly judged?: number;
-  /** Numbers of missing panels that get statistics of their own; 1, 2 and 3 unless told. */
-  readonly targetCounts?: readonly number[];
   /** Panels of each batch that concepts are named by. */
   readonly named?: number;
   readonly signal?: AbortSignal;
@@ -179,22 +177,21 @@ async function withSubject<T>(
 
 /** What the networks alone tell: statistics of selection and, if the system has them, rules, concepts and vocabulary. */
 function explore(run: OpenedRun, weights: StoredWeights, options: ExportOptions) {
-  const { problems, validation, targetCounts, named: panels, signal, onProgress } = options;
+  const { problems, validation, named: panels, signal, onProgress } = options;
   const telling = (stage: string) => ({
     signal,
     onProgress: (share: number) => onProgress?.(stage, share),
   });
   return async (subject: ConceptSubject) => {
     const { can, sizes } = subject.facts;
-    const asked = { problems, validation, targetCounts, ...telling('calibration') };
     const known = await knowledgeOf(subject, run, weights, {
-      ...asked,
+      ...{ problems, validation, ...telling('calibration') },
       rules: can.includes('rules'),
     });
     const conceptNames = can.includes('concepts')
       ? bundleNames((await varianceDecline(subject, { panels, ...telling('concepts') })).names)
       : Array.from({ length: sizes?.concepts ?? 0 }, () => null);
-    const words = { problems, targetCounts, ...telling('vocabulary') };
+    const words = { problems, ...telling('vocabulary') };
     const vocabulary = speaks(subject.facts) ? await findVocabulary(subject, words) : null;
     return { ...known, conceptNames, vocabulary };
   };

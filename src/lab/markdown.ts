@@ -26,8 +26,7 @@ export const escaped = (text: string): string =>
     .replaceAll('<', '&lt;')
     .replaceAll(/[\\`*_[\]|#~]/g, String.raw`\$&`);
 
-/** A fraction in percent, without the sign. */
-/** In percent, without the sign: that stands in the head of a table. */
+/** A fraction in percent; the sign stands in the head of the table. */
 export const percentage = (share: number): string => (100 * share).toFixed(1);
 
 export const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);

@@ -45,7 +45,7 @@ export interface SubjectOptions {
   readonly threads?: number;
   /** Where a run's model works, the CPU unless told. */
   readonly device?: Device;
-  /** What the subject is opened for, everything unless told: a run is prepared for no more than this. */
+  /** What will be measured, everything unless told: a run is prepared for no more than this. */
   readonly metrics?: readonly MetricName[];
   /** Problems that a run's own distance and rule prior are fitted to. */
   readonly calibration?: Pick<CalibrationOptions, 'problems' | 'validation'>;
@@ -156,7 +156,7 @@ const manifestOf = (
   files: {},
 });
 
-/** Metrics that a vocabulary decides about. */
+/** Metrics whose result depends on the vocabulary. */
 const WITH_WORDS: readonly MetricName[] = ['readback', 'rules'];
 
 /** Opens the best weights of a run. */

@@ -10,6 +10,7 @@ export {
   type ByteSource,
 } from '../base/index.js';
 export * from './attributes.js';
+export * from './attribute-columns.js';
 export { SHEET_COLOURS, type Rgb } from './colours.js';
 export { HUMAN_ACCURACY, HUMAN_AVERAGE, RAVEN_ORDER } from './human-accuracy.js';
 export * from './layouts.js';

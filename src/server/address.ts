@@ -1,4 +1,4 @@
-/** The path a request asks for, taken apart with nothing in it that a file system could read otherwise. */
+/** The path of a request in parts. Nothing passes that a file system could understand in another way. */
 import { HttpFault } from './faults.js';
 import { LIMITS } from './limits.js';
 

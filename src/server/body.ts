@@ -7,7 +7,7 @@ import { LIMITS } from './limits.js';
 const tooLarge = (): HttpFault =>
   new HttpFault(413, `the body is larger than ${LIMITS.body} bytes`);
 
-/** All bytes of a body. Of one too large the rest is let pass unread, so that the answer arrives. */
+/** All bytes of a body. If it is too large, the rest is thrown away, so that the answer still arrives. */
 function readBytes(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];

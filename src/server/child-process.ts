@@ -31,13 +31,13 @@ export function startWorker(name: string, args: readonly string[] = []): Worker 
   return { process: child, lastWords: () => said };
 }
 
-/** Sends a message; one to a process that is gone already is no failure. */
+/** Sends a message; if the process is gone already, nothing happens. */
 export function tell(child: ChildProcess, message: object): void {
   if (!child.connected) return;
   child.send(message, () => {});
 }
 
-/** Ends a process that has not ended by itself in time. Messages ask it to; this does not ask. */
+/** Kills a process that was asked to end and has not done so in time. */
 export function endAfter(child: ChildProcess, milliseconds: number): NodeJS.Timeout {
   const timer = setTimeout(() => child.kill('SIGKILL'), milliseconds);
   child.once('exit', () => clearTimeout(timer));

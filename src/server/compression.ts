@@ -11,10 +11,10 @@ export type Encoding = 'br' | 'gzip';
 const COMPRESSIBLE = new Set([
   ...['.html', '.js', '.mjs', '.css', '.json', '.map', '.webmanifest', '.txt', '.svg', '.wasm'],
 ]);
-/** Below this the headers cost as much as is saved; above that it takes too much memory. */
+/** Smaller files save no more than the headers cost; larger ones take too much memory. */
 const LEAST_BYTES = 1024;
 const MOST_BYTES = 64 << 20;
-/** Of all that is kept. */
+/** Bytes kept in all. */
 const MOST_KEPT = 96 << 20;
 /** Quick, and nearly as small as the best. */
 const BROTLI_QUALITY = 5;
@@ -51,7 +51,7 @@ export class CompressedBodies {
     return made;
   }
 
-  /** Forgets everything if it has become too much: what is asked for is soon back. */
+  /** Forgets everything if there is too much: what is needed will soon be compressed again. */
   #count(length: number): void {
     this.#kept += length;
     if (this.#kept <= MOST_KEPT) return;

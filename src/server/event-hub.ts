@@ -7,7 +7,7 @@ import { HttpFault } from './faults.js';
 import { LIMITS } from './limits.js';
 
 const HEARTBEAT_MS = 15_000;
-/** After which a browser that lost the connection tries again. */
+/** Milliseconds after which a browser that lost the connection tries again. */
 const RETRY_MS = 2_000;
 
 const frame = (name: string, data: unknown): string =>
@@ -36,7 +36,7 @@ export class EventHub<Events extends object> {
       'cache-control': 'no-store',
     });
     response.write(`retry: ${RETRY_MS}\n\n`);
-    // Counted from here on, so that the limit holds while the first events are being gathered.
+    // Count it now, so that the limit also holds while the first events are being gathered.
     this.#listeners.add(response);
     response.once('close', () => this.#remove(response));
     this.#heartbeat ??= setInterval(() => this.#sendAll(': still here\n\n'), HEARTBEAT_MS).unref();

@@ -25,7 +25,7 @@ export class BadRequest extends HttpFault {
 
 /** One sentence of what went wrong. */
 export function sentenceOf(error: unknown): string {
-  // What was lost is told in its own words, which have the reason.
+  // The error says itself what was lost, and why.
   const system = error instanceof UnsavedError ? null : systemCauseOf(error);
   if (system !== null) return faultSentence(system, 'the disk');
   return firstLineOf(error) || 'it failed without a message';

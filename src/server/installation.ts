@@ -20,9 +20,9 @@ export interface BundleInfo {
   readonly name: string;
   readonly folder: string;
   readonly bytes: number;
-  /** Selection accuracy by variant of candidates, fractions; null where it was not measured. */
+  /** Selection accuracy by variant of candidates, fractions; null if it was not measured. */
   readonly accuracy: Readonly<Record<string, number>> | null;
-  /** What candidates are compared by in that: the calibrated distance, or L2 where there is none. */
+  /** The distance behind it: the calibrated one, or L2 if the bundle has none. */
   readonly distance: 'calibrated' | 'l2';
 }
 
@@ -79,7 +79,7 @@ function onnxOf(finding: Finding<OnnxFinding>): Installation['onnxRuntime'] {
 
 const UNREADABLE = 'its bundle.json cannot be read';
 
-/** Why a bundle cannot be used, all its files read; null where it can. */
+/** Reads all files of a bundle. Why it cannot be used; null if it can. */
 async function damageOf(folder: string, { accuracy }: BundleManifest): Promise<string | null> {
   const shares = Object.values({ ...accuracy?.sa });
   if (shares.some((share) => !(share >= 0 && share <= 1))) {
@@ -114,7 +114,7 @@ async function zooOf(folder: string): Promise<Installation['zoo']> {
   return { folder, bundles, damaged };
 }
 
-/** Looks at everything; what is broken is told, and breaks nothing. */
+/** Looks at everything. What is broken is reported; it never makes this fail. */
 export async function readInstallation(
   places: { readonly zoo?: string; readonly page?: string } = {},
 ): Promise<Installation> {

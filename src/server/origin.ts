@@ -1,5 +1,5 @@
 /**
- * Who may talk to the server. A page of another origin must not reach it, even where its name was made
+ * Who may talk to the server. A page of another origin must not reach it, even if its name was made
  * to point here (DNS rebinding): the Host must be a name this server goes by, and whatever a browser
  * says of a request's origin must be this very host. Programs other than browsers send neither.
  */
@@ -21,15 +21,15 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || name === '::1' || LOOPBACK_V4.test(name);
 }
 
-/** The host of a Host header without its port, or null where it is none. */
-export function hostOf(header: string): string | null {
+/** The host of a Host header without its port, or null if it names none. */
+function hostOf(header: string): string | null {
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i.exec(header);
   return match === null ? null : plain(match[1]);
 }
 
 /**
- * Whether a name is one this server goes by. Rebinding needs a name, so where the server was told to
- * listen beyond this machine, any address is right, and of names the one it was told.
+ * Whether a name is one this server goes by. Rebinding needs a name. So if the server was told to listen
+ * beyond this machine, any address is right, but only one name: the one it was told.
  */
 function isOwnHost(host: string, bound: string): boolean {
   if (isLoopback(host)) return true;
@@ -52,7 +52,7 @@ function requireHost(request: IncomingMessage, bound: string): string {
   return header;
 }
 
-/** Someone following a link to the page; harmless, as nothing is told to whoever made the link. */
+/** Someone follows a link to the page. Harmless: whoever made the link learns nothing. */
 const isVisit = (request: IncomingMessage): boolean =>
   request.headers['sec-fetch-mode'] === 'navigate' &&
   request.headers['sec-fetch-dest'] === 'document' &&

@@ -1,5 +1,5 @@
 /**
- * Serves the files of one folder and nothing outside it, through links neither. Files are sent as they
+ * Serves the files of one folder and nothing outside it, not even through links. Files are sent as they
  * come from the disk, or compressed: as a copy that lies beside them, or one made when first asked for. A
  * file that has not changed since a browser's last visit is not sent again.
  */
@@ -69,7 +69,7 @@ export class StaticFolder {
     readonly hashedFolders: readonly string[] = [],
   ) {}
 
-  /** Sends a file; false where there is none of that name. */
+  /** Sends a file; false if there is none of that name. */
   async serve(
     request: IncomingMessage,
     response: ServerResponse,

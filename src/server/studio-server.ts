@@ -1,7 +1,7 @@
 /**
  * The server of `crab studio`: the page, the models and the training API, for browsers on this machine
- * unless told otherwise. It opens no connection to anywhere; only its own page may talk to it; and
- * whatever comes in, it answers and lives on.
+ * unless told otherwise. It never opens a connection itself, only its own page may talk to it, and no
+ * request can bring it down.
  */
 import {
   createServer,
@@ -36,7 +36,7 @@ export interface StudioOptions {
   readonly page?: string;
   readonly zoo?: string;
   readonly training?: TrainingSettings;
-  /** Other patience with slow visitors than usual. */
+  /** How long to wait for slow visitors, if not as usual. */
   readonly patience?: Partial<Patience>;
 }
 
@@ -50,7 +50,7 @@ export interface StudioServer {
   close(): Promise<void>;
 }
 
-/** The built page: beside this layer, from the sources and when built. */
+/** The folder of the built page, the same for sources and for the built package. */
 export const pageFolder = (): string =>
   fileURLToPath(new URL('../../dist/studio/', import.meta.url));
 
@@ -88,7 +88,7 @@ function sendJson(response: ServerResponse, status: number, value: object): void
   response.end(response.req.method === 'HEAD' ? undefined : text);
 }
 
-/** Answers with what went wrong, unless an answer is under way: then only breaking off is honest. */
+/** Answers with what went wrong. If an answer is half sent, breaking off is all that is left. */
 function sendFault(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
@@ -163,7 +163,7 @@ class Studio {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // A visitor who leaves in the middle is no failure of ours.
+    // A visitor who leaves early is not our failure.
     request.on('error', () => {});
     response.on('error', () => {});
     try {
@@ -215,14 +215,14 @@ function listenAt(server: Server, port: number, host: string): Promise<AddressIn
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
-      // Later failures (no more file descriptors) concern a connection, not the server.
+      // Later failures, such as too many open files, hit one connection and not the server.
       server.on('error', () => {});
       resolve(server.address() as AddressInfo);
     });
   });
 }
 
-/** The address a person types: of what listens everywhere, that of this machine. */
+/** The address a person types. If the server listens everywhere, it is that of this machine. */
 function urlOf(host: string, port: number): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   const name = everywhere || isLoopback(host) ? 'localhost' : host;

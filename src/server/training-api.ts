@@ -27,7 +27,7 @@ function changing(
       throw new HttpFault(405, `${request.method} is not possible here`, { allow: 'POST' });
     }
     const body = await readJson(request);
-    // An export takes a while in which nothing is said.
+    // An export takes a while, during which nothing is sent.
     request.socket.setTimeout(0);
     return answer(service, body);
   };
@@ -54,7 +54,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   [TRAIN_API.export, changing((service, body) => service.export(body))],
 ]);
 
-/** Answers a request; the JSON to send, or null where the answer is under way. */
+/** Answers a request. Returns the JSON to send, or null if the answer is being sent already. */
 export function answerApi(
   service: TrainingService,
   segments: readonly string[],

@@ -171,8 +171,8 @@ function squared(image: GreyImage): GreyImage {
 }
 
 /** A picture of any size and paper as a panel. */
-export function greyToPanel(image: GreyImage, paper?: number): Panel {
-  const white = onWhitePaper(image, paper);
+export function greyToPanel(image: GreyImage): Panel {
+  const white = onWhitePaper(image);
   const { width, height } = white;
   if (width === SMALL_SIZE && height === SMALL_SIZE) return white.data.slice();
   if (Math.max(width, height) < IMAGE_SIZE) return resized(white, SMALL_SIZE).data;

@@ -6,8 +6,10 @@
  * several names fit equally, all of them are in the set.
  */
 import {
+  attributeColumns,
   layoutOf,
   MATRIX_PANELS,
+  ruleGroupOf,
   rulesOnValues,
   type ComponentLayout,
   type Rule,
@@ -150,43 +152,32 @@ function optionsOf(
   return found;
 }
 
-/** Attributes that rules can be on in a configuration, as tables call them. */
-function attributesOf({ configuration, noisy }: Pick<BundleManifest, 'configuration' | 'noisy'>) {
-  const { components } = layoutOf(configuration, noisy);
-  return components.flatMap((layout, component) => {
-    const suffix = components.length > 1 ? ` ${layout.name}` : '';
-    const varying: readonly [RuleGroup, string, boolean][] = [
-      ['Number/Position', 'Num/Pos', layout.slots.length > 1],
-      ['Type', 'Type', layout.type.max > layout.type.min],
-      ['Size', 'Size', layout.size.max > layout.size.min],
-      ['Color', 'Color', layout.color.max > layout.color.min],
-    ];
-    return varying
-      .filter(([, , varies]) => varies)
-      .map(([group, word]) => ({ layout, component, group, name: `${word}${suffix}` }));
-  });
-}
-
 /** Names the rule of every attribute that has one. */
 export function nameRules(
   vocabulary: Vocabulary,
-  manifest: Pick<BundleManifest, 'configuration' | 'noisy'>,
+  { configuration, noisy }: Pick<BundleManifest, 'configuration' | 'noisy'>,
   answer: Answer,
 ): NamedRule[] {
-  return attributesOf(manifest).map(({ layout, component, group, name }) => {
-    const conceptGroup = vocabulary.groups.findIndex(({ attributes }) =>
-      attributes.some((each) => each.component === component && each.group === group),
+  const layout = layoutOf(configuration, noisy);
+  const determined = vocabulary.groups.flatMap(({ attributes }, g) =>
+    attributes.map((attribute) => ({ attribute, g })),
+  );
+  return attributeColumns(layout).map((column) => {
+    const { name, component } = column;
+    const group = ruleGroupOf(column);
+    const found = determined.find(
+      ({ attribute }) => attribute.component === component && attribute.group === group,
     );
-    const attribute = vocabulary.groups
-      .at(conceptGroup)
-      ?.attributes.find((each) => each.component === component && each.group === group);
-    const found = { attribute: name, component, group };
-    const nothing = { rules: [], confidence: 0, obeyed: false };
-    if (conceptGroup < 0 || attribute === undefined) {
-      return { ...found, conceptGroup: null, ...nothing };
-    }
-    const options = optionsOf(answer, attribute, conceptGroup);
-    if (options === null) return { ...found, conceptGroup: conceptGroup + 1, ...nothing };
-    return { ...found, conceptGroup: conceptGroup + 1, ...nameOne(layout, group, options) };
+    const options = found && optionsOf(answer, found.attribute, found.g);
+    const named = options
+      ? nameOne(layout.components[component], group, options)
+      : { rules: [], confidence: 0, obeyed: false };
+    return {
+      attribute: name,
+      component,
+      group,
+      conceptGroup: found ? found.g + 1 : null,
+      ...named,
+    };
   });
 }

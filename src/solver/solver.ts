@@ -4,17 +4,15 @@
  * `index.ts` and `node.ts` add the ways to load one.
  */
 import { ArgumentError } from '../base/index.js';
-import { MATRIX_PANELS } from '../matrix/index.js';
 import { alternativesTo, type Difference } from './alternatives.js';
 import { AnswerReader } from './answer-reader.js';
 import { hasRules, systemOf, type BundleManifest } from './bundle.js';
-import { checkQuestion, presentPanels, reasonerInput } from './checked-question.js';
-import type { CheckedQuestion } from './checked-question.js';
+import { checkQuestion } from './checked-question.js';
 import { candidatePanels, chooseCandidate, identicalCandidates, residualsOf } from './choose.js';
 import { ConceptLayout } from './concept-layout.js';
 import { SolverError } from './errors.js';
 import type { HistoryCurve } from './history.js';
-import type { Networks, Reasoning } from './networks.js';
+import type { Networks } from './networks.js';
 import type { Panel, PanelInput } from './panels.js';
 import { conceptIndex } from './questions.js';
 import type {
@@ -30,10 +28,10 @@ import type {
   SampleOptions,
   SolveOptions,
 } from './questions.js';
+import { Reasoner } from './reasoner.js';
 import type { RuleMap } from './rule-map.js';
 import { nameRules, type NamedRule } from './rule-names.js';
 import { checkSampleCount, normals, repeated, withDrawnRules } from './sampling.js';
-import { withSecondThoughts, type Trial, type TrialResult } from './second-thoughts.js';
 import type { Metrics } from './selection.js';
 import type { SolverParts } from './solver-parts.js';
 import { variationsOf } from './variations.js';
@@ -54,6 +52,7 @@ export class SolverCore {
   readonly #networks: Networks;
   readonly #layout: ConceptLayout;
   readonly #reader: AnswerReader;
+  readonly #reasoner: Reasoner;
   #disposed = false;
 
   /** What the bundle says of itself. */
@@ -86,6 +85,7 @@ export class SolverCore {
     this.vocabulary = vocabulary;
     this.#layout = new ConceptLayout(manifest.sizes);
     this.#reader = new AnswerReader(manifest, this.#layout, ruleMap, vocabulary);
+    this.#reasoner = new Reasoner(manifest, networks, this.#layout, this.#reader, vocabulary);
   }
 
   #require(signal?: AbortSignal): Networks {
@@ -137,10 +137,8 @@ export class SolverCore {
   ): Promise<Answer[]> {
     this.#require(options.signal);
     const checked = questions.map((question) => checkQuestion(question, this.manifest));
-    const encoded = await this.#encodePresent(questions, checked, options.signal);
-    const reasoning = await this.#reason(checked, encoded, options.signal);
-    const read = this.#reader.read(checked, encoded, reasoning);
-    return this.#drawn(await this.#considered(read, options), options);
+    const encoded = await this.#reasoner.encodePresent(questions, checked, options.signal);
+    return this.#drawn(await this.#reasoner.answers(checked, encoded, options), options);
   }
 
   /** The same from concepts already encoded, all nine panels of each matrix; draws nothing. */
@@ -152,56 +150,12 @@ export class SolverCore {
   ): Promise<Answer[]> {
     this.#require(options.signal);
     const checked = questions.map((question) => checkQuestion(question, this.manifest));
-    const encoded = this.#nine(
-      questions.map(({ concepts }) => concepts),
-      checked,
-    );
+    const matrices = questions.map(({ concepts }) => concepts);
     if (options.conceptsAlone) {
-      const input = reasonerInput(checked, encoded, this.manifest.sizes);
-      const reasoned = this.#networks.reason({ ...input, withoutRules: true }, options.signal);
-      const { predicted } = await reasoned;
-      return questions.map(({ concepts }, n) => this.#filled(concepts, checked[n], predicted, n));
+      return this.#reasoner.conceptsOnly(matrices, checked, options.signal);
     }
-    const reasoning = await this.#reason(checked, encoded, options.signal);
-    return this.#considered(this.#reader.read(checked, encoded, reasoning), options);
-  }
-
-  /** Concepts given and, at missing panels, predicted: an answer without anything else. */
-  #filled(
-    given: readonly ConceptMeans[],
-    { missing }: CheckedQuestion,
-    predicted: Float32Array,
-    n: number,
-  ): Answer {
-    const concepts = [...given];
-    for (const position of missing) {
-      concepts[position - 1] = this.#layout.means(predicted, n * MATRIX_PANELS + position - 1);
-    }
-    return { missing, images: [], concepts, rules: [], symbols: null, imagined: null };
-  }
-
-  /** Answers after second thoughts, if these are asked for. */
-  async #considered(
-    answers: Answer[],
-    { paint, signal }: Pick<SolveOptions, 'paint' | 'signal'>,
-  ): Promise<Answer[]> {
-    if (this.vocabulary === null || paint !== 'careful') return answers;
-    return withSecondThoughts(this.vocabulary, this.#layout, answers, (trials) =>
-      this.#try(trials, signal),
-    );
-  }
-
-  async #try(trials: readonly Trial[], signal: AbortSignal | undefined): Promise<TrialResult[]> {
-    if (trials.length === 0) return [];
-    const checked = trials.map(({ hidden }) => checkQuestion({ missing: [hidden] }, this.manifest));
-    const matrices = trials.map(({ concepts }) => concepts);
-    const reasoning = await this.#reason(checked, this.#nine(matrices, checked), signal);
-    const rules = this.#reader.parsedRules(reasoning, trials.length);
-    const { width } = this.#layout;
-    return trials.map(({ hidden }, n) => {
-      const from = (n * MATRIX_PANELS + hidden - 1) * width;
-      return { predicted: reasoning.predicted.slice(from, from + width), rules: rules[n] };
-    });
+    const encoded = this.#reasoner.rowsOf(matrices, checked);
+    return this.#reasoner.answers(checked, encoded, options);
   }
 
   /**
@@ -214,12 +168,7 @@ export class SolverCore {
   ): Promise<number[][][]> {
     this.#requireRules('it parses none');
     this.#require(options.signal);
-    const whole: CheckedQuestion[] = matrices.map(() => ({
-      missing: [],
-      imposed: Array.from({ length: this.#layout.concepts }, () => null),
-    }));
-    const reasoning = await this.#reason(whole, this.#nine(matrices, whole), options.signal);
-    return this.#reader.parsedRules(reasoning, matrices.length);
+    return this.#reasoner.parseRules(matrices, options.signal);
   }
 
   /** Several answers, from random rules and concepts as likely as the model finds them. */
@@ -230,13 +179,13 @@ export class SolverCore {
     this.#require(signal);
     const question = { panels, missing, rules };
     const one = checkQuestion(question, this.manifest);
-    const encoded = await this.#encodePresent([question], [one], signal);
-    const first = await this.#reason([one], encoded, signal);
+    const encoded = await this.#reasoner.encodePresent([question], [one], signal);
+    const first = await this.#reasoner.reason([one], encoded, signal);
     const normal = normals(seed);
     const { ruleSize } = this.manifest.sizes;
     const drawn = Array.from({ length: count }, () => withDrawnRules(one, first, ruleSize, normal));
     const all = repeated(encoded, count);
-    const reasoning = await this.#reason(drawn, all, signal);
+    const reasoning = await this.#reasoner.reason(drawn, all, signal);
     const predicted = reasoning.predicted.map((value) => value + normal() * this.manifest.sigmaZ);
     const answers = this.#reader.read(drawn, all, { ...reasoning, predicted });
     const honest = answers.map((answer) => ({
@@ -357,53 +306,6 @@ export class SolverCore {
     if (isConceptMeans(each)) return each;
     const [means] = await this.encode([each], options);
     return means;
-  }
-
-  /** Concepts already encoded as [N, 9, M, d_z], zeros at missing panels. */
-  #nine(
-    matrices: readonly (readonly ConceptMeans[])[],
-    checked: readonly CheckedQuestion[],
-  ): Float32Array {
-    const { width } = this.#layout;
-    const encoded = new Float32Array(matrices.length * MATRIX_PANELS * width);
-    matrices.forEach((concepts, n) => {
-      if (concepts.length !== MATRIX_PANELS) {
-        throw new ArgumentError(`concepts of ${concepts.length} panels: expected nine`);
-      }
-      concepts.forEach((means, i) => {
-        if (checked[n].missing.includes(i + 1)) return;
-        this.#layout.writeRow(means, encoded, (n * MATRIX_PANELS + i) * width);
-      });
-    });
-    return encoded;
-  }
-
-  /** Concepts of all present panels, zeros at missing ones: [N, 9, M, d_z]. */
-  async #encodePresent(
-    questions: readonly Question[],
-    checked: readonly CheckedQuestion[],
-    signal: AbortSignal | undefined,
-  ): Promise<Float32Array> {
-    const { width } = this.#layout;
-    const places = questions.flatMap(({ panels }, n) =>
-      presentPanels(panels, checked[n].missing).map((panel) => ({
-        ...panel,
-        at: (n * MATRIX_PANELS + panel.position) * width,
-      })),
-    );
-    const rows = await this.#networks.encode(places, signal);
-    const all = new Float32Array(questions.length * MATRIX_PANELS * width);
-    places.forEach(({ at }, i) => all.set(rows.subarray(i * width, (i + 1) * width), at));
-    return all;
-  }
-
-  #reason(
-    questions: readonly CheckedQuestion[],
-    encoded: Float32Array,
-    signal: AbortSignal | undefined,
-  ): Promise<Reasoning> {
-    const input = reasonerInput(questions, encoded, this.manifest.sizes);
-    return this.#networks.reason(input, signal);
   }
 
   /** Answers with the missing panels drawn, unless that is not wanted. */

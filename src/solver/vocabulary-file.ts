@@ -9,6 +9,7 @@ import {
   parseJson,
   read,
   text,
+  type Read,
 } from '../base/index.js';
 import { RULE_GROUPS } from '../matrix/index.js';
 import type { BundleSizes } from './bundle.js';
@@ -82,10 +83,13 @@ class Tensors {
   }
 }
 
+type Head = Read<ReturnType<typeof headOf>>;
+type StatisticsHead = Head['groups'][number]['statistics'][string];
+
 function readStatistics(
   tensors: Tensors,
   name: string,
-  { temperature, least }: { readonly temperature: number; readonly least: number },
+  { temperature, least }: StatisticsHead,
   rank: number,
   ruleValues: number,
 ): EntryStatistics {
@@ -101,56 +105,70 @@ function readStatistics(
   return { gates: gates.data, scale, weights: weights.data, whitening, temperature, least };
 }
 
+function readGroup(
+  tensors: Tensors,
+  name: string,
+  group: Head['groups'][number],
+  { conceptSize, ruleSize }: BundleSizes,
+): VocabularyGroup {
+  const size = group.concepts.length * conceptSize;
+  const ruleValues = group.concepts.length * ruleSize;
+  const basis = tensors.get(`${name}.basis`, [size, null]);
+  const rank = basis.shape[1];
+  const entries = tensors.get(`${name}.entries`, [null, rank]);
+  const count = entries.shape[0];
+  const statistics = new Map<StatisticsKey, EntryStatistics>();
+  for (const [key, head] of Object.entries(group.statistics)) {
+    if (!isStatisticsKey(key)) throw new BundleError(`${FILE}: ${name} has statistics of ${key}`);
+    statistics.set(key, readStatistics(tensors, `${name}.${key}`, head, rank, ruleValues));
+  }
+  if (statistics.size === 0) throw new BundleError(`${FILE}: ${name} has no statistics`);
+  if (group.attributes.some(({ values }) => values.length !== count)) {
+    throw new BundleError(`${FILE}: ${name} does not name each of its ${count} entries`);
+  }
+  return {
+    concepts: group.concepts.map((concept) => concept - 1),
+    mean: tensors.get(`${name}.mean`, [size]).data,
+    basis: basis.data,
+    entries: entries.data,
+    counts: tensors.get(`${name}.counts`, [count]).data,
+    statistics,
+    attributes: group.attributes,
+  };
+}
+
+function readShared(
+  tensors: Tensors,
+  name: string,
+  { concept, groups: parents }: Head['shared'][number],
+  groups: readonly VocabularyGroup[],
+  { conceptSize }: BundleSizes,
+): SharedConcept {
+  const prior = tensors.get(`${name}.prior`, [null]);
+  const count = prior.shape[0];
+  const given = parents.map((parent) => {
+    const group = groups.at(parent - 1);
+    if (group === undefined) throw new BundleError(`${FILE}: ${name}: no group ${parent}`);
+    const shape = [group.counts.length, count];
+    return { group: parent - 1, table: tensors.get(`${name}.group${parent}`, shape).data };
+  });
+  const values = tensors.get(`${name}.values`, [count, conceptSize]).data;
+  return { concept: concept - 1, values, prior: prior.data, given };
+}
+
 /** Reads the bytes of a file; anything that does not fit the bundle is an error. */
 export function parseVocabulary(bytes: Uint8Array, sizes: BundleSizes): VocabularyData {
-  const { concepts, conceptSize, ruleSize } = sizes;
   const stored = parseSafetensors(bytes, FILE);
   const tensors = new Tensors(stored.tensors);
   const json = parseJson(stored.metadata[METADATA_KEY] ?? '', BundleError, FILE);
-  const head = read(headOf(concepts), json, BundleError, FILE);
-  const groups = head.groups.map((group, g): VocabularyGroup => {
-    const name = `group${g + 1}`;
-    const size = group.concepts.length * conceptSize;
-    const basis = tensors.get(`${name}.basis`, [size, null]);
-    const rank = basis.shape[1];
-    const entries = tensors.get(`${name}.entries`, [null, rank]);
-    const count = entries.shape[0];
-    const statistics = new Map<StatisticsKey, EntryStatistics>();
-    for (const [key, facts] of Object.entries(group.statistics)) {
-      if (!isStatisticsKey(key)) throw new BundleError(`${FILE}: ${name} has statistics of ${key}`);
-      const ruleValues = group.concepts.length * ruleSize;
-      statistics.set(key, readStatistics(tensors, `${name}.${key}`, facts, rank, ruleValues));
-    }
-    if (statistics.size === 0) throw new BundleError(`${FILE}: ${name} has no statistics`);
-    if (group.attributes.some(({ values }) => values.length !== count)) {
-      throw new BundleError(`${FILE}: ${name} does not name each of its ${count} entries`);
-    }
-    return {
-      concepts: group.concepts.map((concept) => concept - 1),
-      mean: tensors.get(`${name}.mean`, [size]).data,
-      basis: basis.data,
-      entries: entries.data,
-      counts: tensors.get(`${name}.counts`, [count]).data,
-      statistics,
-      attributes: group.attributes,
-    };
-  });
-  const shared = head.shared.map(({ concept, groups: parents }, s): SharedConcept => {
-    const name = `shared${s + 1}`;
-    const prior = tensors.get(`${name}.prior`, [null]);
-    const count = prior.shape[0];
-    const given = parents.map((parent) => {
-      const group = groups.at(parent - 1);
-      if (group === undefined) throw new BundleError(`${FILE}: ${name}: no group ${parent}`);
-      const shape = [group.counts.length, count];
-      return { group: parent - 1, table: tensors.get(`${name}.group${parent}`, shape).data };
-    });
-    const values = tensors.get(`${name}.values`, [count, conceptSize]).data;
-    return { concept: concept - 1, values, prior: prior.data, given };
-  });
+  const head = read(headOf(sizes.concepts), json, BundleError, FILE);
+  const groups = head.groups.map((group, g) => readGroup(tensors, `group${g + 1}`, group, sizes));
+  const shared = head.shared.map((each, s) =>
+    readShared(tensors, `shared${s + 1}`, each, groups, sizes),
+  );
   const still = head.still.map((concept) => ({
     concept: concept - 1,
-    value: tensors.get(`still${concept}`, [conceptSize]).data,
+    value: tensors.get(`still${concept}`, [sizes.conceptSize]).data,
   }));
   return { groups, shared, still };
 }

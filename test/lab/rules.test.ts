@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   ariTable,
-  attributeColumns,
   authorsColumns,
   authorsLabeller,
   bestAssignment,
@@ -10,11 +9,13 @@ import {
   ruleCategories,
   ruleName,
   studyProblems,
-  type AttributeColumn,
 } from '../../src/lab/index.js';
 import {
+  attributeColumns,
   layoutOf,
   Random,
+  samplePanels,
+  type AttributeColumn,
   type Configuration,
   type Label,
   type RuleAttribute,
@@ -298,4 +299,14 @@ test('rule agreement uses rules of whole matrices and of contexts', async () => 
   expect(await ruleAgreement(madeUpSubject(parts), studied)).toBeNull();
   const unlabelled = { ...studied, labels: studied.labels.map((): Label => []) };
   expect(await ruleAgreement(subject, unlabelled)).toBeNull();
+});
+
+test('true rules are those of the attribute and component', () => {
+  const { rules } = samplePanels({ configuration: 'out-in-grid', seed: 1, index: 0 });
+  expect(ruleName(rules, { name: 'Size In', component: 1, group: 'Size' })).toBe(rules[1][2].name);
+  expect(ruleName(rules, { name: 'Num/Pos In', component: 1, group: 'Num/Pos' })).toBe(
+    rules[1][0].name,
+  );
+  expect(ruleName(rules, { name: 'Rotation', component: 0, group: 'Rotation' })).toBeNull();
+  expect(ruleName([], { name: 'Type', component: 0, group: 'Type' })).toBeNull();
 });

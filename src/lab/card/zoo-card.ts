@@ -7,9 +7,8 @@ import {
   byConfiguration,
   inOrder,
   modelTitle,
-  pairText,
+  pairCell,
   resultOf,
-  type Pair,
 } from '../compare.js';
 import { escaped, megabytes, NOTHING, table, type Cell } from '../markdown.js';
 import { whole } from '../numbers.js';
@@ -35,8 +34,6 @@ const lineOf = ({ folder, manifest, measured }: ZooModel) => ({
   manifest,
 });
 
-const pair = (shares: Pair): string => pairText(shares, NOTHING, ' / ');
-
 function cellsOf(line: Line): Cell[] {
   const { folder, manifest } = line;
   const { training } = manifest;
@@ -47,9 +44,9 @@ function cellsOf(line: Line): Cell[] {
     `[${escaped(folder)}](${encodeURIComponent(folder)}/${CARD_FILE})`,
     modelTitle(line),
     megabytes(bundleBytes(manifest)),
-    pair(results.map((result) => result?.sa.value ?? null)),
-    pair(results.map((result) => result?.saL2.value ?? null)),
-    pair(PAPER_VARIANTS.map((variant) => paperAccuracy(manifest, variant))),
+    pairCell(results.map((result) => result?.sa.value ?? null)),
+    pairCell(results.map((result) => result?.saL2.value ?? null)),
+    pairCell(PAPER_VARIANTS.map((variant) => paperAccuracy(manifest, variant))),
     counts.length === 0 ? NOTHING : whole(Math.min(...counts)),
     typeof training.steps === 'number' ? whole(training.steps) : NOTHING,
     seconds === null ? NOTHING : (seconds / 60).toFixed(1),
@@ -62,10 +59,10 @@ function averageCells(models: readonly Line[]): Cell[][] {
   if (seven.length < CONFIGURATIONS.length) return [];
   const bytes = sumOf(seven.map(({ manifest }) => bundleBytes(manifest)));
   const average = (measure: 'sa' | 'saL2'): string =>
-    pair(accuracyRow({ models }, measure, () => true)?.average ?? [null, null]);
+    pairCell(accuracyRow({ models }, measure, () => true)?.average ?? [null, null]);
   const [row] = paperRows(systemOf(seven[0].manifest));
   const paper = PAPER_VARIANTS.map((variant) => paperShare(row, 'average', variant));
-  const shares = [average('sa'), average('saL2'), pair(paper)];
+  const shares = [average('sa'), average('saL2'), pairCell(paper)];
   return [['the seven', '', `${megabytes(bytes)} in all`, ...shares, '', '', '']];
 }
 

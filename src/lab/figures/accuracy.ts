@@ -1,8 +1,8 @@
 /** Selection accuracy of several systems over the configurations, one row each. */
 import * as Plot from '@observablehq/plot';
-import { chart, gridX } from './chart.js';
+import { chart, CHANCE_LINE, gridX } from './chart.js';
 import { at, figure, textWidth, type Figure } from './drawing.js';
-import { legend, SERIES_SHAPES, seriesShape } from './legend.js';
+import { seriesLegend, seriesShape } from './legend.js';
 import { colour, seriesColour } from './theme.js';
 
 export interface AccuracySeries {
@@ -52,8 +52,6 @@ export function accuracyFigure(
     marginBottom: 34,
     x: { domain: [0, 1], tickFormat: '.0%', ticks: 6, label: 'problems solved' },
     y: { type: 'point', domain: [...configurations], label: null, tickSize: 0, padding: 0.5 },
-    color: { type: 'identity' },
-    symbol: { type: 'ordinal', domain: SERIES_SHAPES, range: SERIES_SHAPES },
     marks: [
       gridX(6),
       Plot.ruleY(configurations.slice(1), {
@@ -61,7 +59,7 @@ export function accuracyFigure(
         dy: -ROW / 2,
         stroke: colour('grid'),
       }),
-      Plot.ruleX([1 / 8], { stroke: colour('muted'), strokeDasharray: '2,3' }),
+      Plot.ruleX([1 / 8], CHANCE_LINE),
       ...series.flatMap((_, i) => [
         Plot.ruleY(
           bars.filter((bar) => bar.series === i),
@@ -88,9 +86,7 @@ export function accuracyFigure(
       ]),
     ],
   });
-  const key = legend(
-    series.map(({ name }, i) => ({ name, colour: seriesColour(i), shape: seriesShape(i) })),
-  );
+  const key = seriesLegend(series);
   return figure(`Selection accuracy of ${series.map(({ name }) => name).join(', ')}`, {
     width: Math.max(640, left + key.width),
     height: drawing.height + HEAD,

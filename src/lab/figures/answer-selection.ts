@@ -4,13 +4,12 @@
  */
 import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
-import { chart, topFrames } from './chart.js';
+import { COLUMN, mistakeLines, mistakeMarks, pictureMarks } from './candidate-marks.js';
+import { chart } from './chart.js';
 import {
   at,
   matrixDrawing,
   figure,
-  panelAddress,
-  shortened,
   text,
   textWidth,
   type Drawing,
@@ -40,8 +39,6 @@ export interface SelectionCandidate {
   readonly wrong?: readonly string[];
 }
 
-const COLUMN = 66;
-const MOST_LINES = 3;
 const ROW = 24;
 const PICTURE = 54;
 const TOP = PICTURE + 30;
@@ -74,12 +71,6 @@ function cellsOf({ candidates, concepts }: SelectionExample): Cell[] {
   );
 }
 
-/** What a candidate gets wrong, one change a line. */
-function wrongLines(wrong: readonly string[] = []): string[] {
-  const shown = wrong.length > MOST_LINES ? [...wrong.slice(0, MOST_LINES - 1), '…'] : wrong;
-  return shown.map((line) => shortened(line, COLUMN + 2, SMALL_FONT_SIZE));
-}
-
 /** The title of a row of texts below the chart. */
 const rowTitle = (title: string, dy: number): Plot.Markish =>
   Plot.text([title], {
@@ -97,7 +88,8 @@ function heatmap(example: SelectionExample): Drawing {
   const numbers = candidates.map((_, i) => i + 1);
   const rows = rowNames(concepts);
   const left = 12 + Math.min(150, Math.max(60, ...rows.map((row) => textWidth(row, 10.5))));
-  const lines = Math.max(0, ...candidates.map(({ wrong }) => wrongLines(wrong).length));
+  const mistakes = candidates.map(({ wrong }) => wrong);
+  const lines = mistakeLines(mistakes);
   const bottom = 20 + 12 * lines;
   const cells = cellsOf(example);
   const percent = (share: number): string =>
@@ -114,8 +106,6 @@ function heatmap(example: SelectionExample): Drawing {
     padding: 0.08,
     x: { type: 'band', domain: numbers, axis: null },
     y: { type: 'band', domain: rows, label: null, tickSize: 0 },
-    color: { type: 'identity' },
-    opacity: { type: 'identity' },
     marks: [
       Plot.cell(cells, {
         x: 'candidate',
@@ -130,21 +120,10 @@ function heatmap(example: SelectionExample): Drawing {
         fill: (cell: Cell) => (cell.strength > 0.7 ? colour('paper') : colour('ink')),
         fontSize: SMALL_FONT_SIZE,
       }),
-      Plot.image(candidates, {
-        x: (_: SelectionCandidate, i: number) => i + 1,
-        src: (candidate: SelectionCandidate) => panelAddress(candidate.panel),
-        frameAnchor: 'top',
-        dy: -PICTURE / 2 - 8,
-        width: PICTURE,
-        height: PICTURE,
-      }),
-      topFrames(candidates, {
-        x: (_: SelectionCandidate, i: number) => i + 1,
-        stroke: (_: SelectionCandidate, i: number) => marked(i),
-        dy: -PICTURE / 2 - 8,
-        side: PICTURE,
-        width: 2,
-      }),
+      ...pictureMarks(
+        candidates.map(({ panel }) => panel),
+        { side: PICTURE, dy: -PICTURE / 2 - 8, stroke: marked, strokeWidth: 2 },
+      ),
       Plot.text(candidates, {
         x: (_: SelectionCandidate, i: number) => i + 1,
         frameAnchor: 'top',
@@ -162,19 +141,7 @@ function heatmap(example: SelectionExample): Drawing {
         text: (candidate: SelectionCandidate) => percent(candidate.probability),
         fontSize: SMALL_FONT_SIZE,
       }),
-      Plot.text(
-        candidates.filter(({ wrong }) => wrong !== undefined),
-        {
-          x: (candidate: SelectionCandidate) => candidates.indexOf(candidate) + 1,
-          frameAnchor: 'bottom',
-          dy: 22,
-          text: (candidate: SelectionCandidate) => wrongLines(candidate.wrong).join('\n'),
-          lineAnchor: 'top',
-          lineHeight: 1.2,
-          fill: colour('muted'),
-          fontSize: SMALL_FONT_SIZE,
-        },
-      ),
+      mistakeMarks(mistakes, COLUMN + 2, 22),
       ...(lines > 0 ? ['probability', 'differs in'] : ['probability']).map((title, i) =>
         rowTitle(title, 14 + 14 * i),
       ),

@@ -5,6 +5,7 @@
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 import type { Drawing } from './drawing.js';
+import { SERIES_SHAPES } from './legend.js';
 import { colour, FONT_FAMILY, FONT_SIZE } from './theme.js';
 
 /** What is used of an element of Plot's drawing. */
@@ -29,10 +30,18 @@ export type ChartOptions = Omit<Plot.PlotOptions, 'document' | 'className' | 'st
   readonly height: number;
 };
 
+const SYMBOLS = [...SERIES_SHAPES, 'times'];
+/** Marks name their colours, opacities and symbols themselves. */
+const AS_NAMED = {
+  color: { type: 'identity' },
+  opacity: { type: 'identity' },
+  symbol: { type: 'ordinal', domain: SYMBOLS, range: SYMBOLS },
+} as const;
+
 /** Draws a chart. */
 export function chart(options: ChartOptions): Drawing {
   const { document } = parseHTML(EMPTY_PAGE) as unknown as { readonly document: unknown };
-  const drawn: unknown = Plot.plot({ ...options, document, className: 'chart' });
+  const drawn: unknown = Plot.plot({ ...AS_NAMED, ...options, document, className: 'chart' });
   const element = drawn as DrawnElement;
   for (const style of element.querySelectorAll('style')) style.remove();
   const inner = shortNumbers(element.innerHTML.replace(GROUP_LABEL, ''));
@@ -43,30 +52,14 @@ export function chart(options: ChartOptions): Drawing {
   return { width: options.width, height: options.height, body };
 }
 
-/** Frames of pictures that `Plot.image` puts at the top of a band: one a datum, in its colour. */
-export const topFrames = (
-  data: Plot.Data,
-  options: Pick<Plot.DotOptions, 'x' | 'stroke' | 'dy'> & {
-    readonly side: number;
-    readonly width: number;
-  },
-): Plot.Markish => {
-  const { side, width, ...rest } = options;
-  return Plot.dot(data, {
-    ...rest,
-    symbol: 'square',
-    // Plot sizes symbols by the area of a circle: pi r^2 = side^2.
-    r: (side + width) / Math.sqrt(Math.PI),
-    frameAnchor: 'top',
-    strokeWidth: width,
-  });
-};
-
 /** A hairline grid and no frame: the data come first. */
 export const gridX = (ticks: number): Plot.Markish =>
   Plot.gridX({ stroke: colour('grid'), strokeOpacity: 1, ticks });
 export const gridY = (ticks: number): Plot.Markish =>
   Plot.gridY({ stroke: colour('grid'), strokeOpacity: 1, ticks });
+
+/** How charts show what guessing reaches. */
+export const CHANCE_LINE = { stroke: colour('muted'), strokeDasharray: '2,3' } as const;
 
 /** What a mark of Plot is given to draw itself. */
 interface DrawnValues {

@@ -3,9 +3,18 @@
  * variance declines when an attribute is held fixed.
  */
 import type { Panel } from '../../solver/index.js';
-import { at, figure, panelDrawing, shortened, text, type Figure } from './drawing.js';
+import {
+  at,
+  figure,
+  heading,
+  panelDrawing,
+  shortened,
+  SMALL_PRINT,
+  text,
+  type Figure,
+} from './drawing.js';
 import { headOf, heatTable } from './heat-table.js';
-import { colour, SMALL_FONT_SIZE } from './theme.js';
+import { colour } from './theme.js';
 
 export interface ConceptRow {
   /** 1..M */
@@ -28,13 +37,9 @@ const STEP = 46;
 const HEAD = 118;
 
 function strip({ concept, name, path }: ConceptRow): string {
-  const middle = PANEL / 2;
-  const heading =
-    text(0, middle - 2, shortened(name, HEAD - 6), { bold: true }) +
-    text(0, middle + 12, `concept ${concept}`, { size: SMALL_FONT_SIZE, fill: colour('muted') });
-  return (
-    heading + path.map((panel, i) => at(HEAD + i * STEP, 0, panelDrawing(panel, PANEL))).join('')
-  );
+  const head = heading(PANEL / 2 - 2, shortened(name, HEAD - 6), `concept ${concept}`);
+  const panels = path.map((panel, i) => at(HEAD + i * STEP, 0, panelDrawing(panel, PANEL)));
+  return head + panels.join('');
 }
 
 /** Rows are concepts: left their interpolation, right their variance declines. */
@@ -58,10 +63,7 @@ export function conceptsFigure({ rows, attributes }: ConceptsData): Figure {
     rows
       .map((row, m) => at(0, top + m * STEP + (STEP - PANEL) / 2, { body: strip(row) }))
       .join('') +
-    text(HEAD, top - 6, 'only this concept moves →', {
-      size: SMALL_FONT_SIZE,
-      fill: colour('muted'),
-    }) +
+    text(HEAD, top - 6, 'only this concept moves →', SMALL_PRINT) +
     (declines === undefined ? '' : at(left, 0, declines));
   return figure(
     `Interpolation of ${rows.length} concepts${measured ? ' with their variance declines' : ''}`,

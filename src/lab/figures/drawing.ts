@@ -4,7 +4,7 @@
  */
 import { encodePng, escapeXml, greyByte, SMALL_SIZE, type Picture } from '../../matrix/index.js';
 import type { Panel } from '../../solver/index.js';
-import { colour, FIGURE_SCALE, FONT_FAMILY, FONT_SIZE } from './theme.js';
+import { colour, FIGURE_SCALE, FONT_FAMILY, FONT_SIZE, SMALL_FONT_SIZE } from './theme.js';
 
 /** Some SVG elements in a box of this size, its corner at 0, 0. */
 export interface Drawing {
@@ -43,6 +43,13 @@ export function text(x: number, y: number, content: string, options: TextOptions
   );
 }
 
+/** How small print looks. */
+export const SMALL_PRINT = { size: SMALL_FONT_SIZE, fill: colour('muted') } as const;
+
+/** A bold line, and small print below it; `y` is the baseline of the first. */
+export const heading = (y: number, title: string, below: string): string =>
+  text(0, y, title, { bold: true }) + text(0, y + 14, below, SMALL_PRINT);
+
 /** Average width of a letter, in parts of its size. */
 const LETTER = 0.6;
 
@@ -76,7 +83,6 @@ export function panelAddress(panel: Panel): string {
 export interface FrameOptions {
   readonly stroke?: string;
   readonly strokeWidth?: number;
-  readonly dash?: string;
 }
 
 /** A panel's picture in a frame. */
@@ -88,13 +94,12 @@ export function panelDrawing(panel: Panel, size: number, frame: FrameOptions = {
 }
 
 function frameOf(size: number, options: FrameOptions): string {
-  const { stroke = colour('faint'), strokeWidth = 1, dash } = options;
+  const { stroke = colour('faint'), strokeWidth = 1 } = options;
   const out = strokeWidth / 2;
   const side = number(size + strokeWidth);
-  const dashes = dash === undefined ? '' : ` stroke-dasharray="${dash}"`;
   return (
     `<rect x="${number(-out)}" y="${number(-out)}" width="${side}" height="${side}" fill="none" ` +
-    `stroke="${stroke}" stroke-width="${number(strokeWidth)}"${dashes}/>`
+    `stroke="${stroke}" stroke-width="${number(strokeWidth)}"/>`
   );
 }
 
@@ -118,6 +123,18 @@ export function matrixDrawing(
     .sort((a, b) => Number(framed.includes(a + 1)) - Number(framed.includes(b + 1)));
   const side = 3 * cell + 2 * gap;
   return { width: side, height: side, body: order.map(place).join('') };
+}
+
+/** A matrix with imagined panels, framed, in the places (1..9) of missing ones. */
+export function completedMatrix(
+  panels: readonly Panel[],
+  missing: readonly number[],
+  images: readonly Panel[],
+  options: { readonly cell: number; readonly stroke?: string },
+): Drawing {
+  const completed = [...panels];
+  missing.forEach((position, i) => (completed[position - 1] = images[i]));
+  return matrixDrawing(completed, { ...options, framed: missing });
 }
 
 /** Nine panels as one picture: small in a page, for matrices of which no panel stands out. */

@@ -133,7 +133,6 @@ export function itemMapFigure(points: readonly ItemPoint[]): Figure {
     ...MAP_MARGINS,
     x: { domain: [0, 1], label: 'share of right answers', tickFormat: '.0%', ticks: 6 },
     y: { domain: [floor, 1], label: 'discrimination', ticks: 6 },
-    color: { type: 'identity' },
     marks: [
       gridX(6),
       gridY(6),

@@ -2,10 +2,10 @@
 import { inWords } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import type { GsaPoint, Measured } from '../evaluation.js';
-import { chart, gridY } from './chart.js';
+import { chart, CHANCE_LINE, gridY } from './chart.js';
 import { at, figure, text, type Drawing, type Figure } from './drawing.js';
-import { legend, SERIES_SHAPES, seriesShape } from './legend.js';
-import { colour, seriesColour } from './theme.js';
+import { seriesLegend, seriesShape } from './legend.js';
+import { seriesColour } from './theme.js';
 
 /** Curves of one model or of one way to measure. */
 export interface GsaSeries {
@@ -36,9 +36,6 @@ export const gsaWays = (points: readonly GsaPoint[]): GsaSeries[] =>
     return own.length === 0 ? [] : [{ name, points: own }];
   });
 
-const legendOf = (series: readonly GsaSeries[]): Drawing =>
-  legend(series.map(({ name }, i) => ({ name, colour: seriesColour(i), shape: seriesShape(i) })));
-
 interface Mark {
   readonly candidates: number;
   readonly value: number;
@@ -67,16 +64,9 @@ function gsaChart(series: readonly GsaSeries[], targets: number, floor: number):
     marginBottom: 38,
     x: { type: 'point', domain: counts, label: 'candidates', padding: 0.3 },
     y: { domain: [floor, 1], label: null, tickFormat: '.0%', ticks: 5, clamp: true },
-    color: { type: 'identity' },
-    symbol: { type: 'ordinal', domain: SERIES_SHAPES, range: SERIES_SHAPES },
     marks: [
       gridY(5),
-      Plot.line(chance, {
-        x: 'candidates',
-        y: 'value',
-        stroke: colour('muted'),
-        strokeDasharray: '2,3',
-      }),
+      Plot.line(chance, { x: 'candidates', y: 'value', ...CHANCE_LINE }),
       ...series.flatMap((_, i) => {
         const own = marks.filter((mark) => mark.series === i);
         // Beside each other: where all is right, curves would hide each other.
@@ -104,7 +94,7 @@ export function gsaFigure(series: readonly GsaSeries[]): Figure {
     (a, b) => a - b,
   );
   const floor = floorOf(series);
-  const key = legendOf(series);
+  const key = seriesLegend(series);
   const charts = counts.map((targets, i) => {
     const x = i * (CHART + 10);
     const title = `${inWords(targets)} missing panel${targets === 1 ? '' : 's'}`;

@@ -49,8 +49,6 @@ export function heatTable(table: HeatTable, step: number, rowMargin = 0): Drawin
     padding: 0.06,
     x: { type: 'band', domain: columns, axis: null, round: false },
     y: { type: 'band', domain: rows, axis: null, round: false },
-    color: { type: 'identity' },
-    opacity: { type: 'identity' },
     marks: [
       Plot.cell(cells, {
         x: 'column',

@@ -8,12 +8,12 @@ export { conceptsFigure, type ConceptRow, type ConceptsData } from './concepts.j
 export { toSvg, type Drawing, type Figure } from './drawing.js';
 export { gsaFigure, gsaWays, type GsaSeries } from './gsa.js';
 export { configurationsFigure, noiseFigure, otherAnswers } from './problems.js';
-export { rasterize, type RasterOptions } from './raster.js';
+export { rasterize } from './raster.js';
 export { domainOf, ruleMapsFigure } from './rule-maps.js';
 export type { Point, RuleMapRow, RuleMapsData } from './rule-maps.js';
 export { ruleAgreementFigure } from './rule-agreement.js';
 export { rulePriorFigure, type RuleCluster, type RulePriorData } from './rule-prior.js';
-export { ruleTitle, trueRule, type TrueRule } from './rules.js';
+export { ruleTitle, type TrueRule } from './rules.js';
 export { shortcutFigure, type BlindSpot, type SystemSpot } from './shortcut.js';
 export { learningFigure, systemsGsaFigure } from './systems.js';
 export type { LearningSystem, SystemGsa } from './systems.js';

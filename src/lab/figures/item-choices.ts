@@ -2,16 +2,9 @@
 import { percent } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
-import { chart, topFrames } from './chart.js';
-import {
-  beside,
-  matrixPicture,
-  figure,
-  panelAddress,
-  shortened,
-  type Drawing,
-  type Figure,
-} from './drawing.js';
+import { COLUMN, mistakeLines, mistakeMarks, pictureMarks } from './candidate-marks.js';
+import { chart } from './chart.js';
+import { beside, figure, matrixPicture, type Drawing, type Figure } from './drawing.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
 export interface ItemChoices {
@@ -28,22 +21,15 @@ export interface ItemChoices {
   readonly modelChoice: number | null;
 }
 
-const COLUMN = 66;
 const PICTURE = 52;
 const BAR = 54;
 const BLANK = new Float32Array(64 * 64).fill(1);
-
-function violationLines(lines: readonly string[] | null): string {
-  const shown = lines ?? [];
-  const cut = shown.length > 3 ? [...shown.slice(0, 2), '…'] : shown;
-  return cut.map((line) => shortened(line, COLUMN, SMALL_FONT_SIZE)).join('\n');
-}
 
 function candidateChart(item: ItemChoices): Drawing {
   const { candidates, answer, shares, violates, modelChoice } = item;
   const numbers = candidates.map((_, i) => i + 1);
   const place = (_: unknown, i: number): number => i + 1;
-  const lines = Math.max(1, ...violates.map((list) => Math.min(3, list?.length ?? 0)));
+  const lines = Math.max(1, mistakeLines(violates));
   const top = PICTURE + 24;
   const small = { fontSize: SMALL_FONT_SIZE } as const;
   return chart({
@@ -55,7 +41,6 @@ function candidateChart(item: ItemChoices): Drawing {
     marginRight: 0,
     x: { type: 'band', domain: numbers, axis: null, padding: 0.2 },
     y: { domain: [0, Math.max(0.05, ...shares)], axis: null },
-    color: { type: 'identity' },
     marks: [
       Plot.barY(shares, {
         x: place,
@@ -70,20 +55,11 @@ function candidateChart(item: ItemChoices): Drawing {
         text: (share: number) => percent(share, 0),
         ...small,
       }),
-      Plot.image(candidates, {
-        x: place,
-        src: panelAddress,
-        frameAnchor: 'top',
-        dy: -PICTURE / 2 - 18,
-        width: PICTURE,
-        height: PICTURE,
-      }),
-      topFrames(candidates, {
-        x: place,
-        stroke: (_: Panel, i: number) => (i + 1 === answer ? colour('accent') : colour('faint')),
-        dy: -PICTURE / 2 - 18,
+      ...pictureMarks(candidates, {
         side: PICTURE,
-        width: 1.5,
+        dy: -PICTURE / 2 - 18,
+        stroke: (i) => (i + 1 === answer ? colour('accent') : colour('faint')),
+        strokeWidth: 1.5,
       }),
       Plot.text(numbers, {
         x: (number: number) => number,
@@ -94,16 +70,7 @@ function candidateChart(item: ItemChoices): Drawing {
         fill: (number: number) => (number === answer ? colour('accent') : colour('ink')),
         ...small,
       }),
-      Plot.text(violates, {
-        x: place,
-        frameAnchor: 'bottom',
-        dy: 18,
-        lineAnchor: 'top',
-        lineHeight: 1.2,
-        text: violationLines,
-        fill: colour('muted'),
-        ...small,
-      }),
+      mistakeMarks(violates, COLUMN, 18),
     ],
   });
 }

@@ -1,6 +1,6 @@
 /** Legends: names beside the marks that stand for them, on one line. */
 import { number, text, textWidth, type Drawing } from './drawing.js';
-import { SMALL_FONT_SIZE } from './theme.js';
+import { seriesColour, SMALL_FONT_SIZE } from './theme.js';
 
 /** Outlines of Plot's symbols, about 10 units wide. */
 const SHAPES = {
@@ -35,3 +35,7 @@ export function legend(entries: readonly LegendEntry[]): Drawing {
   });
   return { width: x, height: 18, body: body.join('') };
 }
+
+/** A legend of several things of the same kind, each in a colour and a shape of its own. */
+export const seriesLegend = (series: readonly { readonly name: string }[]): Drawing =>
+  legend(series.map(({ name }, i) => ({ name, colour: seriesColour(i), shape: seriesShape(i) })));

@@ -26,11 +26,12 @@ import {
   inRows,
   matrixDrawing,
   panelDrawing,
+  SMALL_PRINT,
   text,
   type Drawing,
   type Figure,
 } from './drawing.js';
-import { colour, SMALL_FONT_SIZE } from './theme.js';
+import { colour } from './theme.js';
 
 const CELL = 62;
 const GAP = 26;
@@ -43,9 +44,7 @@ function pictureOf({ configuration, noisy }: Problem, panel: DescribedPanel): Pa
 
 /** A title with lines of text below. */
 function words(title: string, lines: readonly string[], width: number): Drawing {
-  const body = lines.map((line, i) =>
-    text(0, 11 + (i + 1) * LINE, line, { size: SMALL_FONT_SIZE, fill: colour('muted') }),
-  );
+  const body = lines.map((line, i) => text(0, 11 + (i + 1) * LINE, line, SMALL_PRINT));
   const heading = text(0, 11, title, { bold: true });
   return { width, height: LINE * (lines.length + 1), body: heading + body.join('') };
 }

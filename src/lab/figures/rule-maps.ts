@@ -5,7 +5,16 @@
 import { whole } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import { chart, dots } from './chart.js';
-import { at, figure, shortened, text, type Drawing, type Figure } from './drawing.js';
+import {
+  at,
+  figure,
+  heading,
+  shortened,
+  SMALL_PRINT,
+  text,
+  type Drawing,
+  type Figure,
+} from './drawing.js';
 import { ruleColour, ruleLegend, type TrueRule } from './rules.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
@@ -67,7 +76,6 @@ function map(points: readonly Point[], truth: readonly TrueRule[], all: readonly
       axis: null,
       clamp: true,
     },
-    color: { type: 'identity' },
     marks: [
       Plot.frame({ stroke: colour('faint') }),
       dots(marks, {
@@ -84,15 +92,10 @@ const stepTitle = (step: number): string =>
 
 function rowHeading({ concept, name, attribute }: RuleMapRow): string {
   const middle = MAP / 2;
-  const small = { size: SMALL_FONT_SIZE, fill: colour('muted') };
-  const same = name === attribute;
-  return (
-    text(0, middle - 8, shortened(name, HEAD - 6), { bold: true }) +
-    text(0, middle + 6, `concept ${concept}`, small) +
-    (same
-      ? ''
-      : text(0, middle + 20, shortened(`rule on ${attribute}`, HEAD, SMALL_FONT_SIZE), small))
-  );
+  const head = heading(middle - 8, shortened(name, HEAD - 6), `concept ${concept}`);
+  if (name === attribute) return head;
+  const rule = shortened(`rule on ${attribute}`, HEAD, SMALL_FONT_SIZE);
+  return head + text(0, middle + 20, rule, SMALL_PRINT);
 }
 
 /** Rows are concepts, columns moments; both axes are the two numbers of a rule. */
@@ -101,8 +104,7 @@ export function ruleMapsFigure({ steps, rows }: RuleMapsData): Figure {
   const titles = steps.map((step, i) =>
     text(HEAD + i * (MAP + GAP) + MAP / 2, TOP - 8, stepTitle(step), {
       anchor: 'middle',
-      size: SMALL_FONT_SIZE,
-      fill: colour('muted'),
+      ...SMALL_PRINT,
     }),
   );
   const body = rows.map((row, r) => {

@@ -14,6 +14,7 @@ import {
   beside,
   matrixPicture,
   figure,
+  SMALL_PRINT,
   text,
   type Drawing,
   type Figure,
@@ -117,8 +118,6 @@ function densityMap(data: RulePriorData): Drawing {
     ...MARGINS,
     x: { domain: xDomain, label: 'r₁', clamp: true, ticks: 5 },
     y: { domain: yDomain, label: 'r₂', clamp: true, ticks: 5 },
-    color: { type: 'identity' },
-    symbol: { type: 'ordinal', domain: SYMBOLS, range: SYMBOLS },
     marks: [
       Plot.contour({
         fill: colour('muted'),
@@ -174,8 +173,6 @@ function densityMap(data: RulePriorData): Drawing {
   });
 }
 
-const SYMBOLS = ['circle', 'triangle', 'square', 'diamond', 'times'];
-
 function clusterRow(cluster: RuleCluster, i: number): Drawing {
   const heading: Drawing = {
     width: 128,
@@ -188,10 +185,7 @@ function clusterRow(cluster: RuleCluster, i: number): Drawing {
         fill: ruleColour(cluster.rule),
         bold: true,
       }) +
-      text(20, 40, `in ${percent(cluster.purity, 0)} of them`, {
-        size: SMALL_FONT_SIZE,
-        fill: colour('muted'),
-      }),
+      text(20, 40, `in ${percent(cluster.purity, 0)} of them`, SMALL_PRINT),
   };
   const matrices = cluster.examples.map((panels) => matrixPicture(panels, CELL));
   return beside([heading, ...matrices], 12);

@@ -1,6 +1,5 @@
 /** True rules in figures: their names for people, their colours and symbols, and a legend of them. */
-import { RULE_NAMES, type Label, type RuleName } from '../../matrix/index.js';
-import type { AttributeColumn } from '../evaluation.js';
+import { RULE_NAMES, type RuleName } from '../../matrix/index.js';
 import type { Drawing } from './drawing.js';
 import { legend, type Shape } from './legend.js';
 import { colour } from './theme.js';
@@ -30,17 +29,6 @@ const SYMBOLS = {
 } as const satisfies Record<RuleName, Shape>;
 
 export const ruleSymbol = (rule: TrueRule): string => (rule === null ? 'times' : SYMBOLS[rule]);
-
-/** The true rule on an attribute, from a problem's label. */
-export function trueRule(label: Label, { component, group }: AttributeColumn): TrueRule {
-  const rules = label.at(component) ?? [];
-  const found = rules.find(({ attribute }) =>
-    group === 'Num/Pos'
-      ? attribute === 'Number' || attribute === 'Position' || attribute === 'Number/Position'
-      : attribute === group,
-  );
-  return found?.name ?? null;
-}
 
 /** A legend of the four rules on one line. */
 export const ruleLegend = (): Drawing =>

@@ -3,7 +3,7 @@
  * alone falls to chance on I-RAVEN. The control beside it shows systems that never saw a context.
  */
 import * as Plot from '@observablehq/plot';
-import { chart, gridX, gridY } from './chart.js';
+import { chart, CHANCE_LINE, gridX, gridY } from './chart.js';
 import {
   at,
   beside,
@@ -14,7 +14,7 @@ import {
   type Drawing,
   type Figure,
 } from './drawing.js';
-import { legend, SERIES_SHAPES } from './legend.js';
+import { legend } from './legend.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
 /** Accuracies as fractions. */
@@ -89,8 +89,6 @@ const KINDS = [
   { name: 'answers anywhere', shade: colour('series-1'), shape: 'circle', selective: false },
 ] as const;
 
-const SYMBOLS = { type: 'ordinal', domain: SERIES_SHAPES, range: SERIES_SHAPES } as const;
-const CHANCE_LINE = { stroke: colour('muted'), strokeDasharray: '2,3' } as const;
 const SHARE_AXIS = { domain: [0, 1], tickFormat: '.0%', ticks: 5, label: null };
 const RAVEN_AXIS = {
   ...SHARE_AXIS,
@@ -111,8 +109,6 @@ function spotChart(spots: readonly SystemSpot[]): Drawing {
     marginBottom: MARGIN.bottom,
     x: RAVEN_AXIS,
     y: SHARE_AXIS,
-    color: { type: 'identity' },
-    symbol: SYMBOLS,
     marks: [
       gridX(5),
       gridY(5),
@@ -181,8 +177,6 @@ function blindPart(spots: readonly BlindSpot[], configurations: string): Drawing
       tickSize: 0,
       padding: 0.5,
     },
-    color: { type: 'identity' },
-    symbol: SYMBOLS,
     marks: [
       gridX(5),
       Plot.ruleX([CHANCE], CHANCE_LINE),

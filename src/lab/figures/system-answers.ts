@@ -1,7 +1,16 @@
 /** Answers of several systems: columns are problems, the first row shows them whole, each further row a system. */
 import { inWords } from '../numbers.js';
 import type { Panel } from '../../solver/index.js';
-import { at, figure, matrixDrawing, text, type Figure } from './drawing.js';
+import {
+  at,
+  completedMatrix,
+  figure,
+  heading,
+  matrixDrawing,
+  SMALL_PRINT,
+  text,
+  type Figure,
+} from './drawing.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
 export interface AnswersColumn {
@@ -25,10 +34,6 @@ const GAP = 16;
 const HEAD = 88;
 const TITLE = 16;
 
-/** Puts imagined panels in the places of missing ones. */
-const completed = ({ panels, missing }: AnswersColumn, images: readonly Panel[]): Panel[] =>
-  panels.map((panel, i) => (missing.includes(i + 1) ? images[missing.indexOf(i + 1)] : panel));
-
 export function systemAnswersFigure(
   columns: readonly AnswersColumn[],
   rows: readonly AnswersRow[],
@@ -45,12 +50,8 @@ export function systemAnswersFigure(
       columns.map((column, c) => {
         const images = answers[c];
         if (images === null) return { width: side, height: side, body: absent(side) };
-        const { missing: framed } = column;
-        return matrixDrawing(completed(column, images), {
-          cell: CELL,
-          framed,
-          stroke: colour('warm'),
-        });
+        const { panels, missing } = column;
+        return completedMatrix(panels, missing, images, { cell: CELL, stroke: colour('warm') });
       }),
     ),
   ];
@@ -58,10 +59,8 @@ export function systemAnswersFigure(
   const titles = columns.map(({ title }, c) => text(x(c), SMALL_FONT_SIZE, title)).join('');
   const body = drawings.map((row, r) => {
     const y = TITLE + r * (side + GAP);
-    const [first, second] = heads[r];
-    const head =
-      text(0, y + side / 2 - 2, first, { bold: true }) +
-      text(0, y + side / 2 + 12, second, { size: SMALL_FONT_SIZE, fill: colour('muted') });
+    const [title, below] = heads[r];
+    const head = heading(y + side / 2 - 2, title, below);
     return head + row.map((drawing, c) => at(x(c), y, drawing)).join('');
   });
   const missing = inWords(columns[0].missing.length);
@@ -79,6 +78,5 @@ export function systemAnswersFigure(
 const absent = (side: number): string =>
   text(side / 2, side / 2 + 4, 'no model', {
     anchor: 'middle',
-    size: SMALL_FONT_SIZE,
-    fill: colour('muted'),
+    ...SMALL_PRINT,
   });

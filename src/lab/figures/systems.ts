@@ -1,10 +1,19 @@
 /** Several systems beside each other: how each learned, and how well each answers anywhere. */
 import { inWords } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
-import { chart, gridY } from './chart.js';
-import { at, below, figure, inRows, text, type Drawing, type Figure } from './drawing.js';
-import { legend, SERIES_SHAPES, seriesShape } from './legend.js';
-import { colour, seriesColour, SMALL_FONT_SIZE } from './theme.js';
+import { chart, CHANCE_LINE, gridY } from './chart.js';
+import {
+  at,
+  below,
+  figure,
+  inRows,
+  SMALL_PRINT,
+  text,
+  type Drawing,
+  type Figure,
+} from './drawing.js';
+import { legend, seriesLegend, seriesShape } from './legend.js';
+import { seriesColour, SMALL_FONT_SIZE } from './theme.js';
 import { stepTick } from './training.js';
 
 /** Accuracies of one training, by steps. */
@@ -47,10 +56,9 @@ function learningChart({ name, curves }: LearningSystem): Drawing {
     ...{ marginLeft: TICKS, marginRight: 12, marginTop: 6, marginBottom: 24 },
     x: { label: null, ticks: 3, tickFormat: stepTick, nice: false },
     y: { domain: [0, 1], label: null, tickFormat: '.0%', ticks: 3 },
-    color: { type: 'identity' },
     marks: [
       gridY(3),
-      Plot.ruleY([CHANCE], { stroke: colour('muted'), strokeDasharray: '2,3' }),
+      Plot.ruleY([CHANCE], CHANCE_LINE),
       Plot.line(marks, {
         ...{ x: 'step', y: 'value', z: 'line', stroke: 'shade' },
         ...{ strokeWidth: 1.2, strokeOpacity: 0.85 },
@@ -107,24 +115,17 @@ function gsaCell(
     ...{ marginLeft: isFirst ? TICKS : 0, marginRight: 0, marginTop: 6, marginBottom: 22 },
     x: { type: 'point', domain: counts, label: null, padding: 0.3 },
     y: { domain: [0, 1], label: null, tickFormat: '.0%', ticks: 3, axis: isFirst ? 'left' : null },
-    color: { type: 'identity' },
-    symbol: { type: 'ordinal', domain: SERIES_SHAPES, range: SERIES_SHAPES },
     marks: [
       gridY(3),
       Plot.line(
         counts.map((candidates) => ({ candidates, chance: 1 / candidates })),
-        { x: 'candidates', y: 'chance', stroke: colour('muted'), strokeDasharray: '2,3' },
+        { x: 'candidates', y: 'chance', ...CHANCE_LINE },
       ),
       ...lines.flatMap((own, i) => [
         Plot.line(own, { x: 'candidates', y: 'accuracy', stroke: seriesColour(i) }),
         Plot.dot(own, {
-          ...{
-            x: 'candidates',
-            y: 'accuracy',
-            fill: seriesColour(i),
-            symbol: seriesShape(i),
-            r: 2.4,
-          },
+          ...{ x: 'candidates', y: 'accuracy', r: 2.4 },
+          ...{ fill: seriesColour(i), symbol: seriesShape(i) },
         }),
       ]),
     ],
@@ -136,9 +137,7 @@ export function systemsGsaFigure(systems: readonly SystemGsa[]): Figure {
   const points = systems.flatMap((each) => each.points);
   const configurations = [...new Set(points.map(({ configuration }) => configuration))];
   const counts = [...new Set(points.map(({ targets }) => targets))].sort((a, b) => a - b);
-  const key = legend(
-    systems.map(({ name }, i) => ({ name, colour: seriesColour(i), shape: seriesShape(i) })),
-  );
+  const key = seriesLegend(systems);
   const place = (column: number): number => TICKS + column * (CELL + GAP);
   const heads = configurations.map((name, c) =>
     text(place(c), 11, name, { bold: true, size: SMALL_FONT_SIZE }),
@@ -147,7 +146,7 @@ export function systemsGsaFigure(systems: readonly SystemGsa[]): Figure {
     const top = 30 + r * (CELL_HEIGHT + 18);
     const words = `${inWords(targets)} missing`;
     return [
-      text(TICKS, top - 3, words, { size: SMALL_FONT_SIZE, fill: colour('muted') }),
+      text(TICKS, top - 3, words, SMALL_PRINT),
       ...configurations.map((configuration, c) =>
         at(c === 0 ? 0 : place(c), top, gsaCell(systems, configuration, targets, c === 0)),
       ),

@@ -49,7 +49,6 @@ function accuracyChart(curves: readonly HistoryCurve[]): Drawing {
     ...axes,
     x: stepsAxis,
     y: { domain: [0, 1], label: null, tickFormat: '.0%', ticks: 5 },
-    color: { type: 'identity' },
     marks: [
       gridY(5),
       Plot.line(marks, {

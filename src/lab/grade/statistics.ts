@@ -14,21 +14,9 @@ export const totalsOf = (table: ScoreTable): number[] => table.map(sumOf);
 export const columnOf = (table: ScoreTable, item: number): number[] =>
   table.map((row) => row[item]);
 
-/** Variance of values that stand `times[i]` times each, once unless told. */
-function varianceAt(values: readonly number[], times?: ArrayLike<number>): number | null {
-  let [count, sum, squares] = [0, 0, 0];
-  values.forEach((value, i) => {
-    const weight = times?.[i] ?? 1;
-    count += weight;
-    sum += weight * value;
-    squares += weight * value * value;
-  });
-  return count < 2 ? null : (squares - (sum * sum) / count) / (count - 1);
-}
-
 /** Variances of all items. */
-const itemVariances = (table: ScoreTable, times?: ArrayLike<number>): number[] =>
-  table[0].map((_, item) => varianceAt(columnOf(table, item), times) ?? 0);
+const itemVariances = (table: ScoreTable): number[] =>
+  table[0].map((_, item) => varianceOf(columnOf(table, item)) ?? 0);
 
 function alphaOf(items: number, parts: number, total: number | null): number | null {
   if (items < 2 || total === null || total < 1e-12) return null;
@@ -39,10 +27,8 @@ function alphaOf(items: number, parts: number, total: number | null): number | n
  * Cronbach's alpha, k / (k - 1) (1 - sum of item variances / variance of totals); for items scored 0 or
  * 1 it is Kuder and Richardson's formula 20. Null for fewer than two items or equal totals.
  */
-export function cronbachAlpha(table: ScoreTable, times?: ArrayLike<number>): number | null {
-  const total = varianceAt(totalsOf(table), times);
-  return alphaOf(table[0].length, sumOf(itemVariances(table, times)), total);
-}
+export const cronbachAlpha = (table: ScoreTable): number | null =>
+  alphaOf(table[0].length, sumOf(itemVariances(table)), varianceOf(totalsOf(table)));
 
 /** For each item, alpha of the test without it. */
 export function alphasWithout(table: ScoreTable): (number | null)[] {

@@ -4,10 +4,12 @@
  * so that nothing but the fixed attribute differs between a free panel and a fixed one.
  */
 import {
+  LEVEL_KEYS,
   levelsOf,
   MATRIX_PANELS,
   Random,
   samplePanels,
+  type AttributeColumn,
   type ComponentLayout,
   type ComponentPanel,
   type ConfigurationLayout,
@@ -15,8 +17,6 @@ import {
   type ImageSide,
   type Panel,
 } from '../../matrix/index.js';
-import type { AttributeColumn } from '../evaluation.js';
-import { LEVEL_KEYS } from './attributes.js';
 import { drawPanels } from './generated-source.js';
 
 /** Most slot sets that Num/Pos is fixed to; nine slots have 511. */

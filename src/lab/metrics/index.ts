@@ -1,6 +1,5 @@
 /** Every metric, each in a file with its definition. */
 export { bestAssignment } from './assignment.js';
-export { attributeColumns, attributeName } from './attributes.js';
 export { generatedSource, type GeneratedRequest } from './generated-source.js';
 export {
   globalSelectionAccuracy,
@@ -21,4 +20,5 @@ export { answerDistances, selectionAccuracy, type AccuracyOptions } from './sele
 export { studyProblems, type StudiedProblems, type StudyOptions } from './studied-problems.js';
 export { nameConcepts, varianceDecline, type VarianceOptions } from './variance-decline.js';
 export { meanPanel, panelError, pixelErrors, type PixelOptions } from './pixel-error.js';
-export { possiblePanels, readback, ReadbackJudge, type ReadbackOptions } from './readback.js';
+export { readback, type ReadbackOptions } from './readback.js';
+export { ReadbackJudge } from './readback-judge.js';

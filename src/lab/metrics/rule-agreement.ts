@@ -13,10 +13,14 @@
  */
 import { indexOfLargest } from '../../base/index.js';
 import {
+  attributeColumns,
   layoutOf,
   MATRIX_PANELS,
+  ruleOn,
+  type AttributeColumn,
   type ConfigurationLayout,
   type Label,
+  type RuleName,
 } from '../../matrix/index.js';
 import { codedRandIndex, codesOf } from '../../models/index.js';
 import {
@@ -27,37 +31,25 @@ import {
 } from '../../solver/index.js';
 import { plainMixture, ruleKinds } from '../bundle-prior.js';
 import type { ConceptSubject } from '../concept-subject.js';
-import type { AriAssignment, AriResult, AriTable, AttributeColumn } from '../evaluation.js';
+import type { AriAssignment, AriResult, AriTable } from '../evaluation.js';
 import { panelLikeness, type PredictedMatrices } from '../panel-likeness.js';
 import { Bootstrap, meanOf } from '../statistics.js';
 import type { MetricOptions, Rules } from '../subject.js';
 import { bestAssignment } from './assignment.js';
-import { attributeColumns } from './attributes.js';
 import type { StudiedProblems } from './studied-problems.js';
 
 /** Labels of one attribute, one for each problem. */
 export type Labeller = (label: Label, attribute: AttributeColumn) => string | null;
 
-const GROUP_OF_ATTRIBUTE: Record<string, AttributeColumn['group']> = {
-  Number: 'Num/Pos',
-  Position: 'Num/Pos',
-  'Number/Position': 'Num/Pos',
-  Type: 'Type',
-  Size: 'Size',
-  Color: 'Color',
-};
-
-const ruleOf = (label: Label, { component, group }: AttributeColumn) =>
-  label.at(component)?.find(({ attribute }) => GROUP_OF_ATTRIBUTE[attribute] === group);
-
-/** The rule's name; null if it is not known. */
-export const ruleName: Labeller = (label, attribute) => ruleOf(label, attribute)?.name ?? null;
+/** The name of the rule on an attribute; null if it has none or it is not known. */
+export const ruleName = (label: Label, attribute: AttributeColumn): RuleName | null =>
+  ruleOn(label, attribute)?.name ?? null;
 
 /** The authors' label: of Num/Pos only rules on one of the two count. */
 export function authorsLabeller({ configuration }: ConfigurationLayout): Labeller {
   const counted = configuration === 'grid-2x2' ? 'Number' : 'Position';
   return (label, attribute) => {
-    const rule = ruleOf(label, attribute);
+    const rule = ruleOn(label, attribute);
     if (rule === undefined) return null;
     return attribute.group === 'Num/Pos' && rule.attribute !== counted ? 'Constant' : rule.name;
   };

@@ -8,23 +8,25 @@
 import {
   answerOf,
   arrangements,
+  attributeColumns,
   layoutOf,
+  levelOf,
   matrixPanels,
+  ruleGroupOf,
   rulesOnValues,
   type ConfigurationLayout,
   type Problem,
   type Rule,
 } from '../../matrix/index.js';
-import { nameRules, type Answer } from '../../solver/index.js';
+import { nameRules, type Answer, type NamedRule } from '../../solver/index.js';
 import type { ConceptSubject } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { RulesNamedResult } from '../evaluation.js';
 import { Bootstrap, meanOf } from '../statistics.js';
 import type { MetricOptions } from '../subject.js';
 import { LAST } from '../missing-sets.js';
-import { attributeColumns, levelOf, ruleGroupOf } from './attributes.js';
 import { seenProblems, SLICE } from './generated-source.js';
-import { ReadbackJudge } from './readback.js';
+import { ReadbackJudge } from './readback-judge.js';
 
 export interface RulesNamedOptions extends MetricOptions {
   readonly problems?: number;
@@ -61,6 +63,40 @@ interface Naming {
   readonly isSilent: boolean;
 }
 
+const SILENT: Naming = { confidence: 0, isRight: false, isSilent: true };
+
+/** How the rules named for one problem compare with the true ones, an entry for each attribute. */
+function compared(
+  named: readonly NamedRule[],
+  problem: Problem,
+  layout: ConfigurationLayout,
+): Naming[] {
+  const panels = matrixPanels(problem);
+  return attributeColumns(layout).map((column) => {
+    const found = named.find((each) => each.attribute === column.name);
+    if (found === undefined || found.rules.length === 0) return SILENT;
+    const values = panels.map((panel) => levelOf(column, panel));
+    const component = layout.components[column.component];
+    const truth = rulesOnValues(component, ruleGroupOf(column), values);
+    const isRight = keyOf(found.rules) === keyOf(truth);
+    return { confidence: found.confidence, isRight, isSilent: false };
+  });
+}
+
+/** How often namings are right, by how sure they were. */
+const calibrationOf = (namings: readonly Naming[]): RulesNamedResult['calibration'] =>
+  BINS.flatMap((from, b) => {
+    const isLast = b === BINS.length - 1;
+    const to = isLast ? 1 : BINS[b + 1];
+    const own = namings.filter(
+      ({ confidence }) => confidence >= from && (confidence < to || isLast),
+    );
+    if (own.length === 0) return [];
+    const confidence = meanOf(own.map((naming) => naming.confidence));
+    const right = meanOf(own.map(({ isRight }) => Number(isRight)));
+    return [{ from, to, count: own.length, confidence, right }];
+  });
+
 /** Names rules on fresh problems; null if the model has no vocabulary. */
 export async function rulesNamed(
   subject: ConceptSubject,
@@ -70,75 +106,40 @@ export async function rulesNamed(
   const { signal, onProgress } = options;
   const { vocabulary, manifest } = subject.solver;
   if (vocabulary === null) return null;
-  const { configuration, noisy } = subject.facts;
-  const layout = layoutOf(configuration, noisy);
-  const attributes = attributeColumns(layout);
+  const layout = layoutOf(subject.facts.configuration, subject.facts.noisy);
   const judge = new ReadbackJudge(layout);
-  const namings: Naming[][] = [];
-  const several: number[] = [];
-  /** Namings of one problem, an entry for each attribute. */
-  const judged = (problem: Problem, answer: Answer): Naming[] => {
-    const named = nameRules(vocabulary, manifest, answer);
-    const panels = matrixPanels(problem);
-    return attributes.map((column) => {
-      const group = ruleGroupOf(column);
-      const found = named.find((each) => each.attribute === column.name);
-      if (group === null || found === undefined || found.rules.length === 0) {
-        return { confidence: 0, isRight: false, isSilent: true };
-      }
-      const values = panels.map((panel) => levelOf(column, panel));
-      const truth = rulesOnValues(layout.components[column.component], group, values);
-      const isRight = keyOf(found.rules) === keyOf(truth);
-      return { confidence: found.confidence, isRight, isSilent: false };
-    });
-  };
-  /** The share of the first ten answers of an open problem that obey its rules. */
+  /** The share of the first answers to an open problem that obey its rules. */
   const rightAnswers = async (problem: Problem, answer: Answer): Promise<number> => {
     const asked = Math.min(ASKED, rightOnes(layout, problem));
     const offered = await subject.solver.alternatives(answer, asked, { signal });
     return meanOf(offered.map(({ images }) => Number(judge.obeys(problem, [LAST], images))));
   };
+  const namings: Naming[][] = [];
+  const several: number[] = [];
   for await (const { from, problems, matrices } of seenProblems(subject, count, seed, signal)) {
     const asked = matrices.map((each) => ({ panels: each, missing: [LAST] }));
     const answers = await subject.answers(asked, { signal });
     for (const [n, problem] of problems.entries()) {
-      namings.push(judged(problem, answers[n]));
+      namings.push(compared(nameRules(vocabulary, manifest, answers[n]), problem, layout));
       if (isOpen(problem)) several.push(await rightAnswers(problem, answers[n]));
     }
     onProgress?.(Math.min(1, (from + SLICE) / count));
   }
-  const bootstrap = new Bootstrap(count);
   const shareOf = (v: number, holds: (naming: Naming) => boolean): number =>
     namings.filter((each) => holds(each[v])).length / count;
-  const all = namings.flat().filter(({ isSilent }) => !isSilent);
   return {
     problems: count,
     seed,
-    right: bootstrap.share(
+    right: new Bootstrap(count).share(
       namings.map((each) => meanOf(each.map(({ isRight }) => Number(isRight)))),
     ),
-    byAttribute: attributes.map((attribute, v) => ({
+    byAttribute: attributeColumns(layout).map((attribute, v) => ({
       attribute,
       right: shareOf(v, ({ isRight }) => isRight),
       wrong: shareOf(v, ({ isRight, isSilent }) => !isRight && !isSilent),
       silent: shareOf(v, ({ isSilent }) => isSilent),
     })),
-    calibration: BINS.flatMap((low, b) => {
-      const high = BINS.at(b + 1) ?? 1;
-      const own = all.filter(
-        ({ confidence }) => confidence >= low && (confidence < high || b === BINS.length - 1),
-      );
-      if (own.length === 0) return [];
-      return [
-        {
-          from: low,
-          to: high,
-          count: own.length,
-          confidence: meanOf(own.map(({ confidence }) => confidence)),
-          right: meanOf(own.map(({ isRight }) => Number(isRight))),
-        },
-      ];
-    }),
+    calibration: calibrationOf(namings.flat().filter(({ isSilent }) => !isSilent)),
     several:
       several.length === 0
         ? null

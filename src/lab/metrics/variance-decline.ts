@@ -15,15 +15,14 @@
  * nothing. A group of the vocabulary is named by all that it determines (vocabulary/names.ts). Labels are
  * used for these names alone.
  */
-import { layoutOf } from '../../matrix/index.js';
+import { conceptColumns, layoutOf, type AttributeColumn } from '../../matrix/index.js';
 import { choleskyInverse } from '../../base/index.js';
 import type { ConceptMeans } from '../../solver/index.js';
 import type { ConceptSubject } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
-import type { AttributeColumn, NamedConcept, VarianceDecline } from '../evaluation.js';
+import type { NamedConcept, VarianceDecline } from '../evaluation.js';
 import { momentsOf } from '../statistics.js';
 import type { MetricOptions } from '../subject.js';
-import { attributeColumns } from './attributes.js';
 import { varianceBatches } from './fixed-batches.js';
 
 export interface VarianceOptions extends MetricOptions {
@@ -149,7 +148,7 @@ export async function varianceDecline(
   const { configuration, noisy, imageSize } = subject.facts;
   const { sizes } = subject.solver.manifest;
   const layout = layoutOf(configuration, noisy);
-  const attributes = attributeColumns(layout, { rotation: true });
+  const attributes = conceptColumns(layout);
   const batches = varianceBatches(layout, attributes, panels, seed, imageSize);
   const concepts = Array.from({ length: sizes.concepts }, (_, m) => m);
   const base = (await subject.see(batches.free, signal)).panels;

@@ -1,6 +1,6 @@
 /**
- * By what files of ours are known again: a report may be written over a report, and over nothing else.
- * Pages end with who wrote them, and say which figures they show.
+ * How we recognise our own files: a report may replace a report, and nothing else. The footer of a page
+ * says who wrote it, and which figures it shows.
  */
 import type { ModelEvaluation } from '../evaluation.js';
 import { EVALUATION_FORMAT } from '../evaluation.js';
@@ -19,7 +19,7 @@ export const isMarked = (page: string, mark: string): boolean => page.includes(`
 export const figuresOn = (page: string): string[] =>
   [...page.matchAll(/<figure id="([^"]+)">/g)].map(([, id]) => id);
 
-/** Whether a text is the evaluation of the model called so, of whatever version. */
+/** Whether a text is an evaluation, of any version, of the model with this name. */
 export function isEvaluationOf(text: string, name: string): boolean {
   try {
     const value = JSON.parse(text) as Partial<ModelEvaluation> | null;

@@ -101,6 +101,9 @@ export function paperShare(
   return Number.isFinite(value) ? value / 100 : null;
 }
 
+/** A printed cell without bold, as tables of Markdown have it: `98.6 / 97.2`. */
+export const plainCell = (cell: string): string => cell.replaceAll('*', '').replace('/', ' / ');
+
 /** What readers of the row of people must know. */
 export const HUMAN_NOTE =
   `The row Human is as the paper prints it: the figures of RAVEN's authors, in the order of their ` +

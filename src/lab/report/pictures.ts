@@ -38,7 +38,7 @@ export interface ModelPictures {
 const COMPLETED = 4;
 const SELECTIONS = 3;
 const STEPS = 7;
-/** Fresh problems among whose panels concepts find their range. */
+/** Fresh problems whose panels show the range of each concept. */
 const PROBLEMS = 20;
 const PICTURE_SEED = 7_200_000_011;
 
@@ -69,7 +69,7 @@ function examplesOf({
   }));
 }
 
-/** Wrong choices first if there are any: what a model gets wrong teaches more than what it can. */
+/** Wrong choices first, if there are any: mistakes teach more. */
 function worthSelecting(examples: readonly ExampleProblem[]): readonly ExampleProblem[] {
   const right = examples.filter(({ answer, chosen }) => answer === chosen);
   const wrong = examples.filter(({ answer, chosen }) => answer !== chosen);

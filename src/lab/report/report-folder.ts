@@ -1,8 +1,8 @@
 /**
- * The folder of a zoo's report, kept consistent: whatever lies there was measured under the conditions
- * of the report that is being written. What does match is used again, so an interrupted report goes on
- * where it stopped; what does not is removed before anything is measured. Only what a report wrote is
- * ever replaced or removed; a file of somebody else in its place is refused at the beginning.
+ * The folder of a zoo's report, kept consistent: everything in it was measured under the conditions of the
+ * report that is being written. Matching results are used again, so an interrupted report goes on where it
+ * stopped; others are removed before anything is measured. Only files that a report wrote are ever replaced
+ * or removed; if somebody else's file is in the way, the report refuses to start.
  */
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';

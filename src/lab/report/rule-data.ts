@@ -1,15 +1,20 @@
 /** A model's rule map made ready for its figures: which attribute gives the colours, which clusters. */
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { indexOfLargest } from '../../base/index.js';
-import { layoutOf, samplePanels, SMALL_SIZE, type Label } from '../../matrix/index.js';
+import {
+  layoutOf,
+  samplePanels,
+  SMALL_SIZE,
+  type AttributeColumn,
+  type Label,
+} from '../../matrix/index.js';
 import {
   categoriesOf,
   RuleClassifier,
   type RuleMap,
   type RuleMixture,
 } from '../../solver/index.js';
-import type { AttributeColumn, ModelEvaluation } from '../evaluation.js';
-import { trueRule } from '../figures/index.js';
+import type { ModelEvaluation } from '../evaluation.js';
 import type {
   Point,
   RuleCluster,
@@ -18,6 +23,7 @@ import type {
   TrueRule,
 } from '../figures/index.js';
 import { drawPanels } from '../metrics/generated-source.js';
+import { ruleName } from '../metrics/rule-agreement.js';
 import { panelsOf } from './pictures.js';
 
 const MOMENTS = 5;
@@ -64,7 +70,7 @@ function spread<T>(items: readonly T[], most: number): T[] {
 const pointOf = (rule: readonly number[]): Point => [rule[0], rule[1]];
 
 const truthOf = (truth: readonly Label[], attribute: AttributeColumn | null): TrueRule[] =>
-  truth.map((label) => (attribute === null ? null : trueRule(label, attribute)));
+  truth.map((label) => (attribute === null ? null : ruleName(label, attribute)));
 
 /** Maps of the concepts in use at some moments; null if there is nothing to show. */
 export function ruleMapsData(

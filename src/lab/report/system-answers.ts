@@ -22,7 +22,7 @@ function rowKeys(all: readonly PaintedAnswers[]): Pick<PaintedAnswers, 'system' 
   );
 }
 
-/** One answer of each configuration, from any system: they all were asked the same. */
+/** One answer for each configuration, from any system: all were asked the same. */
 function columnsOf(all: readonly PaintedAnswers[]): PaintedAnswers[] {
   const columns = CONFIGURATIONS.flatMap((configuration) =>
     [false, true].flatMap(

@@ -1,6 +1,6 @@
 /**
- * How far the report of a whole zoo is, from how far the stage at hand is of the model at hand. Stages
- * take different times: a first guess of their shares is replaced by what the first model took.
+ * How much of a zoo's report is done, from the progress of the current stage of the current model. Stages
+ * take different times: we guess their shares at first, and then go by what the first model took.
  */
 import type { MetricName } from '../evaluation.js';
 
@@ -64,7 +64,7 @@ export class ZooProgress {
     this.#since = now;
   }
 
-  /** The share of the whole report that is done when a stage of the model at hand is so far. */
+  /** The share of the whole report that is done, given that of a stage of the current model. */
   at(stage: string, share: number): number {
     this.#note();
     this.#stage = stage;
@@ -80,12 +80,12 @@ export class ZooProgress {
 
   #tell(done: number): number {
     const whole = this.#before(this.#measured.length);
-    // A bar that went back would say less than one that waits.
+    // Never go back: a bar that waits is less confusing.
     this.#told = Math.max(this.#told, Math.min(1, done / whole));
     return this.#told;
   }
 
-  /** The model at hand is done; what its stages took is expected of the others. */
+  /** The current model is done; the others are expected to take as long. */
   next(): number {
     this.#note();
     if (this.#measured[this.#model]) {

@@ -94,8 +94,8 @@ interface Plan {
 }
 
 /**
- * Looks at every model and all data once, so that what is wrong with them is told at the beginning. A
- * model that cannot be opened is left out; documents are of a whole zoo, so with them it is an error.
+ * Opens every model and all data once, to report at the beginning what is wrong with them. A model that
+ * cannot be opened is left out; with `docs` it is an error, because documents describe the whole zoo.
  */
 async function plan(
   locations: readonly string[],
@@ -174,7 +174,7 @@ export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
     if (!(await isFile(path.join(docs, 'results.md')))) {
       throw new ArgumentError(`--docs ${docs}: no results.md in this folder`);
     }
-    // What cannot be read there is told before hours of measuring.
+    // Find out now what cannot be read, not after hours of measuring.
     await readMeasurements(docs);
   }
   const folder = new ReportFolder(options.out);

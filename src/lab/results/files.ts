@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ifMissing } from '../../base/node.js';
 
-/** Six digits: more than any interval is narrow. To be given to `JSON.stringify`. */
+/** For `JSON.stringify`: six digits, which is finer than any interval. */
 export const sixDigits = (_: string, value: unknown): unknown =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
 

@@ -1,6 +1,6 @@
 /**
- * Measured figures in a document. Between `<!-- measured:NAME -->` and `<!-- /measured -->` stands what
- * the measurements say, written by the program; everything else is prose and stays as it is.
+ * Measured figures in a document. The program writes what stands between `<!-- measured:NAME -->` and
+ * `<!-- /measured -->`; everything else is prose and stays as it is.
  */
 import path from 'node:path';
 import { FormatError } from '../../base/index.js';

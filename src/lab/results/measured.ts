@@ -1,7 +1,7 @@
 /**
- * `docs/measured/<bundle>.json`: what of an evaluation is kept beside the documents, so that every table
- * of results has the measurement it was written from. Curves, examples and times are left out: they are
- * in the bundle, or not worth keeping. Reading one checks what tables need.
+ * `docs/measured/<bundle>.json`: the part of an evaluation that is kept beside the documents, so that every
+ * table of results can be traced to its measurement. Curves, examples and times are left out: they are in
+ * the bundle, or not worth keeping. A file is checked for what tables need when it is read.
  */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ export type MeasuredModel = Omit<ModelEvaluation, 'history' | 'examples' | 'seco
 
 const LARGEST_FILE = 4 << 20;
 
-/** Paths are kept by their last part: where a set lay on some machine is nobody's business. */
+/** Of paths only the last part is kept: the folders of some machine mean nothing to others. */
 export function measuredOf(evaluation: ModelEvaluation): MeasuredModel {
   const { history: _history, examples: _examples, seconds: _seconds, ...kept } = evaluation;
   const bare = <Set extends MeasuredData>(sets: readonly Set[]): Set[] =>
@@ -26,8 +26,8 @@ export function measuredOf(evaluation: ModelEvaluation): MeasuredModel {
 const formatMeasured = (model: MeasuredModel): string => `${JSON.stringify(model, sixDigits, 1)}\n`;
 
 /**
- * Writes what was measured on models as `<name>.json` into a folder. A model of the same system, preset and
- * configuration makes way, whatever its name: a table has one cell for both. All others stay.
+ * Writes what was measured on models as `<name>.json` into a folder. Tables have one cell for each system,
+ * preset and configuration: files of the same three are replaced, whatever their name. All others stay.
  */
 export async function writeMeasured(
   folder: string,

@@ -1,12 +1,18 @@
 /** Tables that compare all systems, in Markdown, from measured trainings. What is not measured is a dash. */
 import { CONFIGURATIONS, PAPER_VARIANTS, paperName } from '../../matrix/index.js';
 import { SYSTEMS, type System } from '../../models/index.js';
-import { isGiven, pairText, type AccuracyRow, type Pair } from '../compare.js';
+import { isGiven, pairCell, type AccuracyRow, type Pair } from '../compare.js';
 import { VARIANT_NAMES } from '../evaluation.js';
 import { NOTHING, percentage, table, type Cell } from '../markdown.js';
 import { GSA_CANDIDATES, GSA_TARGETS } from '../metrics/gsa-judge.js';
 import { whole } from '../numbers.js';
-import { paperRows, paperShare, paperSystemName, REPOSITORY_AVERAGES } from '../report/paper.js';
+import {
+  paperRows,
+  paperShare,
+  paperSystemName,
+  plainCell,
+  REPOSITORY_AVERAGES,
+} from '../report/paper.js';
 import {
   anywhereGroups,
   BLIND,
@@ -37,8 +43,8 @@ const measuredTable = (
   textColumns = 1,
 ): string => (rows.length === 0 ? NO_TRAININGS : table(head, rows, textColumns));
 
-const pairCell = (pair: Pair): string =>
-  pair.every((share) => share === null) ? NOTHING : pairText(pair, NOTHING, ' / ');
+const pairOrNothing = (pair: Pair): string =>
+  pair.every((share) => share === null) ? NOTHING : pairCell(pair);
 
 const share = (value: number | null | undefined): string =>
   value === null || value === undefined ? NOTHING : percentage(value);
@@ -82,10 +88,10 @@ function averagesTable(trainings: Trainings): string {
     const ours = printedRow(published)?.average ?? NO_AVERAGE;
     return [
       paperSystemName(system.name),
-      pairCell(paper),
-      pairCell(ours),
+      pairOrNothing(paper),
+      pairOrNothing(ours),
       differenceCell(ours, paper),
-      pairCell(printedRow(endless)?.average ?? NO_AVERAGE),
+      pairOrNothing(printedRow(endless)?.average ?? NO_AVERAGE),
       spread(
         (published.length > 0 ? published : endless).map(({ parameters }) => parameters),
         millions,
@@ -115,7 +121,8 @@ function averagesTable(trainings: Trainings): string {
   );
 }
 
-const rowCells = ({ average, cells }: AccuracyRow): string[] => [average, ...cells].map(pairCell);
+const rowCells = ({ average, cells }: AccuracyRow): string[] =>
+  [average, ...cells].map(pairOrNothing);
 
 /** A system's rows of Table 1: the paper's, and ours; as published even if there is no training. */
 function systemRows(trainings: Trainings, system: System): Cell[][] {
@@ -123,7 +130,7 @@ function systemRows(trainings: Trainings, system: System): Cell[][] {
   const paper = paperRows(system.name).map(({ aux, cells }) => [
     title,
     aux === '-' ? 'the paper' : `the paper (${aux})`,
-    ...cells.map((cell) => cell.replaceAll('*', '').replace('/', ' / ')),
+    ...cells.map(plainCell),
   ]);
   const ours = shownGroups(trainings, system).flatMap((group): Cell[][] => {
     const preset = presetTitle(group);
@@ -245,8 +252,8 @@ function blindTable(trainings: Trainings): string {
           [
             paperSystemName(system),
             paperName(configuration),
-            pairCell(pair(other)),
-            pairCell(pair(own)),
+            pairOrNothing(pair(other)),
+            pairOrNothing(pair(own)),
           ],
         ];
       });

@@ -15,7 +15,7 @@ export const ON_I_RAVEN = 'i-raven';
 
 type Trainings = readonly MeasuredTraining[];
 
-/** The preset that follows the paper; of CRAB what its authors' program does. */
+/** The preset that follows the paper; for CRAB, what its authors' program does. */
 export const publishedPreset = (system: string): string =>
   system === 'crab' ? 'released' : 'paper';
 
@@ -100,7 +100,7 @@ export function trainingShare(training: MeasuredTraining, variant: Variant): num
   return (found?.saL2 ?? found?.sa)?.value ?? null;
 }
 
-/** The mean over trainings of what all of them have; null if one has not, or there are none. */
+/** The mean over trainings; null if one of them has no value, or there are none. */
 export function meanOverTrainings(
   trainings: Trainings,
   value: (training: MeasuredTraining) => number | null | undefined,
@@ -122,7 +122,7 @@ export function trainingGsa(
   return found?.accuracyL2 ?? found?.accuracy ?? null;
 }
 
-/** What tables show of a system: its trainings as published, and with endless problems; some may be none. */
+/** The groups that tables show of a system: as published, and with endless problems; either may be empty. */
 export const shownGroups = (trainings: Trainings, { name }: System): TrainingGroup[] =>
   [publishedTrainings(trainings, name), endlessTrainings(trainings, name)].map((own, i) => ({
     system: name,

@@ -8,8 +8,7 @@ import {
   isFresh,
   isGiven,
   modelTitle,
-  pairText,
-  type Pair,
+  pairCell,
   type Which,
 } from '../compare.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
@@ -17,7 +16,7 @@ import { METRIC_NAMES, VARIANT_NAMES } from '../evaluation.js';
 import type { GsaPoint, Measured, NamedGroup } from '../evaluation.js';
 import { NOTHING, percentage, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
-import { paperAri, paperRows } from '../report/paper.js';
+import { paperAri, paperRows, plainCell } from '../report/paper.js';
 import { meanOf } from '../statistics.js';
 import type { MeasuredModel } from './measured.js';
 
@@ -25,7 +24,7 @@ export const NOT_MEASURED = 'Not measured yet.';
 
 type Models = readonly MeasuredModel[];
 
-/** A table of what was measured; words if that is nothing. */
+/** A table of what was measured; a sentence if nothing was. */
 const measuredTable = (head: readonly string[], rows: readonly (readonly Cell[])[]): string =>
   rows.length === 0 ? NOT_MEASURED : table(head, rows);
 
@@ -45,8 +44,6 @@ const shown = (value: Measured | undefined): string =>
     ? NOTHING
     : `${percentage(value.value)} [${percentage(value.low)}, ${percentage(value.high)}]`;
 
-const pairCell = (pair: Pair): string => pairText(pair, NOTHING, ' / ');
-
 /** SA of every system beside the paper's rows; percent, RAVEN / I-RAVEN. */
 function selectionTable(models: Models, which?: Which): string {
   const rows = groupsOf(models).flatMap((group) => {
@@ -59,7 +56,7 @@ function selectionTable(models: Models, which?: Which): string {
     });
     const paper = paperRows(group.system).map(({ name, aux, cells }) => [
       group.system === 'crab' ? 'the paper' : `the paper, ${name} (${aux})`,
-      ...cells.map((cell) => cell.replaceAll('*', '').replace('/', ' / ')),
+      ...cells.map(plainCell),
     ]);
     return ours.length === 0 ? [] : [...ours, ...paper];
   });
@@ -243,7 +240,7 @@ export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
       ],
       rowsOf(
         models,
-        // Measurements of before there were vocabularies do not have it.
+        // Measurements from before there were vocabularies do not have it.
         ({ rules }) => (rules as MeasuredModel['rules'] | undefined) ?? null,
         ({ right, byAttribute, several }) => [
           shown(right),

@@ -115,7 +115,7 @@ const fields = objectWith({
   version: oneOf([TRAINING_VERSION]),
   system: oneOf(SYSTEM_NAMES),
   preset: text(),
-  /** Of a joint training no more than a part of its name. */
+  /** For a joint training merely a part of its name. */
   configuration: oneOf(CONFIGURATIONS),
   tag: nullable(tag),
   command: text(10_000),
@@ -139,7 +139,7 @@ const fields = objectWith({
 
 /** A training as tables and figures see it. */
 export type MeasuredTraining = Read<typeof fields>;
-/** The same with all that was measured, as it is written. */
+/** The same with everything that was measured, as it is written. */
 export type WrittenTraining = Omit<MeasuredTraining, 'evaluation'> & {
   readonly evaluation: EvaluationSummary;
 };

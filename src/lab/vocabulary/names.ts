@@ -3,9 +3,14 @@
  * attributes are known tell which level each entry stands for. A group determines an attribute if the entry
  * tells its level nearly always; if several groups do, the one that tells it best has it.
  */
-import type { ConfigurationLayout, Panel } from '../../matrix/index.js';
+import {
+  attributeColumns,
+  levelOf,
+  ruleGroupOf,
+  type ConfigurationLayout,
+  type Panel,
+} from '../../matrix/index.js';
 import type { NamedAttribute } from '../../solver/index.js';
-import { attributeColumns, levelOf, ruleGroupOf } from '../metrics/attributes.js';
 
 /** How much of what chance leaves open an entry must tell of an attribute. */
 const DETERMINED_FROM = 0.9;
@@ -72,10 +77,8 @@ export function nameEntries(
       const likely = [...counts].filter(([, count]) => count >= least).map(([level]) => level);
       return likely.length === 0 ? [levels[0]] : likely.sort((a, b) => a - b);
     });
-    const group = ruleGroupOf(column);
-    if (group === null) continue;
     const { name, component } = column;
-    named[best].push({ name, component, group, values });
+    named[best].push({ name, component, group: ruleGroupOf(column), values });
   }
   return named;
 }

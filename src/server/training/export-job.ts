@@ -3,7 +3,7 @@ import { exportRun } from '../../lab/index.js';
 import { openRun } from '../../training/index.js';
 import type { ExportJob, Report, Tell, TrainingSettings } from './protocol.js';
 
-/** Enough to choose well among candidates; a person waits for it. */
+/** Enough to choose well among candidates, and not more: a person waits for it. */
 const PROBLEMS = 1024;
 const JUDGED = 200;
 /** Share of a stage between two notes of progress. */
@@ -29,7 +29,7 @@ export async function runExport(
   await exportRun({
     run: job.run,
     out: job.out,
-    // The full networks have 600 MB as they are, too many for a page.
+    // The full networks have 600 MB: too many for a page.
     compact: config.model.preset !== 'small',
     problems,
     validation,

@@ -46,10 +46,6 @@ export class LiveRun {
     return ACTIVE.includes(this.state);
   }
 
-  get step(): number {
-    return this.#step;
-  }
-
   get summary(): RunSummary {
     return {
       ...this.kind,
@@ -61,7 +57,7 @@ export class LiveRun {
     };
   }
 
-  /** Takes in a report; the event it leads to, or null where only the state has changed. */
+  /** Takes in a report. Returns the event it leads to, or null if only the state has changed. */
   take(report: Report): LiveEvent | null {
     const run = this.name;
     switch (report.kind) {

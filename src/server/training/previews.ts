@@ -93,7 +93,7 @@ export class Previews {
     readonly tell: Tell,
   ) {}
 
-  /** Asks for a look at the newest checkpoint; several requests while one is made become one. */
+  /** Asks for a look at the newest checkpoint; requests that come during a look become one. */
   request(): void {
     if (this.#wanted) return;
     this.#wanted = true;

@@ -16,7 +16,7 @@ import { StoredRuns } from './stored-runs.js';
 import { TorchWatch } from './torch-watch.js';
 import { Trainer } from './trainer.js';
 
-export const BUNDLES_FOLDER = 'bundles';
+const BUNDLES_FOLDER = 'bundles';
 /** Runs whose last pictures are remembered. */
 const MOST_REMEMBERED = 8;
 
@@ -63,7 +63,7 @@ export class TrainingService {
     return path.join(this.#options.runs, BUNDLES_FOLDER);
   }
 
-  /** The process at work, for who watches over it. */
+  /** The process at work, so that others can watch over it. */
   get trainerPid(): number | null {
     return this.#work?.trainer.pid ?? null;
   }

@@ -1,5 +1,5 @@
 /**
- * The runs that lie in a folder. What is no run, or a damaged one, is passed over. A run is read again
+ * The runs in a folder. What is no run, or a damaged one, is left out. A run is read again
  * only after it has changed, so that asking often costs little.
  */
 import { readdir, stat } from 'node:fs/promises';
@@ -70,7 +70,7 @@ export class StoredRuns {
     }
   }
 
-  /** One run, or null where there is none of that name. */
+  /** One run, or null if there is none of that name. */
   async find(name: string): Promise<StoredRun | null> {
     return isRunName(name) ? this.#readRun(name) : null;
   }
@@ -86,7 +86,7 @@ export class StoredRuns {
     return found.sort((a, b) => b.changed - a.changed);
   }
 
-  /** The curves of a run so far; empty where its log cannot be read. */
+  /** The curves of a run so far; empty if its log cannot be read. */
   async curves(name: string): Promise<Curves> {
     try {
       return Curves.of(await (await openRun(this.pathOf(name))).metrics());

@@ -1,10 +1,10 @@
-/** Whether this machine can train. Looked at once; where it cannot, again from time to time. */
+/** Whether this machine can train. Looked at once; if it cannot, again from time to time. */
 import { probeTorch } from '../probe/probe.js';
 
 const LOOK_AGAIN_MS = 10_000;
 
 export interface TorchState {
-  /** `cpu`, `cuda:0` …; none where libtorch is not there. */
+  /** `cpu`, `cuda:0` …; none if libtorch is missing. */
   readonly devices: readonly string[];
   /** Why there are none, one sentence; null otherwise. */
   readonly reason: string | null;

@@ -18,7 +18,7 @@ function tell(report: Report): void {
   if (process.connected) process.send?.(report, () => {});
 }
 
-/** Returns when a last message has left, or cannot any more. */
+/** Returns when the last message has been sent, or can no longer be sent. */
 function tellLast(report: Report): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send?.(report, () => resolve());

@@ -2,10 +2,10 @@
 import { endAfter, startWorker, tell, type Worker } from '../child-process.js';
 import type { Job, Order, Report } from './protocol.js';
 
-/** Time for a step at hand, the last checkpoint and leaving; a process that takes longer is ended. */
+/** Time to finish the current step, write the last checkpoint and exit; a slower process is killed. */
 const STOPPING_MS = 60_000;
 
-/** What a process says that ended without a last report. */
+/** What is told of a process that ended without a last report. */
 function obituary(code: number | null, signal: NodeJS.Signals | null, words: string): string {
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
   const memory = signal === 'SIGKILL' ? ' (perhaps for want of memory)' : '';
@@ -34,7 +34,7 @@ export class Trainer {
         resolve(last ?? { kind: 'failed', fault: fallback });
       };
       child.once('error', (error) => end(`the trainer could not be started: ${error.message}`));
-      // After exit, messages and last words may still be on their way; close comes after them.
+      // After `exit`, messages and standard error may still arrive; `close` comes after them.
       child.once('close', (code, signal) => end(obituary(code, signal, lastWords())));
     });
     this.#tell({ order: 'begin', job });

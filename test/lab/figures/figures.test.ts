@@ -8,7 +8,6 @@ import {
   Random,
   RULE_NAMES,
   rulesHold,
-  samplePanels,
   sampleProblem,
 } from '../../../src/matrix/index.js';
 import {
@@ -33,7 +32,6 @@ import {
   THEMES,
   toSvg,
   trainingFigure,
-  trueRule,
   withTheme,
   type Figure,
   type Point,
@@ -223,7 +221,7 @@ describe.each(Object.entries(FIGURES))('the figure of %s', (_, draw) => {
   });
 
   test('shows something as PNG, of its own size', async () => {
-    const picture = decodePng(await rasterize(svg, { scale: 1 }));
+    const picture = decodePng(await rasterize(svg, 1));
     expect([picture.width, picture.height]).toEqual([
       Math.round(FIGURE_SCALE * Math.ceil(figure.width)),
       Math.round(FIGURE_SCALE * Math.ceil(figure.height)),
@@ -379,17 +377,5 @@ describe('data of figures', () => {
     expect(cutHigh).toBeLessThan(200);
     expect(cutLow).toBeLessThan(10);
     expect(domainOf([3, 3])).toEqual([2.5, 3.5]);
-  });
-
-  test('true rules are those of the attribute and component', () => {
-    const { rules } = samplePanels({ configuration: 'out-in-grid', seed: 1, index: 0 });
-    expect(trueRule(rules, { name: 'Size In', component: 1, group: 'Size' })).toBe(
-      rules[1][2].name,
-    );
-    expect(trueRule(rules, { name: 'Num/Pos In', component: 1, group: 'Num/Pos' })).toBe(
-      rules[1][0].name,
-    );
-    expect(trueRule(rules, { name: 'Rotation', component: 0, group: 'Rotation' })).toBeNull();
-    expect(trueRule([], { name: 'Type', component: 0, group: 'Type' })).toBeNull();
   });
 });

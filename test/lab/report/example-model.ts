@@ -1,10 +1,12 @@
 /** A model with random weights and an evaluation with made-up numbers: something to draw a report of. */
 import {
+  attributeColumns,
   formatLabel,
   layoutOf,
   Random,
   samplePanels,
   sampleProblem,
+  type AttributeColumn,
   type Configuration,
 } from '../../../src/matrix/index.js';
 import {
@@ -12,13 +14,7 @@ import {
   EVALUATION_VERSION,
   METRIC_NAMES,
 } from '../../../src/lab/evaluation.js';
-import type {
-  AriTable,
-  AttributeColumn,
-  AttributeGroup,
-  Measured,
-  ModelEvaluation,
-} from '../../../src/lab/evaluation.js';
+import type { AriTable, Measured, ModelEvaluation } from '../../../src/lab/evaluation.js';
 import { subjectFrom, type BundleSubject } from '../../../src/lab/index.js';
 import { memoryBundle } from '../../../src/solver/node.js';
 import { randomBundle, tinyConfig } from '../../solver/random-model.js';
@@ -36,18 +32,8 @@ function numbers(seed: number): () => number {
 }
 
 /** Attributes of a configuration, as an evaluation names them. */
-export function columnsOf(configuration: Configuration): AttributeColumn[] {
-  const { components } = layoutOf(configuration);
-  return components.flatMap((layout, component) => {
-    const groups: AttributeGroup[] = ['Type', 'Size', 'Color'];
-    if (layout.slots.length > 1) groups.push('Num/Pos');
-    return groups.map((group) => ({
-      name: components.length > 1 ? `${group} ${layout.name}` : group,
-      component,
-      group,
-    }));
-  });
-}
+export const columnsOf = (configuration: Configuration): AttributeColumn[] =>
+  attributeColumns(layoutOf(configuration));
 
 /** Rules in four clusters that move apart, with the true label of each problem. */
 function ruleFile(configuration: Configuration, concepts: number): Uint8Array {
