@@ -250,8 +250,10 @@ describe.skipIf(!isTorchAvailable())('a bundle of a Transformer', () => {
     const small = await compactTransformer(networks, { ...options, aim: 20_000 });
     expect(small.encoder.whole.weights).toHaveLength(2);
     expect(small.blocks).toEqual(networks.blocks);
-    const bytes = (of: typeof networks): number => transformerFiles(of, 'int8').encoder.length;
-    expect(bytes(small)).toBeLessThan(bytes(networks));
+    // How much smaller depends on what so short a training made of the weights.
+    const weightsOf = ({ encoder }: typeof networks): number =>
+      encoder.whole.weights.reduce((sum, { data }) => sum + data.length, 0);
+    expect(weightsOf(small)).toBeLessThan(weightsOf(networks));
     const { manifest, files } = await readBundle(file('plain'));
     const shrunk = transformerFiles(small, 'f32');
     const changed = await Solver.open(
