@@ -31,15 +31,20 @@ export interface TextOptions {
   readonly fill?: string;
   readonly anchor?: 'start' | 'middle' | 'end';
   readonly bold?: boolean;
+  /** Whether lines that cross the text stop short of its letters. */
+  readonly halo?: boolean;
 }
 
 /** One line of text; `y` is its baseline. */
 export function text(x: number, y: number, content: string, options: TextOptions = {}): string {
   const { size = FONT_SIZE, fill = colour('ink'), anchor = 'start', bold = false } = options;
   const weight = bold ? ' font-weight="bold"' : '';
+  const halo = options.halo
+    ? ` stroke="${colour('paper')}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"`
+    : '';
   return (
     `<text x="${number(x)}" y="${number(y)}" font-size="${number(size)}" fill="${fill}" ` +
-    `text-anchor="${anchor}"${weight}>${escapeXml(content)}</text>`
+    `text-anchor="${anchor}"${weight}${halo}>${escapeXml(content)}</text>`
   );
 }
 

@@ -64,24 +64,25 @@ function names(spots: readonly (Spot & { readonly name: string })[]): string {
   const dots = spots.map((spot): Box => ({ x: xOf(spot) - DOT, y: yOf(spot), width: 2 * DOT }));
   const placed: Box[] = [];
   const rising = [...spots].sort((a, b) => yOf(b) - yOf(a) || xOf(a) - xOf(b));
-  return rising
-    .map((spot) => {
-      const width = textWidth(spot.name, SMALL_FONT_SIZE);
-      // Near the right edge a name stands to the left of its dot.
-      const right = xOf(spot) + DOT + GAP + 1 + width <= MARGIN.left + SIDE + MARGIN.right;
-      const x = right ? xOf(spot) + DOT + GAP + 1 : xOf(spot) - DOT - GAP - 1 - width;
-      let y = yOf(spot);
-      const isFree = (): boolean =>
-        [...placed, ...dots].every((other) => !overlaps({ x, y, width }, other));
-      while (!isFree() && y > MARGIN.top) y -= 1;
-      placed.push({ x, y, width });
-      const name = text(x, y + 3.5, spot.name, { size: SMALL_FONT_SIZE });
-      if (yOf(spot) - y < LINE) return name;
+  const lines: string[] = [];
+  const written = rising.map((spot) => {
+    const width = textWidth(spot.name, SMALL_FONT_SIZE);
+    // Near the right edge a name stands to the left of its dot.
+    const right = xOf(spot) + DOT + GAP + 1 + width <= MARGIN.left + SIDE + MARGIN.right;
+    const x = right ? xOf(spot) + DOT + GAP + 1 : xOf(spot) - DOT - GAP - 1 - width;
+    let y = yOf(spot);
+    const isFree = (): boolean =>
+      [...placed, ...dots].every((other) => !overlaps({ x, y, width }, other));
+    while (!isFree() && y > MARGIN.top) y -= 1;
+    placed.push({ x, y, width });
+    if (yOf(spot) - y >= LINE) {
       const from = `M${number(xOf(spot))},${number(yOf(spot))}`;
       const line = `${from}L${number(right ? x - 1 : x + width + 1)},${number(y)}`;
-      return `<path d="${line}" stroke="${colour('faint')}" fill="none"/>${name}`;
-    })
-    .join('');
+      lines.push(`<path d="${line}" stroke="${colour('faint')}" fill="none"/>`);
+    }
+    return text(x, y + 3.5, spot.name, { size: SMALL_FONT_SIZE, halo: true });
+  });
+  return [...lines, ...written].join('');
 }
 
 const KINDS = [
