@@ -28,7 +28,7 @@ const HEADERS = ['node_api.h', 'node_api_types.h', 'js_native_api.h', 'js_native
 const OURS = ['package.json', 'LICENSE', 'native', 'scripts', 'bench', 'dist'];
 const LEFT_OUT = /\.map$|\.d\.[cm]?ts$|^dist\/studio(\/|$)/;
 const COMPRESSION = [
-  ['.tar.xz', ['--xz']],
+  ['.tar.xz', ['--use-compress-program=xz -T0']],
   ['.tar.gz', ['--gzip']],
   ['.tar', []],
 ];
