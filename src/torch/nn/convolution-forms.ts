@@ -5,7 +5,7 @@
  *
  * - One channel on one side: a GPU's convolution kernels waste nearly all of their work.
  * - Pictures behind which batch normalisation comes: its statistics follow from those of the pixels, so that
- *   it needs no pass over the maps (picture-stage.ts; not chosen by itself yet).
+ *   it needs no pass over the maps (picture-stage.ts).
  * - A kernel as large as its map: that is one product; convolution kernels are several times slower at it.
  * - A map as small as a 3x3 kernel: too small for a GPU's convolution kernels.
  */

@@ -110,8 +110,8 @@ function stageByProduct(
     () => pixelMoments(places),
     pictures.shape[0] * places.rows * places.columns,
   );
-  const squares = pad(kernels.unflatten(1, [kernel, kernel]), [0, 1, 0, 1]).flatten(1);
-  // [C, (kernel + 1)^2]; the last one is of ones
+  // As windows are: one pixel higher and wider, and the last pixel a one.
+  const squares = pad(kernels.unflatten(1, [kernel, kernel]), [0, 1, 0, 1]).flatten(1); // [C, window]
   const last = squares.shape[1] - 1;
   const weights = cat([squares.narrow(1, 0, last), summand.unsqueeze(1)], 1).transpose(0, 1);
   const windows = windowsOf(places, dtype); // [B, places, (kernel + 1)^2]
