@@ -1,7 +1,14 @@
 /** `crab grade`: what people and models answered to items of ours, and what that says about them. */
 import type { Command } from 'commander';
 import { counted } from '../base/index.js';
-import { GRADE_MARK, grade, gradePage, type GradeResult } from '../lab/index.js';
+import {
+  GRADE_MARK,
+  grade,
+  gradePage,
+  isRight,
+  severalRight,
+  type GradeResult,
+} from '../lab/index.js';
 import { writeOutput } from '../base/node.js';
 import { UsageError } from './errors.js';
 import { describeReplies, gradeReplies } from './grade-answers.js';
@@ -111,6 +118,7 @@ function summaryOf(result: GradeResult): string {
   const left = unanswered
     ? `${counted(unanswered, 'item')} of the key answered by nobody and not counted\n`
     : '';
+  const several = severalRight(items);
   const reliability =
     alpha === null
       ? "Cronbach's alpha is not defined for these data\n"
@@ -121,7 +129,7 @@ function summaryOf(result: GradeResult): string {
       : `model ${model.names.join(', ')}: ${model.right} of ${model.answered} right, better than ${percent(model.above)} of the people\n`;
   return (
     `${counted(respondents.length, 'respondent')}, ${counted(items.length, 'item')}, ` +
-    `${mean.toFixed(2)} right on average${spread}\n${left}${reliability}${machine}`
+    `${mean.toFixed(2)} right on average${spread}\n${left}${several}${several && '\n'}${reliability}${machine}`
   );
 }
 
@@ -143,7 +151,7 @@ function describe(result: GradeResult): string {
       percent(item.difficulty),
       decimals(item.discrimination),
       String(item.omitted),
-      item.modelChoice === null ? '-' : item.modelChoice === item.answer ? 'right' : 'wrong',
+      item.modelChoice === null ? '-' : isRight(item, item.modelChoice) ? 'right' : 'wrong',
     ]),
   ]);
   const attributes =

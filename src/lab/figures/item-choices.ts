@@ -20,6 +20,8 @@ export interface ItemChoices {
   readonly candidates: readonly Panel[];
   /** 1..8 */
   readonly answer: number;
+  /** Other candidates, 1..8, that count as right too. */
+  readonly alsoRight: readonly number[];
   /** Share of people who took each. */
   readonly shares: readonly number[];
   /** What each gets wrong; null if not known. */
@@ -40,7 +42,10 @@ function violationLines(lines: readonly string[] | null): string {
 }
 
 function candidateChart(item: ItemChoices): Drawing {
-  const { candidates, answer, shares, violates, modelChoice } = item;
+  const { candidates, answer, alsoRight, shares, violates, modelChoice } = item;
+  const isRight = (number: number): boolean => number === answer || alsoRight.includes(number);
+  const markOf = (number: number): string =>
+    number === answer ? ' answer' : isRight(number) ? ' also right' : '';
   const numbers = candidates.map((_, i) => i + 1);
   const place = (_: unknown, i: number): number => i + 1;
   const lines = Math.max(1, ...violates.map((list) => Math.min(3, list?.length ?? 0)));
@@ -60,7 +65,7 @@ function candidateChart(item: ItemChoices): Drawing {
       Plot.barY(shares, {
         x: place,
         y: (share: number) => share,
-        fill: (_: number, i: number) => (i + 1 === answer ? colour('accent') : colour('series-7')),
+        fill: (_: number, i: number) => (isRight(i + 1) ? colour('accent') : colour('series-7')),
       }),
       Plot.ruleY([0], { stroke: colour('muted') }),
       Plot.text(shares, {
@@ -80,7 +85,7 @@ function candidateChart(item: ItemChoices): Drawing {
       }),
       topFrames(candidates, {
         x: place,
-        stroke: (_: Panel, i: number) => (i + 1 === answer ? colour('accent') : colour('faint')),
+        stroke: (_: Panel, i: number) => (isRight(i + 1) ? colour('accent') : colour('faint')),
         dy: -PICTURE / 2 - 18,
         side: PICTURE,
         width: 1.5,
@@ -89,9 +94,8 @@ function candidateChart(item: ItemChoices): Drawing {
         x: (number: number) => number,
         frameAnchor: 'bottom',
         dy: 10,
-        text: (number: number) =>
-          `${number}${number === answer ? ' answer' : ''}${number === modelChoice ? ' ●' : ''}`,
-        fill: (number: number) => (number === answer ? colour('accent') : colour('ink')),
+        text: (number: number) => `${number}${markOf(number)}${number === modelChoice ? ' ●' : ''}`,
+        fill: (number: number) => (isRight(number) ? colour('accent') : colour('ink')),
         ...small,
       }),
       Plot.text(violates, {
@@ -113,7 +117,7 @@ export function itemChoicesFigure(item: ItemChoices): Figure {
   const matrix = matrixPicture([...item.context, BLANK], 40);
   const choices = candidateChart(item);
   return figure(
-    `Item ${item.id}: how many people took each candidate; ${item.answer} is right`,
+    `Item ${item.id}: how many people took each candidate; ${[item.answer, ...item.alsoRight].join(' or ')} is right`,
     beside([matrix, choices], 20),
   );
 }

@@ -7,7 +7,7 @@ import { readSmallFile } from '../../base/node.js';
 import { CANDIDATES } from '../../matrix/index.js';
 import { correlation, meanOf, sumOf, varianceOf } from '../statistics.js';
 import { decodeText } from './csv.js';
-import type { ItemBank, ItemPictures, TestItem } from './items.js';
+import { isRight, type ItemBank, type ItemPictures, type TestItem } from './items.js';
 import { openItems } from './item-banks.js';
 import { ModelRespondent } from './model-respondent.js';
 import { CLAIMS, parseResponses, type Response } from './responses.js';
@@ -122,7 +122,7 @@ export function choiceTable(
 }
 
 const scoresOf = ({ items, choices }: ChoiceTable): ScoreTable =>
-  choices.map((row) => row.map((choice, i) => Number(choice === items[i].answer)));
+  choices.map((row) => row.map((choice, i) => Number(isRight(items[i], choice))));
 
 function choiceGrades(table: ChoiceTable, column: number, rest: readonly number[]): ChoiceGrade[] {
   const { violations } = table.items[column];
@@ -156,6 +156,7 @@ function itemGrade(scored: Scored, column: number, modelChoice: number | null): 
     configuration: item.layout,
     rules: item.rules,
     answer: item.answer,
+    alsoRight: item.alsoRight,
     right: sumOf(own),
     omitted: table.choices.filter((row) => row[column] === null).length,
     difficulty: meanOf(own),
@@ -173,19 +174,21 @@ export function attributeGrades({ items, choices }: ChoiceTable): {
 } {
   const counts = new Map<string, { count: number; expected: number }>();
   let wrongChoices = 0;
-  items.forEach(({ violations, answer }, column) => {
+  items.forEach((item, column) => {
+    const { violations } = item;
     if (violations === null) return;
     const broken = violations.map((list) => new Set(list.map(({ attribute }) => attribute)));
-    const names = new Set(broken.flatMap((set) => [...set]));
+    const distractors = broken.filter((_, i) => !isRight(item, i + 1));
+    const names = new Set(distractors.flatMap((set) => [...set]));
     const wrong = choices
       .map((row) => row[column])
-      .filter((choice) => choice !== null && choice !== answer);
+      .filter((choice) => choice !== null && !isRight(item, choice));
     wrongChoices += wrong.length;
     for (const name of names) {
       const entry = counts.get(name) ?? { count: 0, expected: 0 };
       counts.set(name, entry);
       entry.count += wrong.filter((choice) => broken[(choice ?? 0) - 1].has(name)).length;
-      const share = broken.filter((set) => set.has(name)).length / (CANDIDATES - 1);
+      const share = distractors.filter((set) => set.has(name)).length / distractors.length;
       entry.expected += wrong.length * share;
     }
   });
@@ -203,7 +206,7 @@ function commonError({ items, choices }: ChoiceTable, column: number): number | 
   const counts = new Map<number, number>();
   for (const row of choices) {
     const choice = row[column];
-    if (choice === null || choice === items[column].answer) continue;
+    if (choice === null || isRight(items[column], choice)) continue;
     counts.set(choice, (counts.get(choice) ?? 0) + 1);
   }
   return [...counts].sort((a, b) => b[1] - a[1]).at(0)?.[0] ?? null;
@@ -216,11 +219,11 @@ function modelGrade(
   names: readonly string[],
 ): ModelGrade {
   const asked = chosen.flatMap((choice, i) => (choice === null ? [] : [i]));
-  const right = asked.filter((i) => chosen[i] === table.items[i].answer);
+  const right = asked.filter((i) => isRight(table.items[i], chosen[i]));
   const people = scores.map((row) => sumOf(asked.map((i) => row[i])));
   const errors = asked.flatMap((i) => {
     const common = commonError(table, i);
-    return common === null || chosen[i] === table.items[i].answer ? [] : [chosen[i] === common];
+    return common === null || isRight(table.items[i], chosen[i]) ? [] : [chosen[i] === common];
   });
   return {
     names,

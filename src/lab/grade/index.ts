@@ -2,6 +2,7 @@
 import type { PicturedGrade } from './result.js';
 
 export { grade, type GradeOptions } from './grade.js';
+export { isRight, severalRight } from './items.js';
 export type {
   AttributeGrade,
   ChoiceGrade,

@@ -22,6 +22,7 @@ import {
   type Section,
 } from '../report/markup.js';
 import { pageText } from '../report/page.js';
+import { isRight, severalRight } from './items.js';
 import type { GradeResult, ItemGrade, PicturedGrade } from './result.js';
 
 /** Items shown with their pictures; a page of hundreds would be slow to open. */
@@ -128,7 +129,7 @@ const itemRow = (item: ItemGrade) => ({
   cells: [
     item.id,
     item.configuration ?? '–',
-    item.answer,
+    [item.answer, ...item.alsoRight].join(' or '),
     item.right,
     percent(item.difficulty),
     decimals(item.discrimination),
@@ -136,12 +137,13 @@ const itemRow = (item: ItemGrade) => ({
     item.omitted,
     item.modelChoice === null
       ? '–'
-      : `${item.modelChoice}${item.modelChoice === item.answer ? ' right' : ' wrong'}`,
+      : `${item.modelChoice}${isRight(item, item.modelChoice) ? ' right' : ' wrong'}`,
   ],
   marked: isDoubtful(item),
 });
 
 function itemsSection({ items }: GradeResult): Section {
+  const several = severalRight(items);
   const points = items.flatMap(({ id, difficulty, discrimination }) =>
     discrimination === null ? [] : [{ id, difficulty, discrimination }],
   );
@@ -158,6 +160,7 @@ function itemsSection({ items }: GradeResult): Section {
     title: 'Items',
     content: [
       markup`<p>Difficulty is the share of right answers: easy items have a large one.</p>`,
+      several === '' ? [] : markup`<p>${several}</p>`,
       map,
       table(ITEM_COLUMNS, items.map(itemRow)),
     ],
@@ -194,6 +197,7 @@ function choicesSection({ result, pictures }: PicturedGrade): Section {
         context,
         candidates,
         answer: item.answer,
+        alsoRight: item.alsoRight,
         shares: item.choices.map(({ share }) => share),
         violates: item.choices.map(({ violates }) => violates),
         modelChoice: item.modelChoice,

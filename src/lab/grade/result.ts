@@ -29,6 +29,8 @@ export interface ItemGrade {
   readonly rules: readonly string[] | null;
   /** 1..8 */
   readonly answer: number;
+  /** Other candidates, 1..8, that count as right too. */
+  readonly alsoRight: readonly number[];
   readonly right: number;
   /** Nothing chosen. */
   readonly omitted: number;

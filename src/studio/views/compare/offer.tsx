@@ -1,13 +1,13 @@
 /** The candidates, who chose which, and on wish the right one. */
 import type { MatrixView } from '../../engine/protocol.js';
-import { CandidateMarks } from '../../parts/candidate-marks.js';
+import { badgeOf, CandidateMarks } from '../../parts/candidate-marks.js';
 import { Drawing } from '../../parts/panel.js';
 import { byCrab, byRival } from '../../state/compare.js';
 
 interface OfferProps {
   readonly matrix: MatrixView;
-  /** Index of the right one; null while it is not told. */
-  readonly told: number | null;
+  /** Whether the right one is told. */
+  readonly told: boolean;
 }
 
 export function Offer({ matrix, told }: OfferProps) {
@@ -23,11 +23,15 @@ export function Offer({ matrix, told }: OfferProps) {
   return (
     <ol class="candidates">
       {matrix.candidates.map((candidate, i) => (
-        <li key={i} class={`candidate${told === i ? ' right' : ''}`} data-candidate={i + 1}>
+        <li
+          key={i}
+          class={`candidate${told && matrix.right.includes(i) ? ' right' : ''}`}
+          data-candidate={i + 1}
+        >
           <Drawing panel={candidate} />
           <CandidateMarks
             number={i + 1}
-            isAnswer={told === i}
+            badge={told ? badgeOf(matrix, i) : ''}
             choosers={choosers.filter(({ index }) => index === i)}
           />
         </li>

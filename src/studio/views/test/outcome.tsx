@@ -15,7 +15,7 @@ import {
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
-const isRight = ({ choice, answer }: Given): boolean => choice === answer;
+const isRight = ({ choice, right }: Given): boolean => right.includes(choice);
 
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -52,7 +52,7 @@ function Scores() {
   const right = given.filter(isRight).length;
   const asked = given.flatMap((_, i) => (i in models ? [i] : []));
   const scored = asked.filter((i) => models[i] !== null);
-  const modelRight = scored.filter((i) => models[i] === given[i].answer).length;
+  const modelRight = scored.filter((i) => given[i].right.includes(models[i] ?? 0)).length;
   const isDone = asked.length === given.length;
   const open = items.value.length - given.length;
   const absent = asked.length - scored.length;
@@ -110,7 +110,7 @@ function ItemTable() {
                 {each.choice === 0 ? '–' : each.choice}
                 <span class="unseen">{isRight(each) ? ', right' : ', wrong'}</span>
               </td>
-              <td>{each.answer}</td>
+              <td>{each.right.join(' or ')}</td>
               <td>{models[i] ?? '–'}</td>
               <td>{seconds(each.milliseconds)}</td>
             </tr>
@@ -134,6 +134,7 @@ const saveKey = async (): Promise<void> =>
 export function Outcome() {
   const name = session.value.respondent;
   useEffect(() => scrollTo(0, 0), []);
+  const hasTwo = session.value.given.some(({ right }) => right.length > 1);
   const times = session.value.given.map(({ milliseconds }) => milliseconds);
   return (
     <section class="test-outcome" aria-label="Result">
@@ -158,6 +159,12 @@ export function Outcome() {
         <Command text="crab grade responses.csv --items key.csv --model zoo --out report.html" />
       </p>
       <ItemTable />
+      {hasTwo && (
+        <p class="hint">
+          Two answers: the panels of such an item allow other rules too. Either counts as right,
+          here and in <code>crab grade</code>.
+        </p>
+      )}
     </section>
   );
 }

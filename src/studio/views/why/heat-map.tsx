@@ -6,6 +6,7 @@
 import { useSignal } from '@preact/signals';
 import type { CandidateScore, ChoiceView, MatrixView, ModelInfo } from '../../engine/protocol.js';
 import { shortTitle } from '../../engine/words.js';
+import { badgeOf } from '../../parts/candidate-marks.js';
 import { closenessWords } from '../../parts/certainty.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
@@ -78,6 +79,7 @@ function Row({
   readonly look: (place: Place) => void;
 }) {
   const isChosen = value.index === candidate;
+  const badge = badgeOf(shown, candidate);
   return (
     <tr class={isChosen ? 'chosen' : ''}>
       <th scope="row">
@@ -89,7 +91,7 @@ function Row({
           {candidate + 1}
           <span class="row-tags">
             {isChosen && <span class="tag crab">CRAB</span>}
-            {shown.target === candidate && <span class="tag you">answer</span>}
+            {badge !== '' && <span class="tag you">{badge}</span>}
           </span>
         </div>
       </th>
