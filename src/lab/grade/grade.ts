@@ -2,7 +2,7 @@
  * Grades responses: who scored what, how hard each item is and how well it tells people apart, what
  * wrong choices get wrong, and how a model does on the same items. Choices left out count as wrong.
  */
-import { FormatError } from '../../base/index.js';
+import { FormatError, median } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
 import { CANDIDATES } from '../../matrix/index.js';
 import { correlation, meanOf, sumOf, varianceOf } from '../statistics.js';
@@ -44,6 +44,8 @@ export interface ChoiceTable {
   readonly respondents: readonly string[];
   readonly items: readonly TestItem[];
   readonly choices: readonly (readonly (number | null)[])[];
+  /** How long each choice took, null if that is not told; absent if it is told of none. */
+  readonly seconds?: readonly (readonly (number | null)[])[];
 }
 
 const MOST_BYTES = 64 << 20;
@@ -101,10 +103,17 @@ export function choiceTable(
 ): ChoiceTable {
   const items = [...new Map([...found.values()].map((item) => [item.id, item])).values()];
   const columns = new Map(items.map(({ id }, i) => [id, i]));
-  const rows = new Map<string, { choices: (number | null)[]; lines: number[] }>();
-  for (const { respondent, item, choice, line } of responses) {
+  const rows = new Map<
+    string,
+    { choices: (number | null)[]; seconds: (number | null)[]; lines: number[] }
+  >();
+  for (const { respondent, item, choice, seconds, line } of responses) {
     const column = columns.get(found.get(item)?.id ?? '') ?? 0;
-    const row = rows.get(respondent) ?? { choices: items.map(() => null), lines: [] };
+    const row = rows.get(respondent) ?? {
+      choices: items.map(() => null),
+      seconds: items.map(() => null),
+      lines: [],
+    };
     rows.set(respondent, row);
     if (row.lines.at(column) !== undefined) {
       throw new FormatError(
@@ -113,16 +122,26 @@ export function choiceTable(
     }
     row.lines[column] = line;
     row.choices[column] = choice;
+    row.seconds[column] = seconds ?? null;
   }
   return {
     respondents: [...rows.keys()],
     items,
     choices: [...rows.values()].map(({ choices }) => choices),
+    ...(responses.some(({ seconds }) => seconds !== undefined) && {
+      seconds: [...rows.values()].map(({ seconds }) => seconds),
+    }),
   };
 }
 
 const scoresOf = ({ items, choices }: ChoiceTable): ScoreTable =>
   choices.map((row) => row.map((choice, i) => Number(isRight(items[i], choice))));
+
+/** The median of the times that are told; null if none is. */
+function medianSeconds(times: readonly (number | null)[] = []): number | null {
+  const told = times.filter((time) => time !== null);
+  return told.length === 0 ? null : median(told);
+}
 
 function choiceGrades(table: ChoiceTable, column: number, rest: readonly number[]): ChoiceGrade[] {
   const { violations } = table.items[column];
@@ -159,6 +178,7 @@ function itemGrade(scored: Scored, column: number, modelChoice: number | null): 
     alsoRight: item.alsoRight,
     right: sumOf(own),
     omitted: table.choices.filter((row) => row[column] === null).length,
+    medianSeconds: medianSeconds(table.seconds?.map((row) => row[column])),
     difficulty: meanOf(own),
     discrimination: correlation(own, rest),
     alphaWithout: alphas[column],
@@ -256,6 +276,7 @@ export function gradeTable(
       right: totals[r],
       answered: table.choices[r].filter((choice) => choice !== null).length,
       share: totals[r] / table.items.length,
+      medianSeconds: medianSeconds(table.seconds?.[r]),
     })),
     mean: meanOf(totals),
     deviation,

@@ -1,5 +1,6 @@
 /** The end of a test: the score beside people and CRAB, every item with its time, and the tables. */
 import { useEffect } from 'preact/hooks';
+import { median } from '../../../base/index.js';
 import { Command } from '../../parts/command.js';
 import { saveFile } from '../../parts/save-file.js';
 import { engine, settings } from '../../state/store.js';
@@ -16,12 +17,6 @@ import {
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 const isRight = ({ choice, right }: Given): boolean => right.includes(choice);
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
-}
 
 interface LineProps {
   readonly name: string;
