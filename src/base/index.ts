@@ -53,3 +53,4 @@ export {
 } from './byte-source.js';
 export { wilsonInterval, type Interval } from './wilson.js';
 export { CounterRandom, derivedSeed, philoxBlock, STREAM, type Stream } from './philox.js';
+export { median } from './median.js';

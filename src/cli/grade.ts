@@ -1,7 +1,15 @@
 /** `crab grade`: what people and models answered to items of ours, and what that says about them. */
 import type { Command } from 'commander';
 import { counted } from '../base/index.js';
-import { GRADE_MARK, grade, gradePage, type GradeResult } from '../lab/index.js';
+import {
+  GRADE_MARK,
+  grade,
+  gradePage,
+  hasTimes,
+  isRight,
+  severalRight,
+  type GradeResult,
+} from '../lab/index.js';
 import { writeOutput } from '../base/node.js';
 import { UsageError } from './errors.js';
 import { describeReplies, gradeReplies } from './grade-answers.js';
@@ -21,9 +29,9 @@ const EXAMPLES = `
 RESPONSES.csv has a line for each answer, with the columns respondent,item,choice; or a line for each
 respondent, with a column respondent and one for each item. A choice is 1 to 8 or A to H, or empty.
 Commas, semicolons and tabs separate fields. Files of several people may be put one after the other, with
-their first lines. Items that nobody answered are not counted; one that only some answered is wrong for
-the others. Names of items do not tell their seed: with further columns
-configuration, variant or seed, as --answers writes them, lines must agree with the items.
+their first lines. A column seconds gives median times. Items that nobody answered are not counted; one
+that only some answered is wrong for the others. Names of items do not tell their seed: with further
+columns configuration, variant or seed, as --answers writes them, lines must agree with the items.
 
 Items are called as crab generate calls them: center-00012, or RAVEN_12_train in a RAVEN folder. --items
 is what it wrote: a folder (raven, png, svg), a set (.npz, items numbered from 0), or the file of
@@ -111,6 +119,7 @@ function summaryOf(result: GradeResult): string {
   const left = unanswered
     ? `${counted(unanswered, 'item')} of the key answered by nobody and not counted\n`
     : '';
+  const several = severalRight(items);
   const reliability =
     alpha === null
       ? "Cronbach's alpha is not defined for these data\n"
@@ -121,29 +130,37 @@ function summaryOf(result: GradeResult): string {
       : `model ${model.names.join(', ')}: ${model.right} of ${model.answered} right, better than ${percent(model.above)} of the people\n`;
   return (
     `${counted(respondents.length, 'respondent')}, ${counted(items.length, 'item')}, ` +
-    `${mean.toFixed(2)} right on average${spread}\n${left}${reliability}${machine}`
+    `${mean.toFixed(2)} right on average${spread}\n${left}${several}${several && '\n'}${reliability}${machine}`
   );
 }
 
 function describe(result: GradeResult): string {
+  const timed = hasTimes(result);
+  const time = ({ medianSeconds }: { readonly medianSeconds: number | null }): string[] => {
+    const text = medianSeconds === null ? '-' : `${medianSeconds.toFixed(1)} s`;
+    return timed ? [text] : [];
+  };
+  const timeTitle = timed ? ['median time'] : [];
   const respondents = table([
-    ['respondent', 'right', 'answered', 'share'],
+    ['respondent', 'right', 'answered', 'share', ...timeTitle],
     ...result.respondents.map((person) => [
       person.name,
       String(person.right),
       String(person.answered),
       percent(person.share),
+      ...time(person),
     ]),
   ]);
   const items = table([
-    ['item', 'right', 'difficulty', 'discrimination', 'left out', 'model'],
+    ['item', 'right', 'difficulty', 'discrimination', 'left out', ...timeTitle, 'model'],
     ...result.items.map((item) => [
       item.id,
       String(item.right),
       percent(item.difficulty),
       decimals(item.discrimination),
       String(item.omitted),
-      item.modelChoice === null ? '-' : item.modelChoice === item.answer ? 'right' : 'wrong',
+      ...time(item),
+      item.modelChoice === null ? '-' : isRight(item, item.modelChoice) ? 'right' : 'wrong',
     ]),
   ]);
   const attributes =

@@ -126,7 +126,15 @@ export {
   type SetBatch,
 } from './set.js';
 export { formatLabel, isComplete, parseLabel, type Label, type LabelRule } from './set-label.js';
-export { ANSWER_COLUMNS, answerRow, csvLine, itemName, layoutName, layoutNamed } from './item.js';
+export {
+  ALSO_RIGHT_COLUMN,
+  ANSWER_COLUMNS,
+  answerRow,
+  csvLine,
+  itemName,
+  layoutName,
+  layoutNamed,
+} from './item.js';
 export {
   contactSheet,
   contactSheetOfImages,

@@ -5,6 +5,7 @@
 import { describeChange, describeRules } from './describe.js';
 import { findLayout, layoutOf, layoutOfProblem, type ConfigurationLayout } from './layouts.js';
 import { CANDIDATES, type Problem } from './problem.js';
+import { alsoRight } from './symbolic.js';
 
 /** The configuration's name with `-noisy` for a noisy one and `-mesh` for one with a mesh; bundles and items are named so. */
 export const layoutName = ({
@@ -26,6 +27,9 @@ const INDEX_DIGITS = 5;
 export const itemName = (layout: ConfigurationLayout, index: number): string =>
   `${layoutName(layout)}-${String(index).padStart(INDEX_DIGITS, '0')}`;
 
+/** Other candidates that are right by other rules, with spaces between; empty for nearly every item. */
+export const ALSO_RIGHT_COLUMN = 'also_right';
+
 export const ANSWER_COLUMNS = [
   'item',
   'configuration',
@@ -33,6 +37,7 @@ export const ANSWER_COLUMNS = [
   'seed',
   'index',
   'answer',
+  ALSO_RIGHT_COLUMN,
   'rules',
   ...Array.from({ length: CANDIDATES }, (_, i) => `candidate_${i + 1}`),
 ] as const;
@@ -47,6 +52,9 @@ export function answerRow(problem: Problem, seed: number, index: number): string
     String(seed),
     String(index),
     String(problem.target + 1),
+    alsoRight(problem)
+      .map((candidate) => candidate + 1)
+      .join(' '),
     describeRules(problem).join('; '),
     ...problem.candidates.map((candidate, i) =>
       i === problem.target

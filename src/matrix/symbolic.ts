@@ -341,3 +341,15 @@ export function solveSymbolically(problem: Omit<Problem, 'rules' | 'target'>): S
   });
   return { rules, candidates };
 }
+
+/**
+ * The candidates, by index, that are as right as the answer: they complete the matrix by other rules that the
+ * eight panels allow too. Up to 1 problem in 100 has one, so whoever gives it must not be marked wrong.
+ */
+export function alsoRight(problem: Problem): number[] {
+  const { candidates } = solveSymbolically(problem);
+  // If not even the answer follows the rules of the data sets, other candidates are no better.
+  return candidates.includes(problem.target)
+    ? candidates.filter((index) => index !== problem.target)
+    : [];
+}

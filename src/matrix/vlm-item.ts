@@ -7,6 +7,7 @@ import { itemName, layoutName } from './item.js';
 import { layoutOfProblem } from './layouts.js';
 import type { AttributeChange, Problem } from './problem.js';
 import { Random } from './random.js';
+import { alsoRight } from './symbolic.js';
 
 export const LETTERS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'] as const;
 export type Letter = (typeof LETTERS)[number];
@@ -24,6 +25,8 @@ export interface VlmItem {
   readonly question: string;
   /** The letter of the right option. */
   readonly answer: Letter;
+  /** Letters of other options that are right by other rules; empty for nearly every item. */
+  readonly also_right: readonly Letter[];
   /** Which of the problem's eight candidates each option is, from 0. */
   readonly candidates: readonly number[];
   /** What each option shows, in words. */
@@ -112,6 +115,7 @@ export function vlmItem(
     id: itemName(layout, index),
     question: questionOf(problem.candidates.length as OptionCount),
     answer: LETTERS[problem.target],
+    also_right: alsoRight(problem).map((i) => LETTERS[i]),
     candidates: kept,
     options: byLetter((i) => describePanel(layout, problem.candidates[i].panel)),
     changes: byLetter((i) =>

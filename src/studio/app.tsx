@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { ConfigurationBar } from './parts/configuration-bar.js';
 import { KeepOffline } from './parts/keep-offline.js';
+import { LinkNotice } from './parts/link-notice.js';
 import { Masthead } from './parts/masthead.js';
 import { MisfitNotice } from './parts/misfit-notice.js';
 import { ModelNotice } from './parts/model-notice.js';
@@ -79,6 +80,7 @@ export function App() {
       >
         <Tour />
         {isAboutMatrix && settings.value.tour === 0 && <ConfigurationBar />}
+        {!isTesting && <LinkNotice />}
         {settings.value.tour === 0 && <ExampleNote />}
         {isAboutMatrix && <ModelNotice />}
         {isAboutMatrix && <MisfitNotice />}

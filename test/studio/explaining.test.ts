@@ -6,6 +6,7 @@ import {
   describeLevel,
   layoutOf,
   matrixPanels,
+  panelsOf,
   ruleKind,
   sampleProblem,
 } from '../../src/matrix/index.js';
@@ -89,6 +90,28 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     await eventually(() => page.locator('.heat').count()).toBe(8 * (concepts - unused));
     await page.getByLabel(`Show ${unused} unused concepts`).check();
     await eventually(() => page.locator('.heat').count()).toBe(8 * concepts);
+
+    // The totals are the distances by which it chose, also with concepts that are folded away.
+    const { candidates } = panelsOf(problem);
+    const choice = await solver.choose(answer, candidates);
+    for (const [name, distance] of [
+      ['Calibrated', 'calibrated'],
+      ['Plain L2', 'l2'],
+    ] as const) {
+      await page.getByLabel(name).check({ force: true });
+      const wanted = choice.candidates.map((each) => Number(each[distance]));
+      await eventually(async () => {
+        const totals = await page.locator('.heat-map td.total').allInnerTexts();
+        const numbers = totals.map((text) => Number(text.replaceAll(',', '')));
+        return numbers.every((n, i) => Math.abs(n - wanted[i]) <= 0.51 + 0.002 * wanted[i]);
+      }).toBe(true);
+      const least = wanted.indexOf(Math.min(...wanted));
+      if (distance === 'calibrated') {
+        await eventually(() => page.locator('.heat-map tr.chosen').innerText()).toMatch(
+          new RegExp(`\\s${least + 1}\\s`),
+        );
+      }
+    }
 
     const type = (named.conceptGroup ?? 0) - 1;
     const film = page.locator('[data-testid=film]').nth(type);

@@ -51,6 +51,7 @@ describe('an item', () => {
     const { type } = figure(growing, 5);
     expect(soundnessOf(edited({ panel: 5, type: type === 5 ? 4 : 5 }))).toEqual({
       answer: null,
+      right: [],
       broken: ['0 Type'],
       fault: 'The changed panels break Shape: constant. No candidate is right any more.',
     });
@@ -85,6 +86,7 @@ describe('an item', () => {
     if (problem === undefined) throw new Error('no item with two answers was found');
     const [a, b] = solveSymbolically(problem).candidates;
     const other = a === problem.target ? b : a;
+    expect(soundnessOf(problem).right).toEqual([problem.target, other]);
     expect(soundnessOf(problem).fault).toBe(
       `By the rules here candidate ${problem.target + 1} is right, but candidate ${other + 1} fits as well, by other rules.`,
     );

@@ -13,6 +13,8 @@ export interface ItemChoices {
   readonly candidates: readonly Panel[];
   /** 1..8 */
   readonly answer: number;
+  /** Other candidates, 1..8, that count as right too. */
+  readonly alsoRight: readonly number[];
   /** Share of people who took each. */
   readonly shares: readonly number[];
   /** What each gets wrong; null if not known. */
@@ -26,7 +28,10 @@ const BAR = 54;
 const BLANK = new Float32Array(64 * 64).fill(1);
 
 function candidateChart(item: ItemChoices): Drawing {
-  const { candidates, answer, shares, violates, modelChoice } = item;
+  const { candidates, answer, alsoRight, shares, violates, modelChoice } = item;
+  const isRight = (number: number): boolean => number === answer || alsoRight.includes(number);
+  const markOf = (number: number): string =>
+    number === answer ? ' answer' : isRight(number) ? ' also right' : '';
   const numbers = candidates.map((_, i) => i + 1);
   const place = (_: unknown, i: number): number => i + 1;
   const lines = Math.max(1, mistakeLines(violates));
@@ -45,7 +50,7 @@ function candidateChart(item: ItemChoices): Drawing {
       Plot.barY(shares, {
         x: place,
         y: (share: number) => share,
-        fill: (_: number, i: number) => (i + 1 === answer ? colour('accent') : colour('series-7')),
+        fill: (_: number, i: number) => (isRight(i + 1) ? colour('accent') : colour('series-7')),
       }),
       Plot.ruleY([0], { stroke: colour('muted') }),
       Plot.text(shares, {
@@ -58,16 +63,15 @@ function candidateChart(item: ItemChoices): Drawing {
       ...pictureMarks(candidates, {
         side: PICTURE,
         dy: -PICTURE / 2 - 18,
-        stroke: (i) => (i + 1 === answer ? colour('accent') : colour('faint')),
+        stroke: (i) => (isRight(i + 1) ? colour('accent') : colour('faint')),
         strokeWidth: 1.5,
       }),
       Plot.text(numbers, {
         x: (number: number) => number,
         frameAnchor: 'bottom',
         dy: 10,
-        text: (number: number) =>
-          `${number}${number === answer ? ' answer' : ''}${number === modelChoice ? ' ●' : ''}`,
-        fill: (number: number) => (number === answer ? colour('accent') : colour('ink')),
+        text: (number: number) => `${number}${markOf(number)}${number === modelChoice ? ' ●' : ''}`,
+        fill: (number: number) => (isRight(number) ? colour('accent') : colour('ink')),
         ...small,
       }),
       mistakeMarks(violates, COLUMN, 18),
@@ -80,7 +84,7 @@ export function itemChoicesFigure(item: ItemChoices): Figure {
   const matrix = matrixPicture([...item.context, BLANK], 40);
   const choices = candidateChart(item);
   return figure(
-    `Item ${item.id}: how many people took each candidate; ${item.answer} is right`,
+    `Item ${item.id}: how many people took each candidate; ${[item.answer, ...item.alsoRight].join(' or ')} is right`,
     beside([matrix, choices], 20),
   );
 }

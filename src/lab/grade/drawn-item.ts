@@ -1,5 +1,6 @@
 /** Items whose pictures or whole description are at hand; what all banks share. */
 import {
+  alsoRight,
   describeChange,
   describeRules,
   layoutName,
@@ -32,6 +33,7 @@ export function describedItem(id: string, problem: Problem, pictures: ItemPictur
     id,
     layout: layoutName(layout),
     answer: problem.target + 1,
+    alsoRight: alsoRight(problem).map((index) => index + 1),
     rules: describeRules(problem),
     violations: problem.candidates.map(({ changes }, i) =>
       i === problem.target

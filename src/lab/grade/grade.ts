@@ -2,12 +2,12 @@
  * Grades responses: who scored what, how hard each item is and how well it tells people apart, what
  * wrong choices get wrong, and how a model does on the same items. Choices left out count as wrong.
  */
-import { FormatError } from '../../base/index.js';
+import { FormatError, median } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
 import { CANDIDATES } from '../../matrix/index.js';
 import { correlation, meanOf, sumOf, varianceOf } from '../statistics.js';
 import { decodeText } from './csv.js';
-import type { ItemBank, ItemPictures, TestItem } from './items.js';
+import { isRight, type ItemBank, type ItemPictures, type TestItem } from './items.js';
 import { openItems } from './item-banks.js';
 import { ModelRespondent } from './model-respondent.js';
 import { CLAIMS, parseResponses, type Response } from './responses.js';
@@ -44,6 +44,8 @@ export interface ChoiceTable {
   readonly respondents: readonly string[];
   readonly items: readonly TestItem[];
   readonly choices: readonly (readonly (number | null)[])[];
+  /** How long each choice took, null if that is not told; absent if it is told of none. */
+  readonly seconds?: readonly (readonly (number | null)[])[];
 }
 
 const MOST_BYTES = 64 << 20;
@@ -101,10 +103,17 @@ export function choiceTable(
 ): ChoiceTable {
   const items = [...new Map([...found.values()].map((item) => [item.id, item])).values()];
   const columns = new Map(items.map(({ id }, i) => [id, i]));
-  const rows = new Map<string, { choices: (number | null)[]; lines: number[] }>();
-  for (const { respondent, item, choice, line } of responses) {
+  const rows = new Map<
+    string,
+    { choices: (number | null)[]; seconds: (number | null)[]; lines: number[] }
+  >();
+  for (const { respondent, item, choice, seconds, line } of responses) {
     const column = columns.get(found.get(item)?.id ?? '') ?? 0;
-    const row = rows.get(respondent) ?? { choices: items.map(() => null), lines: [] };
+    const row = rows.get(respondent) ?? {
+      choices: items.map(() => null),
+      seconds: items.map(() => null),
+      lines: [],
+    };
     rows.set(respondent, row);
     if (row.lines.at(column) !== undefined) {
       throw new FormatError(
@@ -113,16 +122,26 @@ export function choiceTable(
     }
     row.lines[column] = line;
     row.choices[column] = choice;
+    row.seconds[column] = seconds ?? null;
   }
   return {
     respondents: [...rows.keys()],
     items,
     choices: [...rows.values()].map(({ choices }) => choices),
+    ...(responses.some(({ seconds }) => seconds !== undefined) && {
+      seconds: [...rows.values()].map(({ seconds }) => seconds),
+    }),
   };
 }
 
 const scoresOf = ({ items, choices }: ChoiceTable): ScoreTable =>
-  choices.map((row) => row.map((choice, i) => Number(choice === items[i].answer)));
+  choices.map((row) => row.map((choice, i) => Number(isRight(items[i], choice))));
+
+/** The median of the times that are told; null if none is. */
+function medianSeconds(times: readonly (number | null)[] = []): number | null {
+  const told = times.filter((time) => time !== null);
+  return told.length === 0 ? null : median(told);
+}
 
 function choiceGrades(table: ChoiceTable, column: number, rest: readonly number[]): ChoiceGrade[] {
   const { violations } = table.items[column];
@@ -156,8 +175,10 @@ function itemGrade(scored: Scored, column: number, modelChoice: number | null): 
     configuration: item.layout,
     rules: item.rules,
     answer: item.answer,
+    alsoRight: item.alsoRight,
     right: sumOf(own),
     omitted: table.choices.filter((row) => row[column] === null).length,
+    medianSeconds: medianSeconds(table.seconds?.map((row) => row[column])),
     difficulty: meanOf(own),
     discrimination: correlation(own, rest),
     alphaWithout: alphas[column],
@@ -173,19 +194,21 @@ export function attributeGrades({ items, choices }: ChoiceTable): {
 } {
   const counts = new Map<string, { count: number; expected: number }>();
   let wrongChoices = 0;
-  items.forEach(({ violations, answer }, column) => {
+  items.forEach((item, column) => {
+    const { violations } = item;
     if (violations === null) return;
     const broken = violations.map((list) => new Set(list.map(({ attribute }) => attribute)));
-    const names = new Set(broken.flatMap((set) => [...set]));
+    const distractors = broken.filter((_, i) => !isRight(item, i + 1));
+    const names = new Set(distractors.flatMap((set) => [...set]));
     const wrong = choices
       .map((row) => row[column])
-      .filter((choice) => choice !== null && choice !== answer);
+      .filter((choice) => choice !== null && !isRight(item, choice));
     wrongChoices += wrong.length;
     for (const name of names) {
       const entry = counts.get(name) ?? { count: 0, expected: 0 };
       counts.set(name, entry);
       entry.count += wrong.filter((choice) => broken[(choice ?? 0) - 1].has(name)).length;
-      const share = broken.filter((set) => set.has(name)).length / (CANDIDATES - 1);
+      const share = distractors.filter((set) => set.has(name)).length / distractors.length;
       entry.expected += wrong.length * share;
     }
   });
@@ -203,7 +226,7 @@ function commonError({ items, choices }: ChoiceTable, column: number): number | 
   const counts = new Map<number, number>();
   for (const row of choices) {
     const choice = row[column];
-    if (choice === null || choice === items[column].answer) continue;
+    if (choice === null || isRight(items[column], choice)) continue;
     counts.set(choice, (counts.get(choice) ?? 0) + 1);
   }
   return [...counts].sort((a, b) => b[1] - a[1]).at(0)?.[0] ?? null;
@@ -216,11 +239,11 @@ function modelGrade(
   names: readonly string[],
 ): ModelGrade {
   const asked = chosen.flatMap((choice, i) => (choice === null ? [] : [i]));
-  const right = asked.filter((i) => chosen[i] === table.items[i].answer);
+  const right = asked.filter((i) => isRight(table.items[i], chosen[i]));
   const people = scores.map((row) => sumOf(asked.map((i) => row[i])));
   const errors = asked.flatMap((i) => {
     const common = commonError(table, i);
-    return common === null || chosen[i] === table.items[i].answer ? [] : [chosen[i] === common];
+    return common === null || isRight(table.items[i], chosen[i]) ? [] : [chosen[i] === common];
   });
   return {
     names,
@@ -253,6 +276,7 @@ export function gradeTable(
       right: totals[r],
       answered: table.choices[r].filter((choice) => choice !== null).length,
       share: totals[r] / table.items.length,
+      medianSeconds: medianSeconds(table.seconds?.[r]),
     })),
     mean: meanOf(totals),
     deviation,

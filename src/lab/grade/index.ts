@@ -2,6 +2,8 @@
 import type { PicturedGrade } from './result.js';
 
 export { grade, type GradeOptions } from './grade.js';
+export { isRight, severalRight } from './items.js';
+export { hasTimes } from './result.js';
 export type {
   AttributeGrade,
   ChoiceGrade,

@@ -36,6 +36,7 @@ async function setBank(file: string, source: ProblemSource): Promise<ItemBank> {
         id: String(index),
         layout: null,
         answer: answer + 1,
+        alsoRight: [],
         rules: null,
         violations: null,
         pictures,

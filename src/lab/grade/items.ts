@@ -14,6 +14,8 @@ export interface TestItem {
   readonly layout: string | null;
   /** The right candidate, 1..8. */
   readonly answer: number;
+  /** Others, 1..8, that are right by other rules which the panels allow too; empty for nearly every item. */
+  readonly alsoRight: readonly number[];
   /** The rules in words; null if not known. */
   readonly rules: readonly string[] | null;
   /** What each of the eight candidates gets wrong; null if not known. */
@@ -22,6 +24,24 @@ export interface TestItem {
   readonly made?: { readonly variant: Variant; readonly seed: number };
   /** The pictures; null if they cannot be made again. */
   readonly pictures: ItemPictures | null;
+}
+
+/** Whether a choice counts as right; nothing chosen does not. */
+export const isRight = (
+  { answer, alsoRight }: Pick<TestItem, 'answer' | 'alsoRight'>,
+  choice: number | null,
+): boolean => choice !== null && (choice === answer || alsoRight.includes(choice));
+
+/** Names the items with a second right candidate; empty if there is none. */
+export function severalRight(
+  items: readonly Pick<TestItem, 'id' | 'answer' | 'alsoRight'>[],
+): string {
+  const several = items.filter(({ alsoRight }) => alsoRight.length > 0);
+  if (several.length === 0) return '';
+  const named = several.map(
+    ({ id, answer, alsoRight }) => `${id} (${[answer, ...alsoRight].join(' or ')})`,
+  );
+  return `More than one candidate is right in ${named.join(', ')}: their panels allow other rules too. Each counts as right.`;
 }
 
 /** An attribute that a wrong candidate changes. */

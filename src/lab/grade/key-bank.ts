@@ -1,6 +1,8 @@
 /** Items by the answer file of `crab generate --answers`, for prints and anything else. */
 import { FormatError } from '../../base/index.js';
 import {
+  ALSO_RIGHT_COLUMN,
+  ANSWER_COLUMNS,
   answerRow,
   itemName,
   layoutNamed,
@@ -23,17 +25,19 @@ function madeFrom(fields: ReadonlyMap<string, string>): TestItem['made'] {
 }
 
 /** The problem of a line of an answer file, if making it again gives the very same line. */
-function remade(fields: ReadonlyMap<string, string>, row: readonly string[]): Problem | undefined {
+function remade(fields: ReadonlyMap<string, string>): Problem | undefined {
   const variant = VARIANTS.find((each) => each === fields.get('variant'));
   const [seed, index] = ['seed', 'index'].map((column) => Number(fields.get(column)));
   if (variant === undefined || !Number.isSafeInteger(seed) || !Number.isSafeInteger(index)) return;
   if (index < 0) return undefined;
   const { configuration, noisy, mesh } = layoutNamed(fields.get('configuration') ?? '');
   const problem = sampleProblem({ configuration, noisy, mesh, variant, seed, index });
+  const row = answerRow(problem, seed, index);
+  // Keys of earlier versions have no column of candidates that are right as well.
+  const isSame = (column: string, i: number): boolean =>
+    (column === ALSO_RIGHT_COLUMN && !fields.has(column)) || fields.get(column) === row[i];
   // Items made with --rules differ: of these the file tells everything but the pictures.
-  return answerRow(problem, seed, index).every((field, i) => field === row[i])
-    ? problem
-    : undefined;
+  return ANSWER_COLUMNS.every(isSame) ? problem : undefined;
 }
 
 /** Refuses a line whose columns say different things about the answer. */
@@ -51,6 +55,22 @@ function checkAnswer(fields: ReadonlyMap<string, string>, file: string, line: nu
     );
   }
   return answer;
+}
+
+/** The other right candidates of a line, 1..8. */
+function readAlsoRight(
+  fields: ReadonlyMap<string, string>,
+  answer: number,
+  where: string,
+): readonly number[] {
+  const told = fields.get(ALSO_RIGHT_COLUMN) ?? '';
+  const candidates = told.split(' ').filter((each) => each !== '');
+  if (!candidates.every((each) => /^[1-8]$/.test(each) && Number(each) !== answer)) {
+    throw new FormatError(
+      `${where}: ${ALSO_RIGHT_COLUMN} is ${JSON.stringify(told)}, not candidates 1 to 8 beside the answer, with spaces between`,
+    );
+  }
+  return candidates.map(Number);
 }
 
 /** Refuses a line whose name is not that of its configuration and index. */
@@ -71,7 +91,8 @@ function keyItem(header: readonly string[], { fields: row, line }: CsvRow, file:
   const id = fields.get('item') ?? '';
   const answer = checkAnswer(fields, file, line);
   checkName(fields, file, line);
-  const problem = remade(fields, row);
+  const alsoRight = readAlsoRight(fields, answer, `${file}, line ${line}`);
+  const problem = remade(fields);
   const made = madeFrom(fields);
   if (problem !== undefined) return { ...drawnItem(id, problem), made };
   const texts = Array.from({ length: 8 }, (_, i) => fields.get(`candidate_${i + 1}`) ?? '');
@@ -79,6 +100,7 @@ function keyItem(header: readonly string[], { fields: row, line }: CsvRow, file:
     id,
     layout: fields.get('configuration') ?? null,
     answer,
+    alsoRight,
     rules: fields.get('rules')?.split('; ') ?? null,
     violations: texts.map((text, i) =>
       i + 1 === answer || text === '' ? [] : text.split(', ').map(violationOf),

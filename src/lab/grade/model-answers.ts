@@ -105,8 +105,8 @@ function unevenness(wrong: readonly Scored[], letterOf: (one: Scored) => string 
     for (const letter of one.item.letters) {
       const entry = counts.get(letter) ?? { count: 0, expected: 0 };
       counts.set(letter, entry);
-      if (letter === one.item.answer) continue;
-      entry.expected += 1 / (one.item.letters.length - 1);
+      if (one.item.right.includes(letter)) continue;
+      entry.expected += 1 / (one.item.letters.length - one.item.right.length);
       if (letterOf(one) === letter) entry.count += 1;
     }
   }
@@ -128,7 +128,7 @@ function letterBias(scored: readonly Scored[]): number | null {
     const drawn = new Map(
       wrong.map((one) => [
         one,
-        random.pick(one.item.letters.filter((letter) => letter !== one.item.answer)),
+        random.pick(one.item.letters.filter((letter) => !one.item.right.includes(letter))),
       ]),
     );
     if (unevenness(wrong, (one) => drawn.get(one) ?? null) >= found - 1e-9) asUneven += 1;
@@ -151,11 +151,12 @@ function mistakes(scored: readonly Scored[]): AnswersOfModel['mistakes'] {
     new Set((item.changes[letter] ?? []).map((change) => violationOf(change).attribute));
   const counts = new Map<string, { count: number; expected: number }>();
   for (const { item, letter } of wrong) {
-    for (const other of item.letters) {
+    const distractors = item.letters.filter((each) => !item.right.includes(each));
+    for (const other of distractors) {
       for (const attribute of attributesOf(item, other)) {
         const entry = counts.get(attribute) ?? { count: 0, expected: 0 };
         counts.set(attribute, entry);
-        entry.expected += 1 / (item.letters.length - 1);
+        entry.expected += 1 / distractors.length;
         if (other === letter) entry.count += 1;
       }
     }
@@ -192,7 +193,7 @@ function crabOn(items: readonly ModelItem[], crab: CrabChoices | undefined): num
   const asked = items.filter(({ id }) => crab?.has(id));
   return asked.length === 0
     ? null
-    : meanOf(asked.map(({ id, answer }) => Number(crab?.get(id) === answer)));
+    : meanOf(asked.map(({ id, right }) => Number(right.includes(crab?.get(id) ?? ''))));
 }
 
 function score(replies: readonly ModelReply[], items: ReadonlyMap<string, ModelItem>): Scored[] {
@@ -205,7 +206,7 @@ function score(replies: readonly ModelReply[], items: ReadonlyMap<string, ModelI
       );
     }
     const letter = readLetter(reply, item.letters);
-    return { item, letter, right: letter === item.answer };
+    return { item, letter, right: letter !== null && item.right.includes(letter) };
   });
 }
 

@@ -12,6 +12,7 @@ import {
   parseJson,
   read,
   text,
+  withDefault,
   type Read,
 } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
@@ -27,6 +28,8 @@ const options = dictionary(text(LONGEST));
 const itemReader = objectWith({
   id: text(200),
   answer: text(1),
+  // Items of earlier versions do not tell.
+  also_right: withDefault(list(text(1)), []),
   options,
   changes: dictionary(list(text(200))),
   candidates: list(integer({ min: 0, max: 7 })),
@@ -39,9 +42,14 @@ const itemReader = objectWith({
 const perceptionReader = objectWith({ id: text(200), kind: text(100), answer: text(1), options });
 
 /** An item, the folder it lies in, and its rules as "Size: Progression". */
-export interface ModelItem extends Omit<Read<typeof itemReader>, 'rule_list' | 'rules'> {
+export interface ModelItem extends Omit<
+  Read<typeof itemReader>,
+  'rule_list' | 'rules' | 'also_right'
+> {
   readonly folder: string;
   readonly letters: readonly string[];
+  /** Letters that count as right: the answer, and others that are right by other rules. */
+  readonly right: readonly string[];
   readonly rulesInWords: readonly string[];
   /** One entry for each rule of each component. */
   readonly rules: readonly { readonly attribute: string; readonly rule: string }[];
@@ -114,7 +122,7 @@ export async function readModelItems(root: string): Promise<ModelItems> {
   const perception = new Map<string, PerceptionItem>();
   for (const folder of folders) {
     for (const { where, value } of await jsonLines(path.join(folder, ITEMS))) {
-      const { rule_list, rules, ...item } = read(itemReader, value, FormatError, where);
+      const { rule_list, rules, also_right, ...item } = read(itemReader, value, FormatError, where);
       if (items.has(item.id)) {
         throw new FormatError(`${where}: there is another item ${item.id}; name one folder`);
       }
@@ -123,6 +131,7 @@ export async function readModelItems(root: string): Promise<ModelItems> {
         ...item,
         folder,
         letters,
+        right: [item.answer, ...also_right],
         rulesInWords: rules,
         rules: rulesOf(rule_list, where),
       });

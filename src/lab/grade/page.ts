@@ -22,7 +22,8 @@ import {
   type Section,
 } from '../report/markup.js';
 import { pageText } from '../report/page.js';
-import type { GradeResult, ItemGrade, PicturedGrade } from './result.js';
+import { isRight, severalRight } from './items.js';
+import { hasTimes, type GradeResult, type ItemGrade, type PicturedGrade } from './result.js';
 
 /** Items shown with their pictures; a page of hundreds would be slow to open. */
 const MOST_PICTURED = 60;
@@ -63,12 +64,18 @@ function headlinesOf(result: GradeResult): Markup {
   return headlines(list);
 }
 
+const TIME_COLUMN = { title: 'median time', numeric: true } as const;
+
+const timeOf = (seconds: number | null): string =>
+  seconds === null ? '–' : `${seconds.toFixed(1)} s`;
+
 function scoresSection(result: GradeResult): Section {
   const { respondents, items, model, standardError } = result;
+  const timed = hasTimes(result);
   const rows = [...respondents]
     .sort((a, b) => b.right - a.right)
-    .map(({ name, right, answered, share }) => ({
-      cells: [name, right, answered, percent(share)],
+    .map(({ name, right, answered, share, medianSeconds }) => ({
+      cells: [name, right, answered, percent(share), ...(timed ? [timeOf(medianSeconds)] : [])],
     }));
   const scaled = model === null ? null : model.share * items.length;
   const line =
@@ -101,6 +108,7 @@ function scoresSection(result: GradeResult): Section {
           { title: 'right', numeric: true },
           { title: 'answered', numeric: true },
           { title: 'share', numeric: true },
+          ...(timed ? [TIME_COLUMN] : []),
         ],
         rows,
       ),
@@ -109,39 +117,44 @@ function scoresSection(result: GradeResult): Section {
   };
 }
 
-const ITEM_COLUMNS = [
+const itemColumns = (timed: boolean) => [
   { title: 'item' },
   { title: 'configuration' },
   { title: 'answer', numeric: true },
   { title: 'right', numeric: true },
   { title: 'difficulty', numeric: true },
+  ...(timed ? [TIME_COLUMN] : []),
   { title: 'discrimination', numeric: true },
   { title: 'alpha without', numeric: true },
   { title: 'left out', numeric: true },
   { title: 'model', numeric: true },
-] as const;
+];
 
 const isDoubtful = ({ discrimination }: ItemGrade): boolean =>
   discrimination !== null && discrimination < DOUBTFUL;
 
-const itemRow = (item: ItemGrade) => ({
+const itemRow = (item: ItemGrade, timed: boolean) => ({
   cells: [
     item.id,
     item.configuration ?? '–',
-    item.answer,
+    [item.answer, ...item.alsoRight].join(' or '),
     item.right,
     percent(item.difficulty),
+    ...(timed ? [timeOf(item.medianSeconds)] : []),
     decimals(item.discrimination),
     decimals(item.alphaWithout),
     item.omitted,
     item.modelChoice === null
       ? '–'
-      : `${item.modelChoice}${item.modelChoice === item.answer ? ' right' : ' wrong'}`,
+      : `${item.modelChoice}${isRight(item, item.modelChoice) ? ' right' : ' wrong'}`,
   ],
   marked: isDoubtful(item),
 });
 
-function itemsSection({ items }: GradeResult): Section {
+function itemsSection(result: GradeResult): Section {
+  const { items } = result;
+  const timed = hasTimes(result);
+  const several = severalRight(items);
   const points = items.flatMap(({ id, difficulty, discrimination }) =>
     discrimination === null ? [] : [{ id, difficulty, discrimination }],
   );
@@ -158,8 +171,15 @@ function itemsSection({ items }: GradeResult): Section {
     title: 'Items',
     content: [
       markup`<p>Difficulty is the share of right answers: easy items have a large one.</p>`,
+      timed
+        ? markup`<p>Median time is that of all who were timed on the item, right or wrong.</p>`
+        : [],
+      several === '' ? [] : markup`<p>${several}</p>`,
       map,
-      table(ITEM_COLUMNS, items.map(itemRow)),
+      table(
+        itemColumns(timed),
+        items.map((item) => itemRow(item, timed)),
+      ),
     ],
   };
 }
@@ -194,6 +214,7 @@ function choicesSection({ result, pictures }: PicturedGrade): Section {
         context,
         candidates,
         answer: item.answer,
+        alsoRight: item.alsoRight,
         shares: item.choices.map(({ share }) => share),
         violates: item.choices.map(({ violates }) => violates),
         modelChoice: item.modelChoice,

@@ -25,6 +25,7 @@ function ravenItem(
     id,
     layout: known === undefined ? null : layoutName(known),
     answer: arrays.target + 1,
+    alsoRight: [],
     rules: null,
     violations: null,
     pictures,

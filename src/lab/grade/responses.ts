@@ -1,7 +1,7 @@
 /**
  * What people answered. Two forms are read: long, one line an answer with columns respondent, item and
  * choice; and wide, one line a respondent with a column for each item. A choice is 1 to 8 or A to H;
- * an empty field, NA or - means that nothing was chosen. Tables of several people may simply stand one after
+ * an empty field, NA or - means that nothing was chosen. A column seconds of the long form says how long it took. Tables of several people may simply stand one after
  * the other: the first line may be there again.
  */
 import { FormatError } from '../../base/index.js';
@@ -17,6 +17,8 @@ export interface Response {
   readonly item: string;
   /** 1..8, or null if nothing was chosen. */
   readonly choice: number | null;
+  /** How long it took, if that is told. */
+  readonly seconds?: number | undefined;
   readonly line: number;
   /** What columns of these names say about the item, if there are any: it must be true. */
   readonly claims?: Readonly<Partial<Record<Claim, string>>>;
@@ -42,6 +44,16 @@ function parseChoice(text: string, where: string): number | null {
   if (/^[a-h]$/.test(value)) return value.charCodeAt(0) - 'a'.charCodeAt(0) + 1;
   throw new FormatError(
     `${where}: the choice ${JSON.stringify(text.slice(0, 40))} is neither 1 to 8 nor A to H nor empty`,
+  );
+}
+
+/** Spreadsheets of many countries write 3,25. */
+function parseSeconds(text: string | undefined, where: string): number | undefined {
+  if (text === undefined || NOTHING.has(text.toLowerCase())) return undefined;
+  const value = Number(text.replace(',', '.'));
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new FormatError(
+    `${where}: seconds is ${JSON.stringify(text.slice(0, 40))}, not a number of seconds; leave the column out if times do not matter`,
   );
 }
 
@@ -92,6 +104,7 @@ function parseLong(rows: readonly CsvRow[], header: readonly string[], name: str
   const item = columnOf(header, COLUMNS.item);
   const choice = columnOf(header, COLUMNS.choice);
   const respondent = columnOf(header, COLUMNS.respondent);
+  const seconds = columnOf(header, ['seconds']);
   if (respondent < 0) {
     throw new FormatError(`${name}, line 1: no column is called respondent; ${EXPECTED}`);
   }
@@ -105,6 +118,7 @@ function parseLong(rows: readonly CsvRow[], header: readonly string[], name: str
       respondent: parseName(row.fields[respondent], 'respondent', where),
       item: parseName(row.fields[item], 'item', where),
       choice: parseChoice(row.fields[choice], where),
+      seconds: parseSeconds(seconds < 0 ? undefined : row.fields[seconds], where),
       line: row.line,
       ...(claimed.length === 0
         ? {}

@@ -8,6 +8,8 @@ export interface RespondentGrade {
   /** Items with a choice; the others count as wrong. */
   readonly answered: number;
   readonly share: number;
+  /** Of the items whose time is told, those without a choice too; null if none is told. */
+  readonly medianSeconds: number | null;
 }
 
 /** One of the eight candidates of an item. */
@@ -29,9 +31,13 @@ export interface ItemGrade {
   readonly rules: readonly string[] | null;
   /** 1..8 */
   readonly answer: number;
+  /** Other candidates, 1..8, that count as right too. */
+  readonly alsoRight: readonly number[];
   readonly right: number;
   /** Nothing chosen. */
   readonly omitted: number;
+  /** Median time of the respondents, right or wrong; null if none is told. */
+  readonly medianSeconds: number | null;
   /** Share of right answers, as test theory calls it: easy items have a large one. */
   readonly difficulty: number;
   /** Corrected item-total point-biserial correlation. */
@@ -85,6 +91,10 @@ export interface GradeResult {
   readonly withoutPictures: number;
   readonly model: ModelGrade | null;
 }
+
+/** Whether the responses told how long choices took. */
+export const hasTimes = ({ respondents }: GradeResult): boolean =>
+  respondents.some(({ medianSeconds }) => medianSeconds !== null);
 
 /** A result with the pictures of its items, for a page. */
 export interface PicturedGrade {

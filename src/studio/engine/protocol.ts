@@ -79,6 +79,8 @@ export interface MatrixView {
   readonly candidates: readonly CandidateView[];
   /** Index of the one right candidate; null if it is not known, or if panels changed by hand leave none. */
   readonly target: number | null;
+  /** Indices of all right candidates: the target, and others that rules lead to which the panels allow as well. */
+  readonly right: readonly number[];
   /** True rules of all that can change; empty where unknown. */
   readonly rules: readonly TrueRule[];
   /** Positions 1..9 of blank cells. */

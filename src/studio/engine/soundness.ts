@@ -3,13 +3,21 @@
  * then the symbolic solver says which candidates the panels still allow. It also finds the few items of
  * the data sets whose panels allow a second candidate by rules other than their own.
  */
-import { brokenRules, groupOf, layoutOfProblem, solveSymbolically } from '../../matrix/index.js';
+import {
+  alsoRight,
+  brokenRules,
+  groupOf,
+  layoutOfProblem,
+  solveSymbolically,
+} from '../../matrix/index.js';
 import type { ConfigurationLayout, Problem, Rule } from '../../matrix/index.js';
 import { inList, ruleWords, subjectKey, subjectWords } from './words.js';
 
 export interface Soundness {
   /** Index of the one right candidate; null if none is, or several are. */
   readonly answer: number | null;
+  /** Indices of all candidates that are right: the answer, and others that other rules lead to. */
+  readonly right: readonly number[];
   /** Keys of what the broken rules are about, as `TrueRule` has them. */
   readonly broken: readonly string[];
   /** What is wrong with the item, for its maker; null if nothing is. Who solves it is not told. */
@@ -38,8 +46,6 @@ function brokenWords(rules: readonly string[], fitting: readonly number[]): stri
 export function soundnessOf(problem: Problem): Soundness {
   const layout = layoutOfProblem(problem);
   const broken = brokenRules(problem);
-  const fitting = solveSymbolically(problem).candidates;
-  const others = fitting.filter((index) => index !== problem.target);
   const keys = broken.map(({ component, rule }) =>
     subjectKey({ component, group: groupOf(rule.attribute) }),
   );
@@ -47,12 +53,20 @@ export function soundnessOf(problem: Problem): Soundness {
     const rules = broken.map(
       ({ component, rule }) => `${nameOf(layout, component, rule)}: ${ruleWords(rule)}`,
     );
+    const fitting = solveSymbolically(problem).candidates;
     const answer = fitting.length === 1 ? fitting[0] : null;
-    return { answer, broken: keys, fault: brokenWords(rules, fitting) };
+    return {
+      answer,
+      right: answer === null ? [] : [answer],
+      broken: keys,
+      fault: brokenWords(rules, fitting),
+    };
   }
+  const others = alsoRight(problem);
   const also = `${numbered(others)} ${others.length === 1 ? 'fits' : 'fit'}`;
   return {
     answer: problem.target,
+    right: [problem.target, ...others],
     broken: keys,
     fault:
       others.length > 0

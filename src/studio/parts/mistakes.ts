@@ -1,5 +1,6 @@
 /** What is wrong with a candidate, and why CRAB took it, in plain words. */
-import type { AnswerView, CandidateView, TrueRule } from '../engine/protocol.js';
+import { inList } from '../engine/words.js';
+import type { AnswerView, CandidateView, MatrixView, TrueRule } from '../engine/protocol.js';
 
 const subjectOf = ({ subject }: TrueRule): string => subject.toLowerCase().replace('/', ' and ');
 
@@ -24,4 +25,12 @@ export function failureWords({ breaks }: CandidateView, { named }: AnswerView): 
     return `CRAB took the rule of ${subject} for another one: ${read.join(' or ')}.`;
   }
   return `CRAB read the rule of ${subject} right, but what it painted is closer to a wrong candidate.`;
+}
+
+/** Names the second right candidate, once the answer is told; empty if there is one alone. */
+export function alsoRightWords({ target, right }: Pick<MatrixView, 'target' | 'right'>): string {
+  const others = right.filter((index) => index !== target).map((index) => String(index + 1));
+  if (others.length === 0 || target === null) return '';
+  const which = `${others.length === 1 ? 'Candidate' : 'Candidates'} ${inList(others)}`;
+  return `${which} ${others.length === 1 ? 'is' : 'are'} right as well as ${target + 1}: the panels allow other rules too.`;
 }

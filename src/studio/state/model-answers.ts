@@ -12,8 +12,8 @@ export interface AnsweredMatrix {
   readonly layout: string;
   /** Name of the model to ask. */
   readonly bundle: string;
-  /** Index of the right candidate. */
-  readonly target: number;
+  /** Indices of the right candidates. */
+  readonly right: readonly number[];
 }
 
 const waiting = signal<readonly AnsweredMatrix[]>([]);
@@ -28,7 +28,7 @@ async function ask(answered: AnsweredMatrix): Promise<void> {
   let isDone = true;
   try {
     const { index } = await engine.choose(answered.spec);
-    if (index !== null) countModel(answered.layout, index === answered.target);
+    if (index !== null) countModel(answered.layout, answered.right.includes(index));
   } catch {
     // A model that cannot answer is not scored; one that was put away meanwhile is asked again later.
     isDone = ready.peek()?.name === answered.bundle;

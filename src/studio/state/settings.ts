@@ -197,24 +197,45 @@ const PROPERTIES: { readonly [Name in keyof Settings]: Property<Settings[Name]> 
 
 const NAMES = Object.keys(PROPERTIES) as (keyof Settings)[];
 
-function readOne<Name extends keyof Settings>(name: Name, given: URLSearchParams): Settings[Name] {
+const partsOf = (hash: string): URLSearchParams => new URLSearchParams(hash.replace(/^#/, ''));
+
+/** What an address says of a setting; null if nothing. */
+export const settingInAddress = (name: keyof Settings, hash: string): string | null =>
+  partsOf(hash).get(PROPERTIES[name].key);
+
+/** Whether a text of an address is a value of a setting. */
+export const readsSetting = (name: keyof Settings, text: string): boolean =>
+  PROPERTIES[name].read(text) !== undefined;
+
+/** A setting as an address has it. */
+export function writeSetting<Name extends keyof Settings>(name: Name, settings: Settings): string {
+  const { write }: Property<Settings[Name]> = PROPERTIES[name];
+  return write(settings[name]);
+}
+
+function readOne<Name extends keyof Settings>(
+  name: Name,
+  address: URLSearchParams,
+): Settings[Name] {
   const { key, initial, read }: Property<Settings[Name]> = PROPERTIES[name];
-  const value = given.get(key);
+  const value = address.get(key);
   return value === null ? initial : (read(value) ?? initial);
 }
 
 /** Whether an address tells of a test but not of its number, which once was that of the matrix. */
-const isOldTest = (given: URLSearchParams): boolean =>
-  !given.has('test') &&
-  (given.has('set') || given.has('count') || (given.get('tab') === 'test' && given.has('seed')));
+const isOldTest = (address: URLSearchParams): boolean =>
+  !address.has('test') &&
+  (address.has('set') ||
+    address.has('count') ||
+    (address.get('tab') === 'test' && address.has('seed')));
 
 /** Settings of an address; what is absent or makes no sense is at its initial value. */
 export function readSettings(hash: string): Settings {
-  const given = new URLSearchParams(hash.replace(/^#/, ''));
+  const address = partsOf(hash);
   const settings = Object.fromEntries(
-    NAMES.map((name) => [name, readOne(name, given)]),
+    NAMES.map((name) => [name, readOne(name, address)]),
   ) as unknown as Settings;
-  return isOldTest(given) ? { ...settings, testSeed: settings.seed } : settings;
+  return isOldTest(address) ? { ...settings, testSeed: settings.seed } : settings;
 }
 
 function writeOne<Name extends keyof Settings>(
@@ -222,19 +243,19 @@ function writeOne<Name extends keyof Settings>(
   settings: Settings,
 ): [string, string] | null {
   const { key, initial, write }: Property<Settings[Name]> = PROPERTIES[name];
-  const value = write(settings[name]);
+  const value = writeSetting(name, settings);
   return value === write(initial) ? null : [key, value];
 }
 
 /** The part of an address behind `#`; only what differs from the initial values. */
 export function writeSettings(settings: Settings): string {
-  const given = new URLSearchParams();
+  const address = new URLSearchParams();
   for (const name of NAMES) {
     const written = writeOne(name, settings);
-    if (written !== null) given.set(...written);
+    if (written !== null) address.set(...written);
   }
-  if (isOldTest(given)) given.set('test', String(settings.testSeed));
+  if (isOldTest(address)) address.set('test', String(settings.testSeed));
   // A tab is always named, so that every link has something behind its `#`.
-  if (!given.has('tab')) given.set('tab', settings.tab);
-  return `#${given.toString()}`;
+  if (!address.has('tab')) address.set('tab', settings.tab);
+  return `#${address.toString()}`;
 }

@@ -13,6 +13,7 @@ import type {
   ModelInfo,
   PlaneView,
 } from '../engine/protocol.js';
+import { linkFaults } from './link-faults.js';
 import { messageOf, resource } from './resource.js';
 import { readSettings, writeSettings, type Settings } from './settings.js';
 
@@ -25,6 +26,17 @@ export type ModelState =
   | { readonly phase: 'failed'; readonly name: string; readonly fault: string };
 
 export const settings = signal<Settings>(readSettings(location.hash));
+
+/** The address that was last opened, and the settings that were read from it. */
+const opened = signal({ hash: location.hash, settings: settings.peek() });
+/** What of it was not understood; gone for each setting that was changed since. */
+export const foundInLink = computed(() => {
+  const { hash, settings: first } = opened.value;
+  const now = settings.value;
+  // Another matrix or test is no longer the one that the link was about.
+  const isLeft = now.seed !== first.seed || now.testSeed !== first.testSeed;
+  return isLeft ? [] : linkFaults(hash, first).filter(({ name }) => now[name] === first[name]);
+});
 
 /** Changes settings; `push` makes it a step for the browser's Back. */
 export function change(changes: Partial<Settings>, push = false): void {
@@ -80,8 +92,11 @@ effect(() => {
   else addressTimer = setTimeout(write, ADDRESS_MILLISECONDS);
 });
 const followAddress = (): void => {
-  if (location.hash !== writeSettings(settings.peek()))
-    settings.value = readSettings(location.hash);
+  const { hash } = location;
+  if (hash === writeSettings(settings.peek())) return;
+  const read = readSettings(hash);
+  settings.value = read;
+  opened.value = { hash, settings: read };
 };
 addEventListener('popstate', followAddress);
 addEventListener('hashchange', followAddress);

@@ -12,7 +12,7 @@ import {
   CONFIGURATIONS,
   csvLine,
 } from '../../matrix/index.js';
-import type { SampledSpec } from '../engine/protocol.js';
+import type { MatrixView, SampledSpec } from '../engine/protocol.js';
 import { change, engine, model, ready, settings, tab } from './store.js';
 
 export interface TestItem {
@@ -25,8 +25,8 @@ export interface Given {
   /** 1..8; 0 if it was left out. */
   readonly choice: number;
   readonly milliseconds: number;
-  /** The right one, 1..8. */
-  readonly answer: number;
+  /** All right ones, 1..8: the item's own answer, then others that are right by other rules. */
+  readonly right: readonly number[];
 }
 
 export interface Session {
@@ -42,7 +42,8 @@ export interface Session {
 /** Who gave no name. */
 export const ANONYMOUS = 'anonymous';
 
-const STORAGE = 'crab-studio-test';
+/** Another name whenever what is kept changes its form. */
+const STORAGE = 'crab-studio-test-2';
 const FRESH: Session = { phase: 'start', respondent: '', given: [], since: null, models: {} };
 
 /** All that decides which items a test has. */
@@ -119,11 +120,13 @@ export const startClock = (): void => {
 };
 
 /** Keeps an answer and goes on; after the last item the test is over. */
-export function answerItem(choice: number, answer: number): void {
+export function answerItem(choice: number, matrix: Pick<MatrixView, 'right'>): void {
   const { given, since } = session.peek();
   const now = Date.now();
   // A clock that was set back meanwhile must not give a time below zero.
-  const all = [...given, { choice, answer, milliseconds: Math.max(0, now - (since ?? now)) }];
+  const milliseconds = Math.max(0, now - (since ?? now));
+  const right = matrix.right.map((index) => index + 1);
+  const all = [...given, { choice, right, milliseconds }];
   const phase = all.length < items.peek().length ? 'items' : 'end';
   changeSession({ given: all, since: null, phase });
 }

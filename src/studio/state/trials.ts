@@ -3,7 +3,7 @@
  * If there is no Transformer for them, CRAB alone.
  */
 import { computed, effect, signal } from '@preact/signals';
-import type { MatrixView, SampledSpec } from '../engine/protocol.js';
+import type { ChoiceView, MatrixView, SampledSpec } from '../engine/protocol.js';
 import { rival } from './compare.js';
 import { messageOf } from './resource.js';
 import { MOST_SEED } from './settings.js';
@@ -72,8 +72,10 @@ async function tryOne(spec: SampledSpec): Promise<Trial> {
     engine.choose(spec),
     other?.choose(spec) ?? null,
   ]);
-  const isCrabRight = crab.index === matrix.target;
-  const isRivalRight = theirs === null ? null : theirs.index === matrix.target;
+  const isRight = ({ index }: ChoiceView): boolean =>
+    index !== null && matrix.right.includes(index);
+  const isCrabRight = isRight(crab);
+  const isRivalRight = theirs === null ? null : isRight(theirs);
   const isToSee = !isCrabRight || isRivalRight === false;
   return { seed: spec.seed, isCrabRight, isRivalRight, matrix: isToSee ? matrix : null };
 }

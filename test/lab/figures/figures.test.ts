@@ -167,6 +167,7 @@ const FIGURES: Readonly<Record<string, () => Figure>> = {
       context: panels(8),
       candidates: panels(8),
       answer: 3,
+      alsoRight: [6],
       shares: [0, 0.1, 0.6, 0, 0.1, 0.1, 0.1, 0],
       violates: panels(8).map(() => ['Size', 'Left: Color']),
       modelChoice: 2,

@@ -166,6 +166,7 @@ const madeUp = (id: string, answer: number, wrong: readonly string[][]): TestIte
   id,
   layout: 'center',
   answer,
+  alsoRight: [],
   rules: null,
   violations: wrong.map((list) => list.map((attribute) => ({ attribute, text: attribute }))),
   pictures: null,

@@ -20,7 +20,7 @@ function Copies() {
   const compared: Compared = {
     settings: settings.value,
     missing: erased.value,
-    target: matrix.value.value?.target ?? null,
+    right: matrix.value.value?.right ?? [],
     answers: [crab, ...other],
   };
   const isPending = byCrab.value.pending || byRival.value.pending;
@@ -53,8 +53,8 @@ function Copies() {
 export function CompareView() {
   const shown = matrix.value.value;
   const { truth, revealed } = settings.value;
-  const target = shown?.target ?? null;
-  const told = truth || revealed ? target : null;
+  const isKnown = shown !== null && shown.target !== null;
+  const told = isKnown && (truth || revealed);
   return (
     <div class="compare">
       <h1 class="unseen">Compare CRAB and the Transformer</h1>
@@ -82,7 +82,7 @@ export function CompareView() {
         <div class="actions">
           <button
             type="button"
-            disabled={target === null || told !== null}
+            disabled={!isKnown || told}
             onClick={() => change({ revealed: true })}
           >
             Mark the right candidate

@@ -16,8 +16,8 @@ interface ContenderProps {
   readonly about: string;
   readonly matrix: MatrixView | null;
   readonly answer: Resource<ChoiceView>;
-  /** Index of the right candidate; null while it is not told. */
-  readonly told: number | null;
+  /** Whether the right candidate is told. */
+  readonly told: boolean;
   /** Why there is no answer, or how far its model is. */
   readonly children?: ComponentChildren;
 }
@@ -32,10 +32,10 @@ function choiceWords({ matrix, answer, told }: ContenderProps): string {
   const panel = sureness === undefined ? '' : panelSentence(sureness);
   const close = closenessWords(index, value);
   const candidate = matrix?.candidates.at(index);
-  const isWrong = told !== null && told !== index && candidate !== undefined;
+  const isWrong = told && matrix?.right.includes(index) === false && candidate !== undefined;
   const words = isWrong
     ? ['Wrong.', failureWords(candidate, value.answer), close, mistakeWords(index, candidate)]
-    : [told === null ? '' : 'Right.', panel, close];
+    : [told ? 'Right.' : '', panel, close];
   return words.filter((each) => each !== '').join(' ');
 }
 

@@ -7,8 +7,8 @@ import type { Settings } from '../../state/settings.js';
 export interface Compared {
   readonly settings: Settings;
   readonly missing: readonly number[];
-  /** Index of the right candidate; null if it is not known. */
-  readonly target: number | null;
+  /** Indices of the right candidates, the answer first; none if it is not known. */
+  readonly right: readonly number[];
   readonly answers: readonly {
     readonly system: string;
     readonly model: string;
@@ -69,7 +69,7 @@ export function codeOf({ settings, missing, answers }: Compared): string {
   ].join('\n');
 }
 
-export function jsonOf({ settings, missing, target, answers }: Compared): string {
+export function jsonOf({ settings, missing, right, answers }: Compared): string {
   const { layout, variant, seed, index, difficulty, constraints, edits, pictures } = settings;
   const { configuration, noisy } = findLayout(layout);
   const matrix = {
@@ -81,12 +81,13 @@ export function jsonOf({ settings, missing, target, answers }: Compared): string
     ...(constraints !== '' && { rules: JSON.parse(constraints) as unknown }),
     ...(edits !== '' && { edits }),
   };
+  const [answer, ...others] = right.map((index) => index + 1);
+  const told = { right: answer ?? null, ...(others.length > 0 && { alsoRight: others }) };
   const described = answers.map(({ system, model, choice }) => ({
     system,
     model,
     candidate: choice === null || choice.index === null ? null : choice.index + 1,
     confidence: choice === null || choice.index === null ? null : choice.confidence,
   }));
-  const right = target === null ? null : target + 1;
-  return `${JSON.stringify({ matrix, missing, right, answers: described }, null, 2)}\n`;
+  return `${JSON.stringify({ matrix, missing, ...told, answers: described }, null, 2)}\n`;
 }

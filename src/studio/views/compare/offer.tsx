@@ -1,13 +1,12 @@
 /** The candidates, who chose which, and on wish the right one. */
 import type { MatrixView } from '../../engine/protocol.js';
-import { CandidateMarks } from '../../parts/candidate-marks.js';
-import { Drawing } from '../../parts/panel.js';
+import { CandidateList } from '../../parts/candidate-list.js';
 import { byCrab, byRival } from '../../state/compare.js';
 
 interface OfferProps {
   readonly matrix: MatrixView;
-  /** Index of the right one; null while it is not told. */
-  readonly told: number | null;
+  /** Whether the right one is told. */
+  readonly told: boolean;
 }
 
 export function Offer({ matrix, told }: OfferProps) {
@@ -20,18 +19,5 @@ export function Offer({ matrix, told }: OfferProps) {
     { name: 'CRAB', kind: 'crab', index: byCrab.value.value?.index },
     { name: 'Transformer', kind: 'rival', index: byRival.value.value?.index },
   ];
-  return (
-    <ol class="candidates">
-      {matrix.candidates.map((candidate, i) => (
-        <li key={i} class={`candidate${told === i ? ' right' : ''}`} data-candidate={i + 1}>
-          <Drawing panel={candidate} />
-          <CandidateMarks
-            number={i + 1}
-            isAnswer={told === i}
-            choosers={choosers.filter(({ index }) => index === i)}
-          />
-        </li>
-      ))}
-    </ol>
-  );
+  return <CandidateList matrix={matrix} told={told} choosers={choosers} />;
 }

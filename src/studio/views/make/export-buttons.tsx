@@ -1,6 +1,7 @@
 /** Files to keep of the matrix that is looked at, a worksheet of more like it, and the printer. */
 import { useSignal } from '@preact/signals';
 import type { ExportedFile, ExportFormat } from '../../engine/protocol.js';
+import { NumberField } from '../../parts/number-field.js';
 import { saveFile } from '../../parts/save-file.js';
 import { messageOf } from '../../state/resource.js';
 import { engine, matrix, settings, spec } from '../../state/store.js';
@@ -26,37 +27,30 @@ type Save = (make: () => Promise<ExportedFile>) => void;
 function Worksheet({ save }: { readonly save: Save }) {
   const count = useSignal(USUAL_ITEMS);
   return (
-    <div class="actions">
-      <label class="field">
-        <span class="label">Worksheet of</span>
-        <input
-          type="number"
-          class="count"
-          min={1}
-          max={MOST_ITEMS}
-          value={count.value}
-          aria-label="Items of the worksheet"
-          onChange={(event) => {
-            const given = Math.round(Number(event.currentTarget.value)) || USUAL_ITEMS;
-            count.value = Math.min(MOST_ITEMS, Math.max(1, given));
-            event.currentTarget.value = String(count.value);
-          }}
-        />
-        <span class="label">items</span>
-      </label>
-      <button
-        type="button"
-        onClick={() => {
-          const wanted = spec.peek();
-          if (wanted.kind === 'sampled') save(() => engine.worksheet(wanted, count.value));
-        }}
+    <form
+      class="actions"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const wanted = spec.peek();
+        if (wanted.kind === 'sampled') save(() => engine.worksheet(wanted, count.value));
+      }}
+    >
+      <NumberField
+        value={count.value}
+        least={1}
+        most={MOST_ITEMS}
+        words={`A worksheet has 1 to ${MOST_ITEMS} items.`}
+        name="Items of the worksheet"
+        unit="items"
+        onValue={(given) => (count.value = given)}
       >
-        PDF with key
-      </button>
+        <span class="label">Worksheet of</span>
+      </NumberField>
+      <button type="submit">PDF with key</button>
       <button type="button" onClick={() => print()}>
         Print this item
       </button>
-    </div>
+    </form>
   );
 }
 

@@ -8,6 +8,7 @@ import { Builder } from './builder.js';
 import { DropZone } from './drop-zone.js';
 import { EditableMatrix } from './editable-matrix.js';
 import { ExportButtons } from './export-buttons.js';
+import { MadeCandidates } from './made-candidates.js';
 import { PanelEditor } from './panel-editor.js';
 import { Reading } from './reading.js';
 
@@ -64,6 +65,7 @@ export function MakeView() {
           </p>
         )}
         {shown?.described && <p class="hint">Click a panel to change its figures.</p>}
+        {shown !== null && <MadeCandidates matrix={shown} />}
         <ExportButtons />
       </section>
       <section class="side" aria-label="How it is made">

@@ -8,13 +8,17 @@ import { RuleTable } from '../../parts/rule-table.js';
 import { choice, matrix, ready } from '../../state/store.js';
 
 /** What to think of the choice of a candidate. */
-function choiceWords(index: number, value: ChoiceView, { target, described }: MatrixView): string {
+function choiceWords(
+  index: number,
+  value: ChoiceView,
+  { target, right, described }: MatrixView,
+): string {
   if (misfit() !== null) return 'A guess: it does not know such pictures.';
   const close = closenessWords(index, value);
   if (target === null) {
     return described === null ? close : `${close} But this item has no one right answer.`;
   }
-  return `${close} ${index === target ? 'It is right.' : `But the answer is ${target + 1}.`}`;
+  return `${close} ${right.includes(index) ? 'It is right.' : `But the answer is ${target + 1}.`}`;
 }
 
 export function Reading() {

@@ -1,5 +1,5 @@
 /** The candidates as buttons; once answered they tell who chose what. */
-import { CandidateMarks, yourChoice } from '../../parts/candidate-marks.js';
+import { badgeOf, CandidateMarks, yourChoice } from '../../parts/candidate-marks.js';
 import { Blank, Drawing } from '../../parts/panel.js';
 import { choice, matrix, settings } from '../../state/store.js';
 
@@ -18,15 +18,15 @@ export function Candidates({ pick }: { readonly pick: (candidate: number) => voi
     <ol class="candidates">
       {(shown?.candidates ?? PLACES).map((candidate, i) => {
         const number = i + 1;
-        const isTarget = revealed && shown?.target === i;
+        const isRight = revealed && shown?.right.includes(i) === true;
         // Of pictures the answer may not be known: then nobody is wrong.
-        const isKnown = revealed && typeof shown?.target === 'number';
-        const isWrong = isKnown && !isTarget && picked === number;
+        const isKnown = revealed && shown !== null && shown.right.length > 0;
+        const isWrong = isKnown && !isRight && picked === number;
         const choosers = [
           ...(picked === number ? [yourChoice(isWrong)] : []),
           ...(models === i ? [{ name: 'CRAB', kind: 'crab' }] : []),
         ];
-        const state = isTarget ? ' right' : isWrong ? ' wrong' : '';
+        const state = isRight ? ' right' : isWrong ? ' wrong' : '';
         return (
           <li key={number}>
             <button
@@ -41,7 +41,11 @@ export function Candidates({ pick }: { readonly pick: (candidate: number) => voi
               ) : (
                 <Drawing panel={candidate} />
               )}
-              <CandidateMarks number={number} isAnswer={isTarget} choosers={choosers} />
+              <CandidateMarks
+                number={number}
+                badge={revealed ? badgeOf(shown, i) : ''}
+                choosers={choosers}
+              />
             </button>
           </li>
         );

@@ -21,15 +21,15 @@ import { uncounted, Verdict } from './verdict.js';
 /** A person's answer; counted if its matrix is new, and not on the tour. */
 function pick(candidate: number): void {
   const { picked, revealed, layout, tour } = settings.peek();
-  const target = matrix.peek().value?.target ?? null;
+  const right = matrix.peek().value?.right ?? [];
   // While another matrix is on its way the answer to the one still shown would be judged by it.
   if (picked !== 0 || revealed || matrix.peek().pending) return;
   const isNew = !isSeen(spec.peek());
   uncounted.value = isNew ? null : spec.peek();
   change({ picked: candidate, revealed: true });
-  if (target === null || !isNew || tour > 0) return;
-  countAnswer(layout, candidate - 1 === target);
-  awaitModel({ spec: spec.peek(), layout, bundle: bundle.peek(), target });
+  if (right.length === 0 || !isNew || tour > 0) return;
+  countAnswer(layout, right.includes(candidate - 1));
+  awaitModel({ spec: spec.peek(), layout, bundle: bundle.peek(), right });
 }
 
 /** Digits answer, n goes on; not while a person types or holds a modifier. */

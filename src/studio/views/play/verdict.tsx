@@ -7,7 +7,7 @@ import type { ChoiceView, MatrixSpec, MatrixView } from '../../engine/protocol.j
 import { changingWords } from '../../engine/words.js';
 import { AnotherAnswer } from '../../parts/another-answer.js';
 import { closenessWords, panelSentence } from '../../parts/certainty.js';
-import { failureWords, mistakeWords } from '../../parts/mistakes.js';
+import { alsoRightWords, failureWords, mistakeWords } from '../../parts/mistakes.js';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
 import { RuleTable } from '../../parts/rule-table.js';
 import type { Settings } from '../../state/settings.js';
@@ -31,10 +31,10 @@ function Shown({
   );
 }
 
-function summary(picked: number, target: number | null, models: number | null): string {
-  if (target === null) return 'CRAB imagined the missing panel.';
-  const you = picked === 0 ? null : picked - 1 === target;
-  const crab = models === null ? null : models === target;
+function summary(picked: number, right: readonly number[], models: number | null): string {
+  if (right.length === 0) return 'CRAB imagined the missing panel.';
+  const you = picked === 0 ? null : right.includes(picked - 1);
+  const crab = models === null ? null : right.includes(models);
   if (you === true && crab === true) return 'You are both right.';
   if (you === true && crab === false) return 'You are right, CRAB is not.';
   if (you === false && crab === true) return 'Not this one. CRAB is right this time.';
@@ -49,13 +49,13 @@ const rowWords = ({ difficulty, constraints, pictures, layout }: Settings): stri
     ? 'one thing changes in equal steps, the rest stays'
     : changingWords(findLayout(layout));
 
-/** Whether a candidate, counted from 1 (0 for none), is known to be the wrong one. */
-const isWrong = (candidate: number, target: number | null): boolean =>
-  candidate > 0 && target !== null && candidate - 1 !== target;
+/** Whether a candidate, counted from 1 (0 for none), is known to be wrong. */
+const isWrong = (candidate: number, right: readonly number[]): boolean =>
+  candidate > 0 && right.length > 0 && !right.includes(candidate - 1);
 
 /** Which rules the chosen candidates break, and why CRAB took its own. */
 function Mistakes({
-  matrix: { candidates, target },
+  matrix: { candidates, right },
   choice: crab,
 }: {
   readonly matrix: MatrixView;
@@ -63,8 +63,8 @@ function Mistakes({
 }) {
   const { picked } = settings.value;
   const models = crab?.index ?? null;
-  const you = isWrong(picked, target) ? mistakeWords(picked - 1, candidates[picked - 1]) : '';
-  const isModelWrong = crab !== null && models !== null && isWrong(models + 1, target);
+  const you = isWrong(picked, right) ? mistakeWords(picked - 1, candidates[picked - 1]) : '';
+  const isModelWrong = crab !== null && models !== null && isWrong(models + 1, right);
   const own =
     models === null || models + 1 === picked ? '' : mistakeWords(models, candidates[models]);
   const why = isModelWrong ? `${failureWords(candidates[models], crab.answer)} ${own}` : '';
@@ -126,16 +126,18 @@ export function Verdict() {
     );
   }
   const { value, fault } = choice.value;
-  const target = shown.target;
+  const { target, right } = shown;
+  const also = alsoRightWords(shown);
   const image = (shownAnswer.value ?? value?.answer)?.images.at(-1);
   const sureness = value?.answer.sureness?.at(-1) ?? null;
   const chosen = picked > 0 ? shown.candidates.at(picked - 1) : undefined;
   return (
     <div class="verdict" data-testid="verdict" ref={place}>
       <p class="headline" role="status">
-        {summary(picked, target, value?.index ?? null)}
+        {summary(picked, right, value?.index ?? null)}
       </p>
       <Mistakes matrix={shown} choice={value} />
+      {also !== '' && <p data-testid="also-right">{also}</p>}
       <div class="comparison">
         {chosen !== undefined && (
           <Shown label="You chose">
@@ -174,7 +176,7 @@ export function Verdict() {
         <p class="hint">The answer to this matrix was shown before, so it does not count.</p>
       )}
       {shown.rules.length > 0 && (
-        <details open={isWrong(picked, target) || isWrong((value?.index ?? -1) + 1, target)}>
+        <details open={isWrong(picked, right) || isWrong((value?.index ?? -1) + 1, right)}>
           <summary>The rules of this matrix</summary>
           <RuleTable matrix={shown} info={ready.value} answer={value?.answer ?? null} />
         </details>

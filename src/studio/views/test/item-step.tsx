@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { MatrixView } from '../../engine/protocol.js';
-import { CandidateMarks, yourChoice } from '../../parts/candidate-marks.js';
-import { mistakeWords } from '../../parts/mistakes.js';
+import { badgeOf, CandidateMarks, yourChoice } from '../../parts/candidate-marks.js';
+import { alsoRightWords, mistakeWords } from '../../parts/mistakes.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { Drawing } from '../../parts/panel.js';
 import { useAsync } from '../../parts/use-async.js';
@@ -53,7 +53,7 @@ function Choices({ matrix, picked, told, onPick }: ChoicesProps) {
         <li key={i}>
           <button
             type="button"
-            class={`candidate${!told ? '' : matrix.target === i ? ' right' : picked === i + 1 ? ' wrong' : ''}`}
+            class={`candidate${!told ? '' : matrix.right.includes(i) ? ' right' : picked === i + 1 ? ' wrong' : ''}`}
             data-candidate={i + 1}
             aria-pressed={picked === i + 1}
             disabled={told}
@@ -62,8 +62,8 @@ function Choices({ matrix, picked, told, onPick }: ChoicesProps) {
             <Drawing panel={candidate} />
             <CandidateMarks
               number={i + 1}
-              isAnswer={told && matrix.target === i}
-              choosers={told && picked === i + 1 ? [yourChoice(matrix.target !== i)] : []}
+              badge={told ? badgeOf(matrix, i) : ''}
+              choosers={told && picked === i + 1 ? [yourChoice(!matrix.right.includes(i))] : []}
             />
           </button>
         </li>
@@ -74,8 +74,7 @@ function Choices({ matrix, picked, told, onPick }: ChoicesProps) {
 
 function practiceWords(picked: number, matrix: MatrixView): string {
   if (matrix.target === null) return '';
-  const isRight = picked === matrix.target + 1;
-  return isRight
+  return matrix.right.includes(picked - 1)
     ? `Right: candidate ${picked} completes the matrix.`
     : `Candidate ${matrix.target + 1} completes the matrix.`;
 }
@@ -85,7 +84,10 @@ function Told({ picked, matrix }: { readonly picked: number; readonly matrix: Ma
   return (
     <>
       <p class="headline">{practiceWords(picked, matrix)}</p>
-      <p>{mistakeWords(picked - 1, matrix.candidates[picked - 1])}</p>
+      {!matrix.right.includes(picked - 1) && (
+        <p>{mistakeWords(picked - 1, matrix.candidates[picked - 1])}</p>
+      )}
+      <p>{alsoRightWords(matrix)}</p>
     </>
   );
 }
@@ -137,7 +139,7 @@ export function ItemStep() {
     if (matrix === null || matrix.target === null) return;
     if (isPractice && !told.value) told.value = true;
     else if (isPractice) startItems();
-    else answerItem(picked.value, matrix.target + 1);
+    else answerItem(picked.value, matrix);
   };
   // On a phone what is said of the practice item pushes the way on out of sight.
   const wayOn = useRef<HTMLDivElement>(null);

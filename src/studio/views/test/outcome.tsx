@@ -1,5 +1,6 @@
 /** The end of a test: the score beside people and CRAB, every item with its time, and the tables. */
 import { useEffect } from 'preact/hooks';
+import { median } from '../../../base/index.js';
 import { Command } from '../../parts/command.js';
 import { saveFile } from '../../parts/save-file.js';
 import { engine, settings } from '../../state/store.js';
@@ -15,13 +16,7 @@ import {
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
-const isRight = ({ choice, answer }: Given): boolean => choice === answer;
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
-}
+const isRight = ({ choice, right }: Given): boolean => right.includes(choice);
 
 interface LineProps {
   readonly name: string;
@@ -52,7 +47,7 @@ function Scores() {
   const right = given.filter(isRight).length;
   const asked = given.flatMap((_, i) => (i in models ? [i] : []));
   const scored = asked.filter((i) => models[i] !== null);
-  const modelRight = scored.filter((i) => models[i] === given[i].answer).length;
+  const modelRight = scored.filter((i) => given[i].right.includes(models[i] ?? 0)).length;
   const isDone = asked.length === given.length;
   const open = items.value.length - given.length;
   const absent = asked.length - scored.length;
@@ -110,7 +105,7 @@ function ItemTable() {
                 {each.choice === 0 ? '–' : each.choice}
                 <span class="unseen">{isRight(each) ? ', right' : ', wrong'}</span>
               </td>
-              <td>{each.answer}</td>
+              <td>{each.right.join(' or ')}</td>
               <td>{models[i] ?? '–'}</td>
               <td>{seconds(each.milliseconds)}</td>
             </tr>
@@ -134,6 +129,7 @@ const saveKey = async (): Promise<void> =>
 export function Outcome() {
   const name = session.value.respondent;
   useEffect(() => scrollTo(0, 0), []);
+  const hasTwo = session.value.given.some(({ right }) => right.length > 1);
   const times = session.value.given.map(({ milliseconds }) => milliseconds);
   return (
     <section class="test-outcome" aria-label="Result">
@@ -158,6 +154,12 @@ export function Outcome() {
         <Command text="crab grade responses.csv --items key.csv --model zoo --out report.html" />
       </p>
       <ItemTable />
+      {hasTwo && (
+        <p class="hint">
+          Two answers: the panels of such an item allow other rules too. Either counts as right,
+          here and in <code>crab grade</code>.
+        </p>
+      )}
     </section>
   );
 }

@@ -4,19 +4,11 @@ import { MOST_SEED, MOST_TEST_COUNT } from '../../state/settings.js';
 import { CONFIGURATIONS } from '../../../matrix/index.js';
 import { CONFIGURATION_NAMES } from '../../engine/words.js';
 import { Command } from '../../parts/command.js';
+import { NumberField } from '../../parts/number-field.js';
 import { ShareButton } from '../../parts/share-button.js';
 import { LayoutIcon } from '../../parts/icons.js';
 import { change, settings } from '../../state/store.js';
 import { ANONYMOUS, begin, items } from '../../state/test-session.js';
-
-/** A whole number of a field, kept within bounds; what is none leaves the old one. */
-function numberOf(input: HTMLInputElement, least: number, most: number, before: number): number {
-  const given = Math.round(Number(input.value));
-  const value = input.value === '' || Number.isNaN(given) ? before : given;
-  const kept = Math.min(most, Math.max(least, value));
-  input.value = String(kept);
-  return kept;
-}
 
 function LayoutChoices() {
   const chosen = settings.value.testLayouts;
@@ -68,30 +60,27 @@ export function StartForm() {
       </p>
       <LayoutChoices />
       <div class="test-fields">
-        <label class="field stacked">
+        <NumberField
+          class="stacked"
+          value={testCount}
+          least={1}
+          most={MOST_TEST_COUNT}
+          words={`A test has 1 to ${MOST_TEST_COUNT} items of each.`}
+          onValue={(given) => change({ testCount: given })}
+        >
           <span>Items of each</span>
-          <input
-            type="number"
-            min={1}
-            max={MOST_TEST_COUNT}
-            value={testCount}
-            onChange={({ currentTarget }) =>
-              change({ testCount: numberOf(currentTarget, 1, MOST_TEST_COUNT, testCount) })
-            }
-          />
-        </label>
-        <label class="field stacked" title="The same number gives the same items">
+        </NumberField>
+        <NumberField
+          class="stacked"
+          title="The same number gives the same items"
+          value={testSeed}
+          least={0}
+          most={MOST_SEED}
+          words={`Tests are numbered 0 to ${MOST_SEED.toLocaleString('en')}.`}
+          onValue={(given) => change({ testSeed: given })}
+        >
           <span>No.</span>
-          <input
-            type="number"
-            min={0}
-            max={MOST_SEED}
-            value={testSeed}
-            onChange={({ currentTarget }) =>
-              change({ testSeed: numberOf(currentTarget, 0, MOST_SEED, testSeed) })
-            }
-          />
-        </label>
+        </NumberField>
         <label class="field stacked">
           <span>Who answers</span>
           <input

@@ -1,11 +1,12 @@
 /**
  * Candidates against concepts: shares of their distances from the imagined panel. Calibrated distances
  * weigh all concepts together, so that one may take away what another adds: a share below zero speaks for
- * a candidate as little as one of zero, and its cell is empty too.
+ * a candidate as little as one of zero, and its cell is empty too. The total of a row counts it as it is.
  */
 import { useSignal } from '@preact/signals';
 import type { CandidateScore, ChoiceView, MatrixView, ModelInfo } from '../../engine/protocol.js';
 import { shortTitle } from '../../engine/words.js';
+import { badgeOf } from '../../parts/candidate-marks.js';
 import { closenessWords } from '../../parts/certainty.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
@@ -52,6 +53,15 @@ function strongest(rows: readonly (readonly number[])[]): number {
   return Math.max(1e-9, all[Math.floor(0.95 * (all.length - 1))]);
 }
 
+/** Whole distances of all candidates as texts, with as many digits as the smallest needs. */
+function totalsOf(rows: readonly (readonly number[])[]): string[] {
+  const totals = rows.map((shares) => shares.reduce((sum, share) => sum + share, 0));
+  const least = Math.min(...totals);
+  const digits = least >= 10 ? 0 : least >= 1 ? 1 : 2;
+  const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return totals.map((total) => total.toLocaleString('en', format));
+}
+
 /** The name of a concept as narrow as a column: "Num/pos 1". */
 const narrow = (name: string): string => shortTitle(name).replace('/', '/\u200b');
 
@@ -62,6 +72,7 @@ function Row({
   candidate,
   columns,
   shares,
+  total,
   scale,
   looked,
   look,
@@ -73,11 +84,14 @@ function Row({
   /** Concepts that are shown, from 0. */
   readonly columns: readonly number[];
   readonly shares: readonly number[];
+  /** The whole distance. */
+  readonly total: string;
   readonly scale: number;
   readonly looked: Place;
   readonly look: (place: Place) => void;
 }) {
   const isChosen = value.index === candidate;
+  const badge = badgeOf(shown, candidate);
   return (
     <tr class={isChosen ? 'chosen' : ''}>
       <th scope="row">
@@ -89,7 +103,7 @@ function Row({
           {candidate + 1}
           <span class="row-tags">
             {isChosen && <span class="tag crab">CRAB</span>}
-            {shown.target === candidate && <span class="tag you">answer</span>}
+            {badge !== '' && <span class="tag you">{badge}</span>}
           </span>
         </div>
       </th>
@@ -113,6 +127,9 @@ function Row({
           </td>
         );
       })}
+      <td class="total" data-total={candidate + 1}>
+        {total}
+      </td>
     </tr>
   );
 }
@@ -151,6 +168,7 @@ export function HeatMap() {
   const distance = hasCalibrated ? settings.value.distance : 'l2';
   const rows = value.candidates.map((score) => sharesOf(score, distance));
   const scale = strongest(rows);
+  const totals = totalsOf(rows);
   const used = info.concepts.flatMap((_, m) => (info.unused.includes(m + 1) ? [] : [m]));
   const columns = isUnfolded.value ? info.concepts.map((_, m) => m) : used;
   const folded = info.concepts.length - used.length;
@@ -176,6 +194,9 @@ export function HeatMap() {
                   <span>{narrow(info.concepts[m])}</span>
                 </th>
               ))}
+              <th scope="col" class="total">
+                Total
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -183,6 +204,7 @@ export function HeatMap() {
               <Row
                 key={candidate}
                 {...{ shown, info, value, candidate, columns, shares, scale }}
+                total={totals[candidate]}
                 looked={looked.value ?? { candidate: 0, concept: columns[0] + 1 }}
                 look={(place) => (looked.value = place)}
               />
@@ -193,6 +215,10 @@ export function HeatMap() {
       <div class="heat-side">
         {misfit() === null && <p data-testid="closeness">{closenessWords(value.index, value)}</p>}
         <Difference place={looked.value} />
+        <p class="hint">
+          Total is the whole distance from the imagined panel, all concepts together: the smaller,
+          the closer.
+        </p>
         <DistanceChoice hasCalibrated={hasCalibrated} />
         {distance === 'calibrated' && (
           <p class="hint">
