@@ -1,7 +1,7 @@
 /** Rule map: the rules CRAB found, where a matrix lies among them, and what another rule would paint. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { ModelInfo, PlaneView, RuleWords } from '../../engine/protocol.js';
+import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
 import { shortTitle } from '../../engine/words.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { lookOf } from '../../parts/rule-looks.js';
@@ -13,6 +13,7 @@ import { useAsync } from '../../parts/use-async.js';
 import { change, concept, matrix, planeOf, ready, ruled, settings } from '../../state/store.js';
 import { PlaneChart, spreadOnChart } from './plane-chart.js';
 import { PointMatrix } from './point-matrix.js';
+import { RuleSentence } from './rule-sentence.js';
 
 /** The concepts; those the model does without are folded away until asked for. */
 function ConceptTabs({ info }: { readonly info: ModelInfo }) {
@@ -135,17 +136,6 @@ function Map({ info }: { readonly info: ModelInfo }) {
   );
 }
 
-/** Below this share of the known matrices around, the name is only a guess: several rules lie in one place. */
-const CLEAR_SHARE = 0.7;
-
-/** How many of the known matrices around agree. */
-function shareWords({ share }: RuleWords): string {
-  const has = `${Math.round(100 * share)}% have this rule`;
-  return share < CLEAR_SHARE
-    ? `Several rules lie in this place; of the known matrices around it ${has}.`
-    : `CRAB has no names for rules: this one is called after the known matrices around it, of which ${has}.`;
-}
-
 function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
   const shown = matrix.value.value;
   const answer = ruled.value.value;
@@ -177,28 +167,8 @@ function AnswerColumn({ info }: { readonly info: ModelInfo | null }) {
         </p>
       )}
       <p class="rule-words" role="status" data-testid="rule-words">
-        {rule === null ? null : rule.words === null ? (
-          rule.isFar ? (
-            `${name}: no known matrix has a rule near this one, so it has no name.`
-          ) : (
-            `${name}: its rules tell of no single attribute.`
-          )
-        ) : (
-          <>
-            {rule.words.subject}: {rule.words.share < CLEAR_SHARE && 'unclear, perhaps '}
-            <strong>
-              <RuleTerm rule={rule.words.rule} meaning={rule.words.meaning} />
-            </strong>
-            {truth !== undefined && (
-              <span>
-                {'; in truth '}
-                <strong>
-                  <RuleTerm rule={truth.rule} meaning={truth.meaning} />
-                </strong>
-              </span>
-            )}
-            <span class="aside">{shareWords(rule.words)}</span>
-          </>
+        {rule !== null && answer !== null && (
+          <RuleSentence name={name} rule={rule} answer={answer} truth={truth} />
         )}
       </p>
       <div class="actions">
