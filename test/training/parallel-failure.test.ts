@@ -217,7 +217,9 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
 
   test('a rank killed while the ranks meet costs a restart, too', async () => {
     const out = path.join(folder, 'restarted-early');
-    const job = crab(...flags, '--steps', '10', '--out', out, '--nproc', '2', '--restarts', '1');
+    // On a busy machine a rank may be silent for longer than the others of these tests are given.
+    const patient = [...flags, '--rank-timeout', `${JOIN_SECONDS}s`];
+    const job = crab(...patient, '--steps', '10', '--out', out, '--nproc', '2', '--restarts', '1');
     const [, second] = await ranksOf(job);
     process.kill(second, 'SIGKILL');
     expect(await job.end).toBe(0);

@@ -142,7 +142,8 @@ const describe = ({ rank, code, signal }: RankEnd, lastLine: string): string => 
 
 /**
  * Waits for all ranks; ends those that outlive the first failure for too long. Gives the failure that tells
- * most: wrong use, which is the same on all ranks, or the first.
+ * most: wrong use, which is the same on all ranks; a rank that was killed, for which the others failed, though a
+ * busy machine may tell of them first; or the first.
  */
 async function seeThrough(
   ranks: readonly RankProcess[],
@@ -152,14 +153,19 @@ async function seeThrough(
   const ends = ranks.map((each) => each.end);
   const failure = await firstFailure(ends);
   if (failure === null) return null;
-  const killAll = (): void => ranks.forEach((each) => each.kill('SIGKILL'));
+  let areKilled = signal.aborted;
+  const killAll = (): void => {
+    areKilled = true;
+    ranks.forEach((each) => each.kill('SIGKILL'));
+  };
   // Wrong use is told to the others, who end by it; of another failure who has not met learns nothing.
   const areMeeting = failure.code !== WRONG_USE && !ranks.every((each) => each.hasMet);
   const seconds = signal.aborted ? Math.min(graceSeconds, INTERRUPTED_SECONDS) : graceSeconds;
   const timer = setTimeout(killAll, areMeeting ? MEETING_MILLISECONDS : seconds * 1000);
   const all = await Promise.all(ends);
   clearTimeout(timer);
-  return all.find(({ code }) => code === WRONG_USE) ?? failure;
+  const struck = areKilled ? undefined : all.find((end) => end.signal !== null);
+  return all.find(({ code }) => code === WRONG_USE) ?? struck ?? failure;
 }
 
 /** The first rank that did not end with 0; null if all did. */
