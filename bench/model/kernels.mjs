@@ -4,9 +4,8 @@
  *     node bench/model/kernels.mjs SYSTEM [--preset paper] [--config center] [--batch N] [--precision bf16] [--most 20]
  *
  * Reads the built package and needs Nsight Compute (`ncu`). First the step is timed as it is trained, as a CUDA
- * graph; then a few steps run kernel by kernel under `ncu`, and the last of them is told of. Kernels that a step
- * waits for between others are not slower there, but cuDNN takes its usual algorithms instead of trying them
- * all, so the sum may differ from the time of the graph.
+ * graph. Then a few steps run under `ncu`, one kernel at a time, and the kernels of the last step are listed. Their
+ * sum may differ from the graph's time: cuDNN takes its usual algorithms there instead of trying them all.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -62,6 +61,7 @@ function lastStep(table) {
     time: Number(row[value].replaceAll(',', '')) * MICROSECONDS[row[unit]],
   }));
   const ends = kernels.flatMap((kernel, n) => (kernel.name.includes(END_OF_STEP) ? [n] : []));
+  if (ends.length < 2) throw new Error('ncu has not seen two whole steps');
   return kernels.slice(ends.at(-2) + 1, ends.at(-1) + 1);
 }
 
