@@ -25,7 +25,9 @@ describe.skipIf(CHROMIUM === undefined)('candidates of a matrix that is made', (
     const alts = candidates.map(({ panel }) => describePanel(layoutOf('center'), panel));
     const place = page.getByRole('region', { name: 'The candidates' });
     const shownAlts = (): Promise<string[]> =>
-      page.evaluate(`[...document.querySelectorAll('.made-candidates img')].map(({ alt }) => alt)`);
+      page.evaluate(
+        `[...document.querySelectorAll('.made-candidates .drawing')].map((panel) => panel.getAttribute('aria-label'))`,
+      );
     await eventually(shownAlts).toEqual(alts);
     expect(await place.locator('.right, .answer-badge').count()).toBe(0);
     await place.getByLabel('Mark the answer').check();

@@ -70,9 +70,9 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await eventually(async () =>
       largestDifference(await canvasPixels(imaginedLast()), answer.images[0]),
     ).toBeLessThan(CLOSE);
-    await eventually(() => page.locator('.stage img').first().getAttribute('alt')).toContain(
-      'circle',
-    );
+    await eventually(() =>
+      page.locator('.stage .drawing').first().getAttribute('aria-label'),
+    ).toContain('circle');
     const read = page.locator('[data-testid=rule-table] tr[data-attribute=Size] td');
     await eventually(() => read.first().innerText()).toContain('progression +1');
   });
@@ -134,7 +134,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await moveTo(page, 'tab=make&config=grid-2x2&seed=5');
     await modelReady(page);
     const cell = page.locator('.stage .cell[data-position="5"]');
-    const shows = () => cell.locator('img').getAttribute('alt');
+    const shows = () => cell.locator('.drawing').getAttribute('aria-label');
     await cell.press('Enter');
     const editor = page.locator('[data-testid=panel-editor]');
     await editor.getByLabel('Shape').selectOption({ label: 'circle' });
@@ -159,8 +159,8 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await eventually(() => page.url()).toMatch(/edit=5\.0\.\d+\.5\.\d\.9/);
     const other = await openPage(shared.context);
     await other.page.goto(page.url());
-    const again = other.page.locator('.stage .cell[data-position="5"] img');
-    await eventually(() => again.getAttribute('alt')).toBe(await shows());
+    const again = other.page.locator('.stage .cell[data-position="5"] .drawing');
+    await eventually(() => again.getAttribute('aria-label')).toBe(await shows());
     await other.page.close();
     await editor.getByRole('button', { name: 'Undo all changes' }).click();
     await eventually(() => page.locator('[data-testid=broken]').count()).toBe(0);
@@ -270,7 +270,7 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await moveTo(page, 'tab=make&config=center');
     await page.locator('input[type=file]').setInputFiles(panelFiles('center'));
     await eventually(() => page.url()).toContain('pictures=');
-    await eventually(() => page.locator('.print-item img').count()).toBe(8);
+    await eventually(() => page.locator('.print-item .drawing').count()).toBe(8);
     await page.emulateMedia({ media: 'print' });
     await page.locator('.print-item').waitFor();
     for (const part of PARTS) {

@@ -35,9 +35,9 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
       play: '[data-testid=verdict] canvas',
       erase: '.cell[data-position="9"] canvas',
       why: '[data-concept="4"] .mini-map',
-      rules: '[data-testid=point] img',
+      rules: '[data-testid=point] .drawing',
       compare: '[data-contender=crab] canvas',
-      make: '[data-testid=reading] img',
+      make: '[data-testid=reading] .drawing',
       test: '.test-start',
       train: '[data-testid=train-absent]',
     };
@@ -119,6 +119,15 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     );
     expect(scripts.filter((name) => /runtime|\.onnx|ort\./.test(name))).toEqual([]);
     expect(site.host.requests.some((name) => name.endsWith('encoder.onnx'))).toBe(true);
+  });
+
+  test('panels are drawn in the page: the browser makes no document for each', async () => {
+    const { page } = await openPage(await site.fresh(UNASSISTED));
+    await goTo(page, site.url, 'tab=play&config=center&seed=3');
+    expect(await page.locator('.matrix svg.drawing').count()).toBeGreaterThanOrEqual(8);
+    expect(await page.locator('main :not(.print-item) > img[src^="data:image/svg"]').count()).toBe(
+      0,
+    );
   });
 
   test('after one visit it works without a network, and with threads on a plain host', async () => {

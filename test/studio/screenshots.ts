@@ -36,7 +36,7 @@ const LAST_SHOWN: Readonly<Record<string, string>> = {
   play: '[data-testid=verdict] canvas',
   erase: '.sureness-list canvas',
   why: '.cards > :last-child .mini-map',
-  rules: '[data-testid=point] img',
+  rules: '[data-testid=point] .drawing',
   compare: '.contender.crab[data-missing] ~ .contender.rival[data-missing] canvas',
   make: '[data-testid=reading] .agreement',
   test: '.test-start',

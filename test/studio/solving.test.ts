@@ -170,16 +170,16 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     ];
     await page.mouse.click(...at(points[17][0], points[17][1]));
     const point = page.locator('[data-testid=point]');
-    await eventually(() => point.locator('img').count()).toBe(9);
+    await eventually(() => point.locator('.drawing').count()).toBe(9);
     await eventually(() => page.url()).toContain('point=');
     const chosen = Number(/point=(\d+)/.exec(page.url())?.[1]);
     const near = Math.hypot(points[chosen][0] - points[17][0], points[chosen][1] - points[17][1]);
     expect(near).toBeLessThan(0.02);
     const problem = problemOf(map?.source.seed ?? -1, chosen);
-    const shown = await point.locator('img').first().getAttribute('src');
+    const shown = await point.locator('.drawing').first().innerHTML();
     await page.locator('.point button', { hasText: 'Look at this matrix' }).click();
-    const first = page.locator('.side .matrix:not(.small) img').first();
-    await eventually(() => first.getAttribute('src')).toBe(shown);
+    const first = page.locator('.side .matrix:not(.small) .drawing').first();
+    await eventually(() => first.innerHTML()).toBe(shown);
 
     const canvas = page.locator('.matrix .cell.imagined canvas');
     const plain = await shared.solver.solve(panelsOf(problem), { missing: [9] });

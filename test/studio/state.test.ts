@@ -408,7 +408,7 @@ describe('mistakes in words', () => {
     meaning: 'the same in each row',
   };
   const candidate = (...breaks: (typeof size | typeof colour)[]): CandidateView => ({
-    src: '',
+    picture: { src: '' },
     alt: '',
     difference: null,
     breaks,

@@ -242,10 +242,10 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
   test('the first item is not the matrix of the first visit', async () => {
     const { page } = await openPage(await site.fresh());
     const altsOf = async (place: string): Promise<string[]> => {
-      const panels = page.locator(`${place} .matrix img`);
+      const panels = page.locator(`${place} .matrix .drawing`);
       await eventually(() => panels.count()).toBe(8);
       return page.evaluate(
-        `[...document.querySelectorAll('${place} .matrix img')].map(({ alt }) => alt)`,
+        `[...document.querySelectorAll('${place} .matrix .drawing')].map((panel) => panel.getAttribute('aria-label'))`,
       );
     };
     await page.goto(site.url);
@@ -265,11 +265,11 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
       const { page } = await openPage(await site.fresh());
       await page.goto(`${site.url}#${LINK}`);
       await page.getByRole('button', { name: 'Begin' }).click();
-      const panels = page.locator('.test-item .matrix img');
+      const panels = page.locator('.test-item .matrix .drawing');
       await eventually(() => panels.count()).toBe(8);
       alts.push(
         await page.evaluate<string[]>(
-          "[...document.querySelectorAll('.test-item .matrix img')].map(({ alt }) => alt)",
+          "[...document.querySelectorAll('.test-item .matrix .drawing')].map((panel) => panel.getAttribute('aria-label'))",
         ),
       );
     }

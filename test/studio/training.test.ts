@@ -146,8 +146,8 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     await eventually(() => page.locator('.train-grid .curve svg path').count()).toBeGreaterThan(1);
     const live = page.locator('.imagined-panels .imagined-matrix');
     await showsGrey(live, 0.2);
-    await eventually(() => live.locator('.cell img').count()).toBe(8);
-    await eventually(() => live.locator('.compared img').count()).toBe(1);
+    await eventually(() => live.locator('.cell .drawing').count()).toBe(8);
+    await eventually(() => live.locator('.compared .drawing').count()).toBe(1);
     await eventually(() =>
       page.locator('.live-rules .live-plane [aria-label=dot] path').count(),
     ).toBe(3);
@@ -227,8 +227,10 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     const source = { configuration: 'center', noisy: false, seed: SOURCE_SEED, index: 2 } as const;
     const [, , , , , , , , last] = samplePanels(source).panels;
     const alt = describePanel(inPageWords(layoutOf('center')), last);
-    await eventually(() => matrices.nth(2).locator('.compared img').getAttribute('alt')).toBe(alt);
-    await eventually(() => matrices.nth(2).locator('.cell img').count()).toBe(8);
+    await eventually(() =>
+      matrices.nth(2).locator('.compared .drawing').getAttribute('aria-label'),
+    ).toBe(alt);
+    await eventually(() => matrices.nth(2).locator('.cell .drawing').count()).toBe(8);
 
     await recording.getByRole('button', { name: 'Play its training' }).click();
     await recording.getByText('After 2,000 steps of training').waitFor();

@@ -19,7 +19,7 @@ import {
   problemToSvg,
   renderPanel64,
   renderProblem,
-  renderSvg,
+  panelSvgGroup,
   sampleProblem,
   ruleMeaning,
   SMALL_SIZE,
@@ -87,8 +87,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-const svgUrl = (svg: string): string => `data:image/svg+xml,${encodeURIComponent(svg)}`;
-
 function base64(bytes: Uint8Array): string {
   let binary = '';
   for (const byte of bytes) binary += String.fromCharCode(byte);
@@ -103,7 +101,7 @@ export function pixelsUrl(panel: Panel): string {
 }
 
 const described = (layout: ConfigurationLayout, panel: PanelDescription): PanelView => ({
-  src: svgUrl(renderSvg(layout, panel)),
+  picture: { shapes: panelSvgGroup(layout, panel) },
   alt: describePanel(inPageWords(layout), panel),
 });
 
@@ -198,10 +196,10 @@ async function ofPictures(packed: string): Promise<Matrix> {
     problem: null,
     view: {
       panels: panels.map((panel, i) =>
-        panel === null ? null : { src: pixelsUrl(panel), alt: `your panel ${i + 1}` },
+        panel === null ? null : { picture: { src: pixelsUrl(panel) }, alt: `your panel ${i + 1}` },
       ),
       candidates: candidates.map((panel, i) => ({
-        src: pixelsUrl(panel),
+        picture: { src: pixelsUrl(panel) },
         alt: `your candidate ${i + 1}`,
         difference: null,
         breaks: [],

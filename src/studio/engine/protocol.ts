@@ -57,10 +57,15 @@ export const drawnFrom = ({ layout, seed }: MatrixSource, index: number): Sample
   edits: '',
 });
 
+/**
+ * Shapes of 160x160 as the content of an `<svg>`; or the address of a picture made of pixels. Not SVG by
+ * address: the browser makes a document of its own for each, 2 to 4 ms, and sixteen at once hold the page up.
+ */
+export type PanelPicture = { readonly shapes: string } | { readonly src: string };
+
 /** A panel to look at. */
 export interface PanelView {
-  /** Address of its picture, a data URL. */
-  readonly src: string;
+  readonly picture: PanelPicture;
   /** What it shows, in words. */
   readonly alt: string;
 }

@@ -4,10 +4,12 @@ import type { PanelView } from '../engine/protocol.js';
 
 const SIDE = 64;
 
-/** A panel that is known, as crisp lines. */
-export function Drawing({ panel }: { readonly panel: PanelView }) {
+/** A panel that is known: crisp lines, or a person's own picture. */
+export function Drawing({ panel: { picture, alt } }: { readonly panel: PanelView }) {
+  const common = { class: 'panel drawing', role: 'img' as const, 'aria-label': alt };
+  if ('src' in picture) return <img {...common} src={picture.src} draggable={false} />;
   return (
-    <img class="panel" src={panel.src} alt={panel.alt} width={160} height={160} draggable={false} />
+    <svg {...common} viewBox="0 0 160 160" dangerouslySetInnerHTML={{ __html: picture.shapes }} />
   );
 }
 
