@@ -1,11 +1,11 @@
 // Batch normalisation and leaky ReLU in one, on a GPU: forward reads its input twice and writes once,
 // backward reads input and gradient twice and writes once, where separate operators take eleven passes
-// over memory and more. Statistics and sums are in f32, shifted by the running mean against cancellation.
+// over memory and more. With other maps added before a ReLU, as residual networks do, it is eleven in place of
+// sixteen: backward then finds from the output what the ReLU let through, and writes that gradient, which is
+// the added maps' own. Statistics and sums are in f32, shifted by the running mean against cancellation.
 #include "batch_norm_act.h"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime_api.h>
+#include "elements.h"
 
 #include <algorithm>
 
@@ -20,33 +20,6 @@ constexpr int kMostBlocks = kBlocksPerProcessor * kProcessors;
 // Rows that a thread should at least see, or the sums over blocks cost more than they save.
 constexpr int kRowsPerThread = 8;
 
-// 16 bytes of a row.
-template <typename T>
-struct alignas(16) Pack {
-  static constexpr int kWidth = 16 / sizeof(T);
-  T value[kWidth];
-};
-
-template <typename T>
-__device__ float single(T value) {
-  return static_cast<float>(value);
-}
-
-template <typename T>
-__device__ T rounded(float value);
-template <>
-__device__ float rounded<float>(float value) {
-  return value;
-}
-template <>
-__device__ __half rounded<__half>(float value) {
-  return __float2half_rn(value);
-}
-template <>
-__device__ __nv_bfloat16 rounded<__nv_bfloat16>(float value) {
-  return __float2bfloat16_rn(value);
-}
-
 // The place of a thread: always the same columns, every `step`-th row.
 template <typename T>
 struct Place {
@@ -55,7 +28,7 @@ struct Place {
   int64_t step;
   int packs;
 
-  __device__ explicit Place(int channels) : packs(channels / Pack<T>::kWidth) {
+  __device__ explicit Place(int channels) : packs(channels / WidePack<T>::kWidth) {
     const int lanes = kThreads / packs;
     column = threadIdx.x % packs;
     row = static_cast<int64_t>(blockIdx.x) * lanes + threadIdx.x / packs;
@@ -120,9 +93,9 @@ __device__ float2 totalOf(const float* partial, int blocks, int channels, int ch
 template <typename T>
 __global__ void __launch_bounds__(kThreads)
     statistics(const T* x, int64_t rows, int channels, const float* center, float* partial) {
-  constexpr int kWidth = Pack<T>::kWidth;
+  constexpr int kWidth = WidePack<T>::kWidth;
   const Place<T> place(channels);
-  const auto* packs = reinterpret_cast<const Pack<T>*>(x);
+  const auto* packs = reinterpret_cast<const WidePack<T>*>(x);
   float first[kWidth] = {}, second[kWidth] = {}, shift[kWidth] = {};
   if (center != nullptr) {
 #pragma unroll
@@ -130,7 +103,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 #pragma unroll 4
   for (int64_t row = place.row; row < rows; row += place.step) {
-    const Pack<T> pack = packs[row * place.packs + place.column];
+    const WidePack<T> pack = packs[row * place.packs + place.column];
 #pragma unroll
     for (int i = 0; i < kWidth; i++) {
       const float value = single(pack.value[i]) - shift[i];
@@ -177,48 +150,58 @@ struct Channels {
   }
 };
 
-template <typename T>
+// `adds`: with what `pass.residual` points to.
+template <typename T, bool adds>
 __global__ void __launch_bounds__(kThreads)
     normalize(const T* x, T* y, int64_t rows, int channels, float slope, NormForward pass) {
-  constexpr int kWidth = Pack<T>::kWidth;
+  constexpr int kWidth = WidePack<T>::kWidth;
   const Place<T> place(channels);
-  const auto* in = reinterpret_cast<const Pack<T>*>(x);
-  auto* out = reinterpret_cast<Pack<T>*>(y);
+  const auto* in = reinterpret_cast<const WidePack<T>*>(x);
+  const auto* added = static_cast<const WidePack<T>*>(pass.residual);
+  auto* out = reinterpret_cast<WidePack<T>*>(y);
   const Channels<kWidth> own(place.column, pass.mean, pass.inverseDeviation, pass.weight, pass.bias);
 #pragma unroll 4
   for (int64_t row = place.row; row < rows; row += place.step) {
-    Pack<T> pack = in[row * place.packs + place.column];
+    WidePack<T> pack = in[row * place.packs + place.column], other;
+    if (adds) other = added[row * place.packs + place.column];
 #pragma unroll
     for (int i = 0; i < kWidth; i++) {
-      const float value = single(pack.value[i]) * own.scale[i] + own.shift[i];
+      const float normalized = single(pack.value[i]) * own.scale[i] + own.shift[i];
+      const float value = adds ? normalized + single(other.value[i]) : normalized;
       pack.value[i] = rounded<T>(value > 0 ? value : value * slope);
     }
     out[row * place.packs + place.column] = pack;
   }
 }
 
-// Sums over rows of g and of g times the normalised input, g the gradient before the activation.
-template <typename T>
+// Sums over rows of g and of g times the normalised input, g the gradient before the activation. `adds`: g is
+// found from the output, and written.
+template <typename T, bool adds>
 __global__ void __launch_bounds__(kThreads)
     gradientSums(const T* x, const T* gradient, int64_t rows, int channels, float slope, NormBackward pass) {
-  constexpr int kWidth = Pack<T>::kWidth;
+  constexpr int kWidth = WidePack<T>::kWidth;
   const Place<T> place(channels);
-  const auto* in = reinterpret_cast<const Pack<T>*>(x);
-  const auto* back = reinterpret_cast<const Pack<T>*>(gradient);
+  const auto* in = reinterpret_cast<const WidePack<T>*>(x);
+  const auto* back = reinterpret_cast<const WidePack<T>*>(gradient);
+  const auto* output = static_cast<const WidePack<T>*>(pass.y);
+  auto* active = static_cast<WidePack<T>*>(pass.residualGradient);
   const Channels<kWidth> own(place.column, pass.mean, pass.inverseDeviation, pass.weight, pass.bias);
   float first[kWidth] = {}, second[kWidth] = {};
 #pragma unroll 2
   for (int64_t row = place.row; row < rows; row += place.step) {
-    const Pack<T> pack = in[row * place.packs + place.column];
-    const Pack<T> from = back[row * place.packs + place.column];
+    const WidePack<T> pack = in[row * place.packs + place.column];
+    WidePack<T> from = back[row * place.packs + place.column], reached;
+    if (adds) reached = output[row * place.packs + place.column];
 #pragma unroll
     for (int i = 0; i < kWidth; i++) {
       const float value = single(pack.value[i]);
-      const float active = value * own.scale[i] + own.shift[i] > 0 ? 1.f : slope;
-      const float g = single(from.value[i]) * active;
+      const float before = adds ? single(reached.value[i]) : value * own.scale[i] + own.shift[i];
+      const float g = single(from.value[i]) * (before > 0 ? 1.f : slope);
       first[i] += g;
       second[i] += g * ((value - own.mean[i]) * own.deviation[i]);
+      from.value[i] = rounded<T>(g);
     }
+    if (adds) active[row * place.packs + place.column] = from;
   }
   storeSums<kWidth>(first, second, channels, pass.scratch);
 }
@@ -235,11 +218,11 @@ template <typename T>
 __global__ void __launch_bounds__(kThreads)
     inputGradients(const T* x, const T* gradient, T* result, int64_t rows, int channels, float slope,
                    NormBackward pass) {
-  constexpr int kWidth = Pack<T>::kWidth;
+  constexpr int kWidth = WidePack<T>::kWidth;
   const Place<T> place(channels);
-  const auto* in = reinterpret_cast<const Pack<T>*>(x);
-  const auto* back = reinterpret_cast<const Pack<T>*>(gradient);
-  auto* out = reinterpret_cast<Pack<T>*>(result);
+  const auto* in = reinterpret_cast<const WidePack<T>*>(x);
+  const auto* back = reinterpret_cast<const WidePack<T>*>(gradient);
+  auto* out = reinterpret_cast<WidePack<T>*>(result);
   const Channels<kWidth> own(place.column, pass.mean, pass.inverseDeviation, pass.weight, pass.bias);
   float meanGradient[kWidth], meanProduct[kWidth];
 #pragma unroll
@@ -249,8 +232,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 #pragma unroll 2
   for (int64_t row = place.row; row < rows; row += place.step) {
-    const Pack<T> pack = in[row * place.packs + place.column];
-    Pack<T> from = back[row * place.packs + place.column];
+    const WidePack<T> pack = in[row * place.packs + place.column];
+    WidePack<T> from = back[row * place.packs + place.column];
 #pragma unroll
     for (int i = 0; i < kWidth; i++) {
       const float value = single(pack.value[i]);
@@ -263,17 +246,10 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-int packWidth(NormElement element) { return element == NormElement::f32 ? 4 : 8; }
-
 int blocksOf(const NormShape& shape) {
   const int lanes = kThreads / (shape.channels / packWidth(shape.element));
   const int64_t wanted = (shape.rows + lanes * kRowsPerThread - 1) / (lanes * kRowsPerThread);
   return static_cast<int>(std::max<int64_t>(1, std::min<int64_t>(wanted, kMostBlocks)));
-}
-
-const char* lastError() {
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
 }
 
 template <typename T>
@@ -283,8 +259,9 @@ const char* forward(const NormShape& shape, const NormForward& pass) {
   const auto* x = static_cast<const T*>(pass.x);
   statistics<T><<<blocks, kThreads, 0, stream>>>(x, shape.rows, shape.channels, pass.runningMean, pass.scratch);
   finishStatistics<<<shape.channels, kThreads, 0, stream>>>(pass.scratch, blocks, shape.rows, shape.channels, pass);
-  normalize<T><<<blocks, kThreads, 0, stream>>>(x, static_cast<T*>(pass.y), shape.rows, shape.channels,
-                                                shape.slope, pass);
+  const auto normalizes = pass.residual == nullptr ? normalize<T, false> : normalize<T, true>;
+  normalizes<<<blocks, kThreads, 0, stream>>>(x, static_cast<T*>(pass.y), shape.rows, shape.channels, shape.slope,
+                                              pass);
   return lastError();
 }
 
@@ -294,16 +271,20 @@ const char* backward(const NormShape& shape, const NormBackward& pass) {
   const int blocks = blocksOf(shape);
   const auto* x = static_cast<const T*>(pass.x);
   const auto* gradient = static_cast<const T*>(pass.gradient);
-  gradientSums<T><<<blocks, kThreads, 0, stream>>>(x, gradient, shape.rows, shape.channels, shape.slope, pass);
+  const bool adds = pass.y != nullptr;
+  const auto sums = adds ? gradientSums<T, true> : gradientSums<T, false>;
+  sums<<<blocks, kThreads, 0, stream>>>(x, gradient, shape.rows, shape.channels, shape.slope, pass);
   finishGradientSums<<<shape.channels, kThreads, 0, stream>>>(pass.scratch, blocks, shape.channels, pass);
-  inputGradients<T><<<blocks, kThreads, 0, stream>>>(x, gradient, static_cast<T*>(pass.inputGradient),
-                                                     shape.rows, shape.channels, shape.slope, pass);
+  // The gradient that was written has the activation in it already.
+  const auto* active = adds ? static_cast<const T*>(pass.residualGradient) : gradient;
+  inputGradients<T><<<blocks, kThreads, 0, stream>>>(x, active, static_cast<T*>(pass.inputGradient), shape.rows,
+                                                     shape.channels, adds ? 1.f : shape.slope, pass);
   return lastError();
 }
 
 }  // namespace
 
-bool cudaNormTakes(int channels, NormElement element) {
+bool cudaNormTakes(int channels, ElementKind element) {
   const int width = packWidth(element);
   return channels % width == 0 && channels / width <= kThreads && kThreads % (channels / width) == 0;
 }
@@ -312,9 +293,9 @@ int64_t cudaNormScratch(const NormShape& shape) { return static_cast<int64_t>(bl
 
 const char* cudaNormForward(const NormShape& shape, const NormForward& pass) {
   switch (shape.element) {
-    case NormElement::f16:
+    case ElementKind::f16:
       return forward<__half>(shape, pass);
-    case NormElement::bf16:
+    case ElementKind::bf16:
       return forward<__nv_bfloat16>(shape, pass);
     default:
       return forward<float>(shape, pass);
@@ -323,9 +304,9 @@ const char* cudaNormForward(const NormShape& shape, const NormForward& pass) {
 
 const char* cudaNormBackward(const NormShape& shape, const NormBackward& pass) {
   switch (shape.element) {
-    case NormElement::f16:
+    case ElementKind::f16:
       return backward<__half>(shape, pass);
-    case NormElement::bf16:
+    case ElementKind::bf16:
       return backward<__nv_bfloat16>(shape, pass);
     default:
       return backward<float>(shape, pass);

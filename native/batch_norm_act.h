@@ -2,16 +2,16 @@
 // headers. Data is [rows, channels] in memory: what a channels-last image is.
 #pragma once
 
+#include "element_kinds.h"
+
 #include <cstdint>
 
 namespace crab {
 
-enum class NormElement { f32, f16, bf16 };
-
 struct NormShape {
   int64_t rows;
   int channels;
-  NormElement element;
+  ElementKind element;
   // Slope of the leaky ReLU that follows; 0 is a ReLU.
   float slope;
   // A cudaStream_t.
@@ -19,12 +19,14 @@ struct NormShape {
 };
 
 // Whether the kernels take this many channels.
-bool cudaNormTakes(int channels, NormElement element);
+bool cudaNormTakes(int channels, ElementKind element);
 // Floats of scratch memory that both passes need.
 int64_t cudaNormScratch(const NormShape& shape);
 
 struct NormForward {
   const void* x;
+  // Added before the activation, of the shape of x; null: nothing is.
+  const void* residual;
   const float* weight;
   const float* bias;
   // May be null, both or none.
@@ -40,6 +42,9 @@ struct NormForward {
 
 struct NormBackward {
   const void* x;
+  // If something was added: the output, and where the gradient of what was added goes. The slope must be 0.
+  const void* y;
+  void* residualGradient;
   const void* gradient;
   const float* weight;
   const float* bias;

@@ -11,7 +11,8 @@
 #include <cmath>
 
 #ifdef CRAB_CUDA_KERNELS
-#include <ATen/cuda/CUDAContext.h>
+#include "cuda_elements.h"
+
 #include <c10/cuda/CUDAGuard.h>
 #endif
 
@@ -39,7 +40,7 @@ PictureShape shapeOf(const Tensor& pictures, const Window& window, int64_t chann
           static_cast<int>(window.padding),
           static_cast<int>(channels),
           narrow,
-          at::cuda::getCurrentCUDAStream().stream()};
+          currentStream()};
 }
 
 void requireLaunched(const char* error) { TORCH_CHECK(error == nullptr, "picture_maps: ", error); }

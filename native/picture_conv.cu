@@ -4,8 +4,7 @@
 // out anew which outputs were above zero. All sums are in f32 and in a fixed order.
 #include "picture_conv.h"
 
-#include <cuda_bf16.h>
-#include <cuda_runtime_api.h>
+#include "elements.h"
 
 namespace crab {
 
@@ -23,16 +22,6 @@ constexpr int kRow = kTaps + 1;
 // Sums of the pixels of a window, and of the products of each pair.
 constexpr int kMoments = kTaps + kTaps * (kTaps + 1) / 2;
 constexpr unsigned kAllLanes = 0xffffffffu;
-
-template <typename T>
-struct alignas(kWidth * sizeof(T)) Pack {
-  T value[kWidth];
-};
-
-__device__ float single(float value) { return value; }
-__device__ float single(__nv_bfloat16 value) { return __bfloat162float(value); }
-__device__ void store(float value, float& result) { result = value; }
-__device__ void store(float value, __nv_bfloat16& result) { result = __float2bfloat16_rn(value); }
 
 // The pixels under the window at a place, less `white`.
 __device__ void readWindow(const PictureShape& shape, const float* pictures, unsigned place, float white,
@@ -107,13 +96,13 @@ __global__ void __launch_bounds__(kThreads)
     pictureMaps(PictureShape shape, const float* pictures, const float* weights, T* maps) {
   Part part(shape, shape.channels / kWidth);
   const Kernels kernels(weights, part.pack);
-  auto* out = reinterpret_cast<Pack<T>*>(maps);
+  auto* out = reinterpret_cast<Pack<T, kWidth>*>(maps);
   for (; part.place < part.places; part.place += part.step) {
     float pixels[kTaps];
     readWindow(shape, pictures, part.place, 0.f, pixels);
-    Pack<T> values;
+    Pack<T, kWidth> values;
 #pragma unroll
-    for (int i = 0; i < kWidth; i++) store(fmaxf(kernels.output(i, pixels), 0.f), values.value[i]);
+    for (int i = 0; i < kWidth; i++) values.value[i] = rounded<T>(fmaxf(kernels.output(i, pixels), 0.f));
     out[static_cast<int64_t>(part.place) * part.packs + part.pack] = values;
   }
 }
@@ -125,12 +114,12 @@ __global__ void __launch_bounds__(kThreads, 2)
   extern __shared__ float shared[];  // [warps, channels, taps + 1]
   Part part(shape, shape.channels / kWidth);
   const Kernels kernels(weights, part.pack);
-  const auto* in = reinterpret_cast<const Pack<T>*>(gradient);
+  const auto* in = reinterpret_cast<const Pack<T, kWidth>*>(gradient);
   float sums[kWidth][kRow] = {};
   for (; part.place < part.places; part.place += part.step) {
     float pixels[kTaps];
     readWindow(shape, pictures, part.place, 0.f, pixels);
-    const Pack<T> from = in[static_cast<int64_t>(part.place) * part.packs + part.pack];
+    const Pack<T, kWidth> from = in[static_cast<int64_t>(part.place) * part.packs + part.pack];
 #pragma unroll
     for (int i = 0; i < kWidth; i++) {
       const float g = kernels.output(i, pixels) > 0 ? single(from.value[i]) : 0.f;
@@ -208,11 +197,6 @@ __global__ void finishMoments(const float* partial, int blocks, double count, fl
     const int at = kTaps + a * kTaps - a * (a - 1) / 2 + (b - a);
     moments[kTaps + pair] = static_cast<float>(means[at] - means[a] * means[b]);
   }
-}
-
-const char* lastError() {
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
 }
 
 template <typename T>

@@ -1,11 +1,12 @@
 /**
- * Batch normalisation with a leaky ReLU as one operator: what the separate ones give, in values,
- * gradients and running statistics, on every device and in every layout; and what it does where its own
- * kernels do not apply.
+ * Batch normalisation with a leaky ReLU as one operator, and with maps added before a ReLU: what the separate
+ * ones give, in values, gradients and running statistics, on every device and in every layout; and what they do
+ * if kernels of their own do not apply.
  */
 import { describe, expect, test } from 'vitest';
 import {
   batchNorm,
+  batchNormAddRelu,
   batchNormLeakyRelu,
   cudaDeviceCount,
   Generator,
@@ -33,7 +34,9 @@ const LAYOUTS: readonly Layout[] = [
   { name: 'wide rows', shape: [50, 512], channelsLast: false },
   { name: 'odd channels', shape: [4, 7, 3, 3], channelsLast: true },
 ];
-const SLOPES = [0, 0.02];
+/** What follows the normalisation: a leaky ReLU of this slope, or other maps and a ReLU. */
+const ACTIVATIONS = [0, 0.02, 'added'] as const;
+type Activation = (typeof ACTIVATIONS)[number];
 const MOMENTUM = 0.3;
 
 interface Result {
@@ -49,10 +52,13 @@ function draw(layout: Layout, dtype: DType, device: Device) {
   const value = (shape: readonly number[], offset: number, spread: number): Tensor =>
     randn(shape, { generator, dtype: 'f64' }).mul(spread).add(offset);
   const channels = [layout.shape[1]];
-  let x = value(layout.shape, 2, 3).to({ dtype, device });
-  if (layout.channelsLast) x = x.contiguous('channelsLast');
+  const maps = (offset: number, spread: number): Tensor => {
+    const drawn = value(layout.shape, offset, spread).to({ dtype, device });
+    return (layout.channelsLast ? drawn.contiguous('channelsLast') : drawn).requiresGrad_();
+  };
   return {
-    x: x.detach().requiresGrad_(),
+    x: maps(2, 3),
+    residual: maps(0.5, 1),
     weight: value(channels, 1, 0.3).to({ dtype: statistics, device }).requiresGrad_(),
     bias: value(channels, 0, 0.3).to({ dtype: statistics, device }).requiresGrad_(),
     backward: value(layout.shape, 0, 1).to({ dtype, device }),
@@ -63,21 +69,29 @@ function draw(layout: Layout, dtype: DType, device: Device) {
 type Drawn = ReturnType<typeof draw>;
 
 function run(
-  { x, weight, bias, backward, statistics }: Drawn,
-  slope: number,
+  { x, residual, weight, bias, backward, statistics }: Drawn,
+  activation: Activation,
   fused: boolean,
 ): Result {
   const placed = { dtype: statistics, device: x.device };
   const runningMean = zeros([weight.shape[0]], placed).add(0.5);
   const runningVar = ones([weight.shape[0]], placed);
+  const known = [runningMean, runningVar, weight, bias] as const;
   const momentum = MOMENTUM;
-  const y = fused
-    ? batchNormLeakyRelu(x, runningMean, runningVar, weight, bias, { momentum, slope })
-    : leakyRelu(
-        batchNorm(x, runningMean, runningVar, weight, bias, { training: true, momentum }),
-        slope,
-      );
-  const gradients = grad([y.mul(backward).sum()], [x, weight, bias]);
+  const plain = (): Tensor => batchNorm(x, ...known, { training: true, momentum });
+  const inputs = [x, weight, bias];
+  let y: Tensor;
+  if (activation === 'added') {
+    inputs.push(residual);
+    y = fused
+      ? batchNormAddRelu(x, residual, ...known, { momentum })
+      : plain().add(residual).relu();
+  } else {
+    y = fused
+      ? batchNormLeakyRelu(x, ...known, { momentum, slope: activation })
+      : leakyRelu(plain(), activation);
+  }
+  const gradients = grad([y.mul(backward).sum()], inputs);
   return { y, runningMean, runningVar, gradients };
 }
 
@@ -89,9 +103,9 @@ function expectClose(actual: Tensor, expected: Tensor, tolerance: number): void 
 }
 
 function expectSame(layout: Layout, dtype: DType, device: Device, tolerance: number): void {
-  for (const slope of SLOPES) {
+  for (const activation of ACTIVATIONS) {
     const drawn = draw(layout, dtype, device);
-    const [actual, expected] = [run(drawn, slope, true), run(drawn, slope, false)];
+    const [actual, expected] = [run(drawn, activation, true), run(drawn, activation, false)];
     expect(actual.y.dtype).toBe(expected.y.dtype);
     expectClose(actual.y, expected.y, tolerance);
     expectClose(actual.runningMean, expected.runningMean, Math.min(tolerance, 1e-3));
@@ -118,6 +132,14 @@ describe('on the CPU', () => {
     expect(() => batchNormLeakyRelu(one, null, null, ones([4]), zeros([4]))).toThrow(
       /more than 1 value/,
     );
+  });
+
+  test('maps of another shape than the normalised ones are added as usual', () => {
+    const { x, weight, bias } = draw(LAYOUTS[0], 'f64', 'cpu');
+    const others = ones([1, 1, 5, 7], { dtype: 'f64' });
+    const added = batchNormAddRelu(x, others, null, null, weight, bias);
+    const plain = batchNorm(x, null, null, weight, bias, { training: true });
+    expectClose(added, plain.add(1).relu(), 1e-11);
   });
 
   test('a weight of another size is refused', () => {

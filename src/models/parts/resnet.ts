@@ -2,7 +2,7 @@
  * Residual networks (He et al., "Deep residual learning for image recognition", CVPR 2016), without the
  * classifier and without weights learned elsewhere, and the parts they are made of.
  */
-import { init, maxPool2d, nn, type Tensor } from '../../torch/index.js';
+import { init, maxPool2d, nn, scope, type Tensor } from '../../torch/index.js';
 import { normRelu } from './mlp.js';
 
 /** A convolution without bias, padded to keep the side (halved by stride 2); He's first weights by fan-out. */
@@ -45,9 +45,26 @@ export class Stem extends nn.Module {
   }
 }
 
+/** Layers and a normalisation behind them, which adds other maps and applies a ReLU in the same pass. */
+class LayersOnto extends nn.Sequential {
+  readonly #before: readonly nn.Layer[];
+  readonly #norm: nn.BatchNorm2d;
+
+  constructor(before: readonly nn.Layer[], norm: nn.BatchNorm2d) {
+    super(...before, norm);
+    [this.#before, this.#norm] = [before, norm];
+  }
+
+  /** relu(what the layers make of x + others). */
+  forwardOnto(x: Tensor, others: Tensor): Tensor {
+    const maps = this.#before.reduce((value, layer) => layer.forward(value), x);
+    return this.#norm.forwardAddRelu(maps, others);
+  }
+}
+
 /** Adds what some layers make of maps to the maps themselves. */
 abstract class Residual extends nn.Module {
-  abstract readonly layers: nn.Sequential;
+  abstract readonly layers: LayersOnto;
   readonly shortcut: nn.Sequential | null;
 
   constructor(from: number, to: number, stride: number, options: nn.LayerOptions) {
@@ -60,43 +77,40 @@ abstract class Residual extends nn.Module {
 
   /** Maps [N, from, s, s]; [N, to, s / stride, s / stride]. */
   forward(x: Tensor): Tensor {
-    return this.layers
-      .forward(x)
-      .add(this.shortcut?.forward(x) ?? x)
-      .relu();
+    return scope(() => this.layers.forwardOnto(x, this.shortcut?.forward(x) ?? x));
   }
 }
 
 /** Two convolutions 3x3: the block of ResNet-18. */
 export class ResidualBlock extends Residual {
-  readonly layers: nn.Sequential;
+  readonly layers: LayersOnto;
 
   constructor(from: number, to: number, stride: number, options: nn.LayerOptions) {
     super(from, to, stride, options);
-    this.layers = new nn.Sequential(
+    const convolutions = [
       plainConv(from, to, 3, options, stride),
       ...normRelu(to),
       plainConv(to, to, 3, options),
-      new nn.BatchNorm2d(to),
-    );
+    ];
+    this.layers = new LayersOnto(convolutions, new nn.BatchNorm2d(to));
   }
 }
 
 /** A convolution 3x3 on a quarter of the channels between two 1x1: the block of ResNet-50. */
 class Bottleneck extends Residual {
-  readonly layers: nn.Sequential;
+  readonly layers: LayersOnto;
 
   constructor(from: number, to: number, stride: number, options: nn.LayerOptions) {
     super(from, to, stride, options);
     const inner = to / 4;
-    this.layers = new nn.Sequential(
+    const convolutions = [
       plainConv(from, inner, 1, options),
       ...normRelu(inner),
       plainConv(inner, inner, 3, options, stride),
       ...normRelu(inner),
       plainConv(inner, to, 1, options),
-      new nn.BatchNorm2d(to),
-    );
+    ];
+    this.layers = new LayersOnto(convolutions, new nn.BatchNorm2d(to));
   }
 }
 

@@ -5,7 +5,13 @@
 import { noGrad } from '../autograd.js';
 import { ones, zeros } from '../creation.js';
 import type { ProcessGroup } from '../distributed.js';
-import { batchNorm, batchNormLeakyRelu, layerNorm, leakyRelu } from '../functional.js';
+import {
+  batchNorm,
+  batchNormAddRelu,
+  batchNormLeakyRelu,
+  layerNorm,
+  leakyRelu,
+} from '../functional.js';
 import type { Tensor } from '../tensor.js';
 import type { Device, DType } from '../types.js';
 import { buffer, Module, parameter } from './module.js';
@@ -72,6 +78,18 @@ export class BatchNorm2d extends Module {
     const y = this.#normalized(x);
     if (slope === null) return y;
     return slope === 0 ? y.relu_() : leakyRelu(y, slope);
+  }
+
+  /** relu(normalised x + residual), both [N, numFeatures, ...], in one pass if possible; not with `leakyRelu`. */
+  forwardAddRelu(x: Tensor, residual: Tensor): Tensor {
+    const { weight, bias, runningMean, runningVar, eps, momentum, group } = this;
+    const isOwnBatch = this.training && momentum !== null && group === null;
+    if (!isOwnBatch || weight === null || bias === null) {
+      return this.forward(x).add(residual).relu();
+    }
+    this.numBatchesTracked?.add_(1);
+    const options = { momentum, eps };
+    return batchNormAddRelu(x, residual, runningMean, runningVar, weight, bias, options);
   }
 
   #normalized(x: Tensor): Tensor {

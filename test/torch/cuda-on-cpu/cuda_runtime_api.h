@@ -1,0 +1,2 @@
+// As a kernel includes it; see runtime.h.
+#include "runtime.h"
