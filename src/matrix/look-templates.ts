@@ -90,15 +90,42 @@ export interface SlotView {
   distance(look: number): number;
 }
 
-export class LookTemplates {
+/** What a search for the nearest look compares a picture with. */
+class Search {
   /** [looks, pixels], values 0..1. */
   readonly #values: Float32Array;
   readonly #sketches: readonly Sketches[];
   readonly #empty: Float32Array;
-  /** Sums of values [looks]: looks drawn alike have the same. */
-  readonly #sums: Float64Array;
-  /** Looks by their sum. */
+
+  constructor(pixels: Int32Array, drawn: Uint8Array, empty: Uint8Array) {
+    const size = pixels.length;
+    const looks = drawn.length / size;
+    this.#empty = inUnits(empty);
+    this.#values = inUnits(drawn);
+    this.#sketches = BLOCKS.map((side) => new Sketches(pixels, side, looks));
+    for (let look = 0; look < looks; look++) {
+      const values = this.#values.subarray(look * size, (look + 1) * size);
+      for (const sketches of this.#sketches) sketches.keep(look, values);
+    }
+  }
+
+  view(own: Float32Array): SlotView {
+    return {
+      empty: squaredTo(own, this.#empty, 0),
+      atLeast: this.#sketches.map((sketches) => sketches.bounds(own)),
+      distance: (look) => squaredTo(own, this.#values, look),
+    };
+  }
+}
+
+export class LookTemplates {
+  /** [looks, pixels] */
+  readonly #drawn: Uint8Array;
+  readonly #empty: Uint8Array;
+  /** Looks by the sum of their pixels: those drawn alike have the same. */
   readonly #bySum = new Map<number, number[]>();
+  /** Made for the first picture that is compared: pictures read exactly need none. */
+  #search: Search | null = null;
 
   /** `draw` gives a picture u8 [64, 64] of a look, or of none; it may be the same buffer each time. */
   constructor(
@@ -106,66 +133,70 @@ export class LookTemplates {
     readonly count: number,
     draw: (look: number | null) => Uint8Array,
   ) {
-    this.#values = new Float32Array(count * pixels.length);
-    this.#sketches = BLOCKS.map((side) => new Sketches(pixels, side, count));
-    this.#sums = new Float64Array(count);
+    const size = pixels.length;
+    this.#drawn = new Uint8Array(count * size);
     for (let look = 0; look < count; look++) {
-      const values = this.#cut(draw(look), 255);
-      this.#values.set(values, look * pixels.length);
-      for (const sketches of this.#sketches) sketches.keep(look, values);
-      const sum = sumOf(values);
-      this.#sums[look] = sum;
+      const own = this.#drawn.subarray(look * size, (look + 1) * size);
+      const sum = this.#cut(draw(look), own);
       const others = this.#bySum.get(sum);
       if (others === undefined) this.#bySum.set(sum, [look]);
       else others.push(look);
     }
-    this.#empty = this.#cut(draw(null), 255);
+    this.#empty = new Uint8Array(size);
+    this.#cut(draw(null), this.#empty);
   }
 
-  /** The slot's part of a picture. */
-  #cut(picture: ArrayLike<number>, white: number): Float32Array {
-    const values = new Float32Array(this.pixels.length);
-    for (let i = 0; i < values.length; i++) values[i] = picture[this.pixels[i]] / white;
-    return values;
+  /** Copies the slot's part of a picture; the sum of its pixels. */
+  #cut(picture: Uint8Array, into: Uint8Array): number {
+    const { pixels } = this;
+    let sum = 0;
+    for (let i = 0; i < pixels.length; i++) {
+      const value = picture[pixels[i]];
+      into[i] = value;
+      sum += value;
+    }
+    return sum;
   }
 
   /** A picture of values 0..1 as this slot sees it. */
   view(picture: Float32Array): SlotView {
-    const own = this.#cut(picture, 1);
-    return {
-      empty: squaredTo(own, this.#empty, 0),
-      atLeast: this.#sketches.map((sketches) => sketches.bounds(own)),
-      distance: (look) => squaredTo(own, this.#values, look),
-    };
+    this.#search ??= new Search(this.pixels, this.#drawn, this.#empty);
+    return this.#search.view(Float32Array.from(this.pixels, (pixel) => picture[pixel]));
   }
 
   /** Looks drawn exactly like one of them. */
   alike(look: number): number[] {
     const size = this.pixels.length;
-    return this.#drawnAs(this.#values.subarray(look * size, (look + 1) * size), this.#sums[look]);
+    const own = this.#drawn.subarray(look * size, (look + 1) * size);
+    return this.#drawnAs(own, own.reduce(added, 0));
   }
 
   /** The looks whose drawing a picture u8 [64, 64] shows exactly; null if it shows the slot empty. */
   exactly(picture: Uint8Array): number[] | null {
-    const own = this.#cut(picture, 255);
-    if (own.every((value, i) => value === this.#empty[i])) return null;
-    return this.#drawnAs(own, sumOf(own));
+    const own = new Uint8Array(this.pixels.length);
+    const sum = this.#cut(picture, own);
+    return isSame(own, this.#empty, 0) ? null : this.#drawnAs(own, sum);
   }
 
-  #drawnAs(own: Float32Array, sum: number): number[] {
-    const size = own.length;
-    return (this.#bySum.get(sum) ?? []).filter((look) => {
-      const from = look * size;
-      for (let i = 0; i < size; i++) if (own[i] !== this.#values[from + i]) return false;
-      return true;
-    });
+  #drawnAs(own: Uint8Array, sum: number): number[] {
+    const looks = this.#bySum.get(sum) ?? [];
+    return looks.filter((look) => isSame(own, this.#drawn, look * own.length));
   }
 }
 
-function sumOf(values: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i];
-  return sum;
+const added = (a: number, b: number): number => a + b;
+
+/** Pixels as values 0..1. */
+function inUnits(pixels: Uint8Array): Float32Array {
+  const values = new Float32Array(pixels.length);
+  for (let i = 0; i < values.length; i++) values[i] = pixels[i] / 255;
+  return values;
+}
+
+/** Whether `own` stands in `all` from a place on. */
+function isSame(own: Uint8Array, all: Uint8Array, from: number): boolean {
+  for (let i = 0; i < own.length; i++) if (own[i] !== all[from + i]) return false;
+  return true;
 }
 
 /** Where single precision might put a bound above the distance it bounds. */

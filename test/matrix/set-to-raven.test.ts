@@ -34,7 +34,7 @@ import { scratchFolder } from '../scratch-folder.js';
 import { REFERENCE } from './reference-files.js';
 import { hasReferenceSets } from './reference-sets.js';
 
-const COUNT = process.env.CRAB_TEST_LONG ? 100 : 8;
+const COUNT = process.env.CRAB_TEST_LONG ? 100 : 5;
 
 const sampled = (layout: ConfigurationLayout, variant: Variant, count = COUNT): Problem[] =>
   Array.from({ length: count }, (_, index) => {
