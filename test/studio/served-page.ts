@@ -31,6 +31,8 @@ export interface Host {
 }
 
 export interface HostOptions {
+  /** Folder of the built page; that of this version unless given. */
+  readonly page?: string;
   /** Folder that stands at `zoo/`; the page's own unless given. */
   readonly zoo?: string;
   /** Whether the host sends the headers for threads, as `crab studio` does. */
@@ -39,7 +41,8 @@ export interface HostOptions {
   readonly api?: (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
 }
 
-export async function servePage({ zoo, isolated = false, api }: HostOptions = {}): Promise<Host> {
+export async function servePage(options: HostOptions = {}): Promise<Host> {
+  const { page = PAGE, zoo, isolated = false, api } = options;
   const requests: string[] = [];
   const server: Server = createServer((request, response) => {
     const name = decodeURIComponent(new URL(request.url ?? '/', 'http://page').pathname);
@@ -47,7 +50,7 @@ export async function servePage({ zoo, isolated = false, api }: HostOptions = {}
     if (name.startsWith('/api/') && api?.(request, response, name) === true) return;
     const inZoo = zoo !== undefined && name.startsWith('/zoo/');
     const relative = name.endsWith('/') ? `${name}index.html` : name;
-    const file = inZoo ? path.join(zoo, relative.slice('/zoo'.length)) : path.join(PAGE, relative);
+    const file = inZoo ? path.join(zoo, relative.slice('/zoo'.length)) : path.join(page, relative);
     if (!existsSync(file) || !statSync(file).isFile()) {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('not found');
       return;
