@@ -3,6 +3,10 @@ import { change, shownAnswer } from '../state/store.js';
 import { percent } from './certainty.js';
 import { misfit } from './misfit-notice.js';
 
+/** A painted panel may be a mix that is like no value known: then its probability is zero. */
+const likelihood = (probability: number): string =>
+  probability === 0 ? ', a mix of what is likely' : ` that fit, ${percent(probability)} likely`;
+
 export function AnotherAnswer() {
   const shown = shownAnswer.value;
   // Takes its place from the start, so that nothing moves when the answers are there.
@@ -21,8 +25,8 @@ export function AnotherAnswer() {
         Another answer
       </button>
       <p class="hint" role="status">
-        Answer {index + 1} of {isAll ? count : 'many'} that fit
-        {misfit() === null && `, ${percent(probability)} likely`}
+        Answer {index + 1} of {isAll ? count : 'many'}
+        {misfit() === null && likelihood(probability)}
       </p>
     </div>
   );

@@ -6,6 +6,7 @@
  */
 import { isEmptyPanel } from '../../solver/index.js';
 import type { ChoiceView, NamedView, SurenessView } from '../engine/protocol.js';
+import { inList } from '../engine/words.js';
 import { misfit } from './misfit-notice.js';
 
 const WORDS: readonly (readonly [least: number, word: string])[] = [
@@ -47,17 +48,28 @@ const CLOSENESS: readonly (readonly [least: number, before: string, after: strin
   [0, '', ', but not by much'],
 ];
 
+/** Candidates, from 0, that are to the model what a candidate is: drawn alike at its size. */
+function sameAs(index: number, candidates: ChoiceView['candidates']): number[] {
+  const shares = candidates.map(({ l2Shares }) => l2Shares.join());
+  return shares.flatMap((each, i) => (i !== index && each === shares[index] ? [i] : []));
+}
+
 /**
  * "In its own terms candidate 6 is by far the closest to what it painted.", if it painted anything. A model
  * compares descriptions, not pixels: to the eye another candidate may be closer.
  */
 export function closenessWords(
   index: number,
-  { confidence, answer }: Pick<ChoiceView, 'confidence' | 'answer'>,
+  { confidence, answer, candidates }: Pick<ChoiceView, 'confidence' | 'answer' | 'candidates'>,
 ): string {
   const painted = answer.images.at(-1);
   if (painted !== undefined && isEmptyPanel(painted)) {
     return `It painted nothing: its panel is empty, so its choice of candidate ${index + 1} says little.`;
+  }
+  const same = sameAs(index, candidates);
+  if (same.length > 0) {
+    const names = [index, ...same].sort((a, b) => a - b).map((i) => String(i + 1));
+    return `In its own terms candidates ${inList(names)} are the closest to what it painted. They are the same to it: drawn as small as it sees them, they do not differ.`;
   }
   const [, before, after] = CLOSENESS.find(([least]) => confidence >= least) ?? [0, '', ''];
   return `In its own terms candidate ${index + 1} is ${before}the closest to what it painted${after}.`;

@@ -21,7 +21,7 @@ export interface TourText {
 export const TEXTS: readonly TourText[] = [
   {
     title: 'Your turn first',
-    text: 'Look along each row: one thing changes in equal steps, the rest stays. Which candidate belongs into the empty place? Choose one.',
+    text: 'Look along each row: one thing changes in equal steps, the rest stays. Which candidate belongs in the empty place? Choose one.',
     next: 'Show me',
   },
   {

@@ -83,6 +83,7 @@ export function CompareView() {
           <button
             type="button"
             disabled={!isKnown || told}
+            title={isKnown ? undefined : (shown?.fault ?? undefined)}
             onClick={() => change({ revealed: true })}
           >
             Mark the right candidate

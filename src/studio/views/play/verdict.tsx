@@ -77,8 +77,8 @@ function Mistakes({
 }
 
 /** Whether a rule is about how many figures there are, so that where they are is open (if they do not fill the panel). */
-const saysHowMany = ({ rules }: MatrixView): boolean =>
-  rules.some(({ attribute }) => attribute === 'Number');
+const saysHowMany = ({ rules, fault }: MatrixView): boolean =>
+  fault === null && rules.some(({ attribute }) => attribute === 'Number');
 
 /** Beside the matrix the verdict is noticed by its headline; below it, in one column, all of it is wanted. */
 const HEADLINE_PIXELS = 48;
@@ -138,6 +138,7 @@ export function Verdict() {
       </p>
       <Mistakes matrix={shown} choice={value} />
       {also !== '' && <p data-testid="also-right">{also}</p>}
+      {also === '' && shown.fault !== null && <p data-testid="item-fault">{shown.fault}</p>}
       <div class="comparison">
         {chosen !== undefined && (
           <Shown label="You chose">

@@ -53,11 +53,14 @@ function strongest(rows: readonly (readonly number[])[]): number {
   return Math.max(1e-9, all[Math.floor(0.95 * (all.length - 1))]);
 }
 
-/** Whole distances of all candidates as texts, with as many digits as the smallest needs. */
+/** From here on a tenth is not worth its place. */
+const MANY = 1000;
+
+/** Whole distances of all candidates as texts, with as many digits as the smallest needs and the largest allows. */
 function totalsOf(rows: readonly (readonly number[])[]): string[] {
   const totals = rows.map((shares) => shares.reduce((sum, share) => sum + share, 0));
   const least = Math.min(...totals);
-  const digits = least >= 10 ? 0 : least >= 1 ? 1 : 2;
+  const digits = least >= 10 || Math.max(...totals) >= MANY ? 0 : least >= 1 ? 1 : 2;
   const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   return totals.map((total) => total.toLocaleString('en', format));
 }
