@@ -4,7 +4,7 @@ import { TABS, writeSettings, type Tab } from '../state/settings.js';
 import { TabIcon } from './icons.js';
 
 /** Names, and shorter ones for phones. */
-const NAMES: Readonly<Record<Tab, readonly [name: string, short: string]>> = {
+export const TAB_NAMES: Readonly<Record<Tab, readonly [name: string, short: string]>> = {
   play: ['Play', 'Play'],
   erase: ['Erase anything', 'Erase'],
   why: ['Why', 'Why'],
@@ -19,16 +19,18 @@ export function TabBar() {
   return (
     <nav class="tabs" aria-label="Views">
       {TABS.map((name) => {
-        const [long, short] = NAMES[name];
+        const [long, short] = TAB_NAMES[name];
+        // Who goes elsewhere leaves the tour.
+        const changes = { tab: name, tour: 0 };
         return (
           <a
             key={name}
-            href={writeSettings({ ...settings.value, tab: name })}
+            href={writeSettings({ ...settings.value, ...changes })}
             aria-current={tab.value === name ? 'page' : undefined}
             onClick={(event: MouseEvent) => {
               if (event.metaKey || event.ctrlKey || event.shiftKey) return;
               event.preventDefault();
-              change({ tab: name }, true);
+              change(changes, true);
               scrollTo(0, 0);
             }}
           >

@@ -55,6 +55,7 @@ const FRESH: Partial<Settings> = {
   revealed: false,
   another: 0,
   imposed: null,
+  tour: 0,
 };
 
 /** Another matrix: everything said about the old one is forgotten. */
