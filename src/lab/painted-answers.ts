@@ -34,6 +34,7 @@ import { openSubject, type SubjectOptions } from './open-subject.js';
 
 /** Numbers of missing panels that are shown. */
 export const PAINTED_TARGETS = [1, 2] as const;
+export const ANSWERS_FORMAT = 'crab-answers';
 const ANSWERS_SEED = 8_100_000_003;
 const MOST_EXAMPLES = 20;
 
@@ -46,7 +47,7 @@ const pixels: Reader<Uint8Array> = (given) => {
 const position = integer({ min: 1, max: MATRIX_PANELS });
 
 const answersReader = object({
-  format: oneOf(['crab-answers']),
+  format: oneOf([ANSWERS_FORMAT]),
   system: text(100),
   preset: text(100),
   configuration: oneOf(CONFIGURATIONS),
@@ -104,7 +105,7 @@ const missingOf = (
 
 const toBytes = (panel: Panel): Uint8Array => Uint8Array.from(panel, greyByte);
 
-export interface PaintOptions extends Pick<SubjectOptions, 'device' | 'zoo' | 'signal'> {
+export interface PaintOptions extends Pick<SubjectOptions, 'device' | 'zoo' | 'signal' | 'argument'> {
   /** Problems that are completed; 1 unless told. */
   readonly examples?: number;
   readonly seed?: number;
@@ -133,7 +134,7 @@ export async function paintAnswers(
       painted.push(questions.map(({ missing }, t) => ({ missing, images: found[t].map(toBytes) })));
     }
     return {
-      format: 'crab-answers',
+      format: ANSWERS_FORMAT,
       system,
       preset,
       configuration,
