@@ -233,6 +233,15 @@ describe('sections', () => {
       '| SCL | `paper`, context-blind | 1 | 6,000 | 20,000 | 15,000 | 2.0 | 5 | NVIDIA H200 |',
     );
     expect(rendered('systems-training')).toContain('| SCL | `endless` | 1 | endless |');
+    const cut = {
+      system: 'scl',
+      preset: 'paper',
+      configuration: 'center',
+      planned: 37_500,
+    } as const;
+    expect(rendered('systems-training', all, [readTraining(cut)])).toContain(
+      '| 20,000 (1 cut short) |',
+    );
     expect(rendered('systems-training', all, [])).toBe('Not trained yet.');
     expect(rendered('systems', all, [])).not.toMatch(/\b0\.0\b/);
   });

@@ -123,6 +123,8 @@ const fields = objectWith({
   /** Steps trained, and those after which the weights that were measured were kept. */
   steps: count,
   bestStep: count,
+  /** Of a training that was stopped before its end: the steps that it was to have. */
+  planned: optional(count),
   /** Time of the training on the clock. */
   seconds: number({ min: 0 }),
   /** Trainings that ran on the same device at the same time. */
@@ -232,6 +234,7 @@ export async function measuredTraining(
   const lines = await run.metrics();
   const { latest, best } = await run.steps();
   const steps = latest ?? lines.at(-1)?.step ?? 0;
+  const planned = (await run.totalSteps()) ?? steps;
   const seconds = lines.at(-1)?.wall.seconds ?? 0;
   const overrides = overridesOf(model, system) as Record<string, unknown>;
   const training = trainingFacts(config, steps, seconds);
@@ -246,6 +249,7 @@ export async function measuredTraining(
     seed,
     steps,
     bestStep: best ?? steps,
+    ...(steps < planned && { planned }),
     seconds: Math.round(seconds),
     beside: options.beside ?? 0,
     device: deviceName(config.device),
