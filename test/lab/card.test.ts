@@ -416,7 +416,7 @@ describe('cards in a folder', () => {
     expect(text).toMatch(/\| fresh problems of our generator, seed \d+ \| RAVEN \| 8 \| [\d.]+ \[/);
     expect(readFileSync(path.join(zoo, CARD_FILE), 'utf8')).toContain('(center/README.md)');
     expect(await writeZooCards({ zoo, docs })).toEqual([]);
-  }, 60_000);
+  });
 
   test('are not written for a damaged bundle, and need the folders they are told', async () => {
     const { zoo, card } = await smallZoo();

@@ -53,7 +53,7 @@ describe.skipIf(!hasCompiler)('kernels for a GPU, run on the processor', () => {
       .split('\n')
       .map((line) => line.split('\t'))
       .map(([name, difference]) => [name, Number(difference)] as const);
-  }, 300_000);
+  });
 
   test.each(['batch norm', 'max pool', 'first stage'])(
     '%s gives what its formula says',
