@@ -58,10 +58,18 @@ const FRESH: Partial<Settings> = {
   tour: 0,
 };
 
-/** Another matrix: everything said about the old one is forgotten. */
-export function changeMatrix(changes: Partial<Settings>, push = true): void {
-  change({ index: 0, pictures: '', constraints: '', edits: '', ...FRESH, ...changes }, push);
-}
+/** The changes that show another matrix: everything said about the old one is forgotten. */
+export const ofMatrix = (changes: Partial<Settings>): Partial<Settings> => ({
+  index: 0,
+  pictures: '',
+  constraints: '',
+  edits: '',
+  ...FRESH,
+  ...changes,
+});
+
+export const changeMatrix = (changes: Partial<Settings>, push = true): void =>
+  change(ofMatrix(changes), push);
 
 function writeAddress(): void {
   const hash = writeSettings(settings.peek());
