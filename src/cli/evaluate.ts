@@ -1,8 +1,10 @@
 /** `crab evaluate`: measures a model on problems, prints it, and draws a report of it. */
 import type { Command } from 'commander';
 import {
+  answersBy,
   closeData,
   evaluateModel,
+  formatAnswers,
   formatTraining,
   FRESH_COUNTS,
   freshData,
@@ -12,13 +14,20 @@ import {
   MODEL_MARK,
   openData,
   openSubject,
+  paintsAnywhere,
   readFacts,
   summaryJson,
   summaryText,
   tagIn,
   writeReport,
 } from '../lab/index.js';
-import type { EvaluationData, MetricName, ModelEvaluation, SubjectFacts } from '../lab/index.js';
+import type {
+  EvaluationData,
+  MetricName,
+  ModelEvaluation,
+  PaintedAnswers,
+  SubjectFacts,
+} from '../lab/index.js';
 import { PAPER_VARIANTS, PARTS, VARIANTS, type Part, type Variant } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
 import { writeOutput, type OutputPlace } from '../base/node.js';
@@ -45,6 +54,7 @@ interface Options {
   save?: string;
   measured?: string;
   beside?: number;
+  answers?: string;
   json?: boolean;
   quiet?: boolean;
 }
@@ -115,6 +125,10 @@ export function define(command: Command, signal: AbortSignal): void {
       wholeNumber(0, 1000),
     )
     .option(
+      '--answers <file>',
+      'also keep what it paints at any position as JSON, for crab report --pictures',
+    )
+    .option(
       '--part <part>',
       `of a RAVEN folder: ${PARTS.join(', ')} or all`,
       oneOf([...PARTS, 'all']),
@@ -169,12 +183,15 @@ function checkMetrics({ metrics: told = 'all' }: Options, facts: SubjectFacts): 
 async function measure(
   options: Options,
   metrics: readonly MetricName[],
-  report: OutputPlace | undefined,
+  { report, answers }: Pick<Outputs, 'report' | 'answers'>,
   signal: AbortSignal,
-): Promise<ModelEvaluation> {
+): Promise<{ readonly evaluation: ModelEvaluation; readonly painted: PaintedAnswers | null }> {
   const { model, device, problems, repeats, seed } = options;
   const facts = await readFacts(model, signal);
   checkMetrics(options, facts);
+  if (answers !== undefined && !paintsAnywhere(facts)) {
+    throw new UsageError(`--answers: ${facts.system} paints no panels at arbitrary positions`);
+  }
   const progress = new StageProgress(options.quiet ?? false);
   const onProgress = (stage: string, share: number): void => progress.update(stage, share);
   const data = await dataFor(options, metrics, facts);
@@ -189,7 +206,8 @@ async function measure(
         progress.update('report', 0);
         await writeReport(evaluation, report, { model: subject, signal });
       }
-      return evaluation;
+      const painted = answers === undefined ? null : await answersBy(subject, { signal });
+      return { evaluation, painted };
     } finally {
       await subject.dispose();
     }
@@ -219,6 +237,7 @@ interface Outputs {
   readonly report: OutputPlace | undefined;
   readonly save: OutputPlace | undefined;
   readonly measured: OutputPlace | undefined;
+  readonly answers: OutputPlace | undefined;
 }
 
 /** Refuses `--measured` for a bundle, which knows too little, and a name that is not the run's. */
@@ -251,7 +270,7 @@ async function writeTraining(
 
 /** Finds what is wrong with paths now, not after minutes of measuring. */
 async function checkPaths(options: Options): Promise<Outputs> {
-  const { model, data = [], report, save, measured } = options;
+  const { model, data = [], report, save, measured, answers } = options;
   for (const each of data) await requireInput('--data', each);
   await checkMeasured(options);
   const taken = [
@@ -270,6 +289,7 @@ async function checkPaths(options: Options): Promise<Outputs> {
     report: page,
     save: await place('--save', save, 'json'),
     measured: await place('--measured', measured, 'json'),
+    answers: await place('--answers', answers, 'json'),
   };
 }
 
@@ -283,10 +303,12 @@ function metricsOf({ metrics, report, measured }: Options): readonly MetricName[
 async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
   const metrics = metricsOf(options);
   checkCount(options, metrics);
-  const { report, save, measured } = await checkPaths(options);
-  const evaluation = await measure(options, metrics, report, signal);
+  const places = await checkPaths(options);
+  const { save, measured, answers } = places;
+  const { evaluation, painted } = await measure(options, metrics, places, signal);
   if (save !== undefined) await writeOutput(save, `${JSON.stringify(evaluation)}\n`);
   if (measured !== undefined) await writeTraining(measured, options, evaluation);
+  if (answers !== undefined && painted !== null) await writeOutput(answers, formatAnswers(painted));
   process.stdout.write(
     options.json ? `${JSON.stringify(summaryJson(evaluation))}\n` : summaryText(evaluation),
   );
