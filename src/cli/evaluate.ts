@@ -1,9 +1,12 @@
 /** `crab evaluate`: measures a model on problems, prints it, and draws a report of it. */
 import type { Command } from 'commander';
 import {
+  ANSWERS_FORMAT,
+  answersBy,
   closeData,
   EVALUATION_FORMAT,
   evaluateModel,
+  formatAnswers,
   formatTraining,
   FRESH_COUNTS,
   freshData,
@@ -13,6 +16,7 @@ import {
   MODEL_MARK,
   openData,
   openSubject,
+  paintsAnywhere,
   readFacts,
   summaryJson,
   summaryText,
@@ -20,7 +24,13 @@ import {
   TRAINING_FORMAT,
   writeReport,
 } from '../lab/index.js';
-import type { EvaluationData, MetricName, ModelEvaluation, SubjectFacts } from '../lab/index.js';
+import type {
+  EvaluationData,
+  MetricName,
+  ModelEvaluation,
+  PaintedAnswers,
+  SubjectFacts,
+} from '../lab/index.js';
 import { PAPER_VARIANTS, PARTS, VARIANTS, type Part, type Variant } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
 import { isFolder, writeOutput, type OutputPlace } from '../base/node.js';
@@ -49,6 +59,7 @@ interface Options {
   save?: string;
   measured?: string;
   beside?: number;
+  answers?: string;
   json?: boolean;
   quiet?: boolean;
 }
@@ -119,6 +130,10 @@ export function define(command: Command, signal: AbortSignal): void {
       wholeNumber(0, 1000),
     )
     .option(
+      '--answers <file>',
+      'also keep what it paints at any position as JSON, for crab report --pictures',
+    )
+    .option(
       '--part <part>',
       `of a RAVEN folder: ${PARTS.join(', ')} or all (default: test)`,
       oneOf([...PARTS, 'all']),
@@ -168,13 +183,16 @@ function checkMetrics({ metrics: told = 'all' }: Options, facts: SubjectFacts): 
 async function measure(
   options: Options,
   metrics: readonly MetricName[],
-  report: OutputPlace | undefined,
+  { report, answers }: Pick<Outputs, 'report' | 'answers'>,
   signal: AbortSignal,
   onProgress: (stage: string, share: number) => void,
-): Promise<ModelEvaluation> {
+): Promise<{ readonly evaluation: ModelEvaluation; readonly painted: PaintedAnswers | null }> {
   const { model, device, problems, repeats, seed } = options;
   const facts = await readFacts(model, signal);
   checkMetrics(options, facts);
+  if (answers !== undefined && !paintsAnywhere(facts)) {
+    throw new UsageError(`--answers: ${facts.system} paints no panels at arbitrary positions`);
+  }
   const data = await dataFor(options, metrics, facts);
   try {
     // Figures show the rules of a model, whatever is measured.
@@ -187,7 +205,8 @@ async function measure(
         onProgress('report', 0);
         await writeReport(evaluation, report, { model: subject, signal });
       }
-      return evaluation;
+      const painted = answers === undefined ? null : await answersBy(subject, { signal });
+      return { evaluation, painted };
     } finally {
       await subject.dispose();
     }
@@ -227,6 +246,7 @@ interface Outputs {
   readonly report: OutputPlace | undefined;
   readonly save: OutputPlace | undefined;
   readonly measured: OutputPlace | undefined;
+  readonly answers: OutputPlace | undefined;
 }
 
 /** Refuses `--measured` for a bundle, which knows too little, and a name that is not the run's. */
@@ -275,6 +295,7 @@ async function outputsOf({ model, data = [], ...options }: Options): Promise<Out
     report: await place('report', ownPage(MODEL_MARK)),
     save: await place('save', ownJson(EVALUATION_FORMAT, 'an evaluation')),
     measured: await place('measured', ownJson(TRAINING_FORMAT, 'a measured training')),
+    answers: await place('answers', ownJson(ANSWERS_FORMAT, 'a file of answers')),
   };
 }
 
@@ -290,11 +311,13 @@ async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
   await checkData(options, metrics);
   await checkDevice(options);
   await checkMeasured(options);
-  const { report, save, measured } = await outputsOf(options);
-  const evaluation = await withStages(options, (onProgress) =>
-    measure(options, metrics, report, signal, onProgress),
+  const places = await outputsOf(options);
+  const { save, measured, answers } = places;
+  const { evaluation, painted } = await withStages(options, (onProgress) =>
+    measure(options, metrics, places, signal, onProgress),
   );
   if (save !== undefined) await writeOutput(save, `${JSON.stringify(evaluation)}\n`);
   if (measured !== undefined) await writeTraining(measured, options, evaluation);
+  if (answers !== undefined && painted !== null) await writeOutput(answers, formatAnswers(painted));
   tell(options, summaryJson(evaluation), () => summaryText(evaluation));
 }
