@@ -229,10 +229,9 @@ async function checkData(options: Options, metrics: readonly MetricName[]): Prom
   if (fresh !== undefined) {
     throw new UsageError(`--${fresh} is of fresh problems: leave it out, or --data`);
   }
-  for (const location of data) {
-    await requireInput('--data', location);
-    if (part !== undefined && !(await isFolder(location))) throw notParted(location);
-  }
+  for (const location of data) await requireInput('--data', location);
+  const folders = await Promise.all(data.map(isFolder));
+  if (part !== undefined && !folders.includes(true)) throw notParted(data.join(' '));
 }
 
 /** Refuses `--device` for a bundle, which works on the processor alone. */

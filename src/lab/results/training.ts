@@ -24,7 +24,7 @@ import {
   type Reader,
 } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
-import { CONFIGURATIONS, VARIANTS } from '../../matrix/index.js';
+import { CONFIGURATIONS } from '../../matrix/index.js';
 import { overridesOf, SYSTEM_NAMES, systemNamed } from '../../models/index.js';
 import { Generator, torchInfo } from '../../torch/index.js';
 import { trainingFacts } from '../../training/index.js';
@@ -32,6 +32,7 @@ import type { MetricsLine, OpenedRun, RunConfig, ValidationMetrics } from '../..
 import { rounded } from '../bundle-history.js';
 import { trainCommand } from '../card/training-facts.js';
 import type { ModelEvaluation } from '../evaluation.js';
+import { measured, selection } from '../evaluation-reader.js';
 import { summaryJson, type EvaluationSummary } from '../summary.js';
 import { jsonFilesIn, sixDigits } from './files.js';
 import { measuredOf } from './measured.js';
@@ -45,7 +46,6 @@ const TAG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 const share = number({ min: 0, max: 1 });
 const count = integer({ min: 0 });
-const measured = objectWith({ value: share, low: share, high: share });
 /** Mean squared errors, which have no bound in principle. */
 const error = objectWith({ meanSquared: objectWith({ value: number({ min: 0 }) }) });
 
@@ -53,20 +53,7 @@ const error = objectWith({ meanSquared: objectWith({ value: number({ min: 0 }) }
 const evaluation = objectWith({
   sa: optional(share),
   saL2: optional(share),
-  selection: optional(
-    list(
-      objectWith({
-        data: text(),
-        /** Of fresh problems; absent for data that were given. */
-        seed: optional(integer()),
-        variant: nullable(oneOf(VARIANTS)),
-        configuration: optional(oneOf(CONFIGURATIONS)),
-        count,
-        sa: measured,
-        saL2: optional(measured),
-      }),
-    ),
-  ),
+  selection: optional(selection),
   gsa: optional(
     list(
       objectWith({
