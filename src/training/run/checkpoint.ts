@@ -146,7 +146,7 @@ export const readExtra = (file: string): unknown => stored(intactMetadata(file),
 
 /** The steps that a run is to have in all, by its checkpoint; null while a budget of time has not decided it. */
 export const readTotalSteps = (file: string): number | null =>
-  decodeState(intactMetadata(file).state ?? '', file).totalSteps;
+  readState(stored(intactMetadata(file), 'state', file), file).totalSteps;
 
 /** Reads the weights of a checkpoint or of a file of best weights. */
 export const loadWeights = (file: string, device: Device): LoadedTensors & { extra: unknown } => ({
