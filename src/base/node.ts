@@ -17,6 +17,7 @@ export {
   makeNewFolder,
 } from './node/folders.js';
 export { folderPlace, isTaken, outputPlace, type OutputPlace } from './node/output-place.js';
+export { LimitedThreads, ThreadError } from './node/limited-thread.js';
 export { packageVersion } from './node/package-version.js';
 export { runPool, serveTasks, type PoolOptions } from './node/pool.js';
 export {

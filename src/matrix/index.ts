@@ -92,7 +92,7 @@ export {
   type PictureLimits,
 } from './png.js';
 export { decodeJpeg } from './jpeg.js';
-export { decodePicture, isPicture, PICTURE_FILE } from './picture.js';
+export { decodePicture, isPicture, isSvg, PICTURE_FILE } from './picture.js';
 export {
   decodeRavenNpz,
   encodeRavenNpz,

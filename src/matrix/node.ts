@@ -25,7 +25,7 @@ export {
   type RavenProblem,
   type WriteOptions,
 } from './node/raven-folder.js';
-export { decodeSvg, isSvg, svgDrawer, type DrawSvg } from './node/svg-picture.js';
+export { decodeSvg, svgDrawer, type DrawSvg } from './node/svg-picture.js';
 export { PICTURE_LAYOUTS, type PictureLayout, type VlmSetting } from './node/vlm-files.js';
 export { RowsWriter } from './node/npz-rows.js';
 export { SetWriter } from './node/set-writer.js';

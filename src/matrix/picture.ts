@@ -9,6 +9,15 @@ export const PICTURE_FILE = /\.(?:png|jpe?g)$/i;
 /** Whether bytes begin as a picture does that `decodePicture` reads. */
 export const isPicture = (bytes: Uint8Array): boolean => isPng(bytes) || isJpeg(bytes);
 
+/** How far into a file its first element is looked for, behind comments. */
+const SEARCHED = 4096;
+
+/** Whether a file is an SVG, by how it begins. */
+export function isSvg(bytes: Uint8Array): boolean {
+  const start = new TextDecoder().decode(bytes.subarray(0, SEARCHED)).trimStart();
+  return start.startsWith('<') && /<svg[\s/>]/.test(start);
+}
+
 /** Reads a PNG or a JPEG; FormatError if it is neither, damaged or larger than allowed. */
 export function decodePicture(bytes: Uint8Array, limits: PictureLimits = {}): GreyImage {
   if (isPng(bytes)) return decodePng(bytes, limits);

@@ -3,7 +3,16 @@
  * [attribute, rule, value], exactly as the reference sets have it. What was read from files that do
  * not tell everything (RAVEN's arrays without XML, the authors' caches) may lack values or rules.
  */
-import { FormatError } from '../base/index.js';
+import {
+  FormatError,
+  integer,
+  list,
+  nullable,
+  oneOf,
+  parseJson,
+  read,
+  type Reader,
+} from '../base/index.js';
 import {
   RULE_ATTRIBUTES,
   RULE_NAMES,
@@ -22,10 +31,9 @@ export interface LabelRule {
 /** Rules for each component; empty if nothing is known. */
 export type Label = readonly (readonly LabelRule[])[];
 
-const MAX_LABEL_LENGTH = 4096;
-const MAX_COMPONENTS = 3;
-const MAX_RULES = 4;
-const LARGEST_VALUE = 2;
+/** Characters of a label; those of the data sets have a hundred or two. */
+export const MAX_LABEL_LENGTH = 4096;
+const RULES = 4;
 
 export function formatLabel(label: Label | readonly ComponentRules[]): string {
   const components = label.map((rules) => {
@@ -37,42 +45,25 @@ export function formatLabel(label: Label | readonly ComponentRules[]): string {
   return `[${components.join(', ')}]`;
 }
 
+const rule: Reader<LabelRule> = (given) => {
+  const [attribute, name, value] = given.items(3, 3);
+  return {
+    name: oneOf(RULE_NAMES)(name),
+    attribute: oneOf(RULE_ATTRIBUTES)(attribute),
+    value: nullable(integer({ min: -2, max: 2 }))(value),
+  };
+};
+const label: Reader<Label> = list(list(rule, { max: RULES }), { max: 3 });
+
 /** Reads a label; an empty text means that nothing is known. */
 export function parseLabel(text: string): Label {
   if (text === '') return [];
-  const wrong = (): FormatError =>
-    new FormatError(`unreadable label ${JSON.stringify(text.slice(0, 100))}`);
-  if (text.length > MAX_LABEL_LENGTH) throw wrong();
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw wrong();
-  }
-  if (!Array.isArray(value) || value.length > MAX_COMPONENTS) throw wrong();
-  return value.map((component: unknown) => {
-    if (!Array.isArray(component) || component.length > MAX_RULES) throw wrong();
-    return component.map((entry: unknown) => {
-      const rule = parseLabelRule(entry);
-      if (!rule) throw wrong();
-      return rule;
-    });
-  });
-}
-
-function parseLabelRule(entry: unknown): LabelRule | undefined {
-  if (!Array.isArray(entry) || entry.length !== 3) return undefined;
-  const [first, second, value] = entry as unknown[];
-  const attribute = RULE_ATTRIBUTES.find((known) => known === first);
-  const name = RULE_NAMES.find((known) => known === second);
-  if (!attribute || !name) return undefined;
-  if (value === null) return { name, attribute, value };
-  const known =
-    typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= LARGEST_VALUE;
-  return known ? { name, attribute, value } : undefined;
+  const name = `label ${JSON.stringify(text.slice(0, 100))}`;
+  if (text.length > MAX_LABEL_LENGTH) throw new FormatError(`${name} is too long`);
+  return read(label, parseJson(text, FormatError, name), FormatError, name);
 }
 
 /** Whether a label has the four rules of every component, with their values. */
 export const isComplete = (label: Label): boolean =>
   label.length > 0 &&
-  label.every((rules) => rules.length === MAX_RULES && rules.every(({ value }) => value !== null));
+  label.every((rules) => rules.length === RULES && rules.every(({ value }) => value !== null));

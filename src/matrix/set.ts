@@ -22,7 +22,7 @@ import {
   problemRuleParameters,
   type RuleParameters,
 } from './rule-parameters.js';
-import { formatLabel, parseLabel, type Label } from './set-label.js';
+import { formatLabel, MAX_LABEL_LENGTH, parseLabel, type Label } from './set-label.js';
 
 /** Bytes of the nine panels of one problem. */
 export const MATRIX_PIXELS = MATRIX_PANELS * SMALL_PIXELS;
@@ -88,6 +88,11 @@ export function openSetFrom(source: ByteSource): Promise<ProblemSource> {
     if (label && (label.header.kind !== 'U' || label.header.shape.length !== 1)) {
       throw new FormatError(
         `"label" is ${label.header.dtype} instead of one text for each problem`,
+      );
+    }
+    if (label && label.header.itemSize > 4 * MAX_LABEL_LENGTH) {
+      throw new FormatError(
+        `"label" has texts of ${label.header.itemSize / 4} characters, more than the ${MAX_LABEL_LENGTH} allowed`,
       );
     }
     return {

@@ -27,6 +27,9 @@ export interface Cells {
 export const nearlySquare = (box: Box): boolean =>
   Math.abs(widthOf(box) - heightOf(box)) <= 0.2 * Math.max(widthOf(box), heightOf(box));
 
+/** More boxes of one size than these are no matrix with its candidates; looking at all would take for ever. */
+const MOST_BOXES = 256;
+
 const alike = (a: number, b: number, tolerance: number): boolean => Math.abs(a - b) <= tolerance;
 
 /** A 3x3 grid among boxes of one size; the largest boxes that form one are the cells. */
@@ -37,7 +40,8 @@ export function gridOf(boxes: readonly Box[]): Cells | null {
     const alikes = boxes.filter(
       (box) => alike(widthOf(box), size, tolerance) && alike(heightOf(box), size, tolerance),
     );
-    const grid = alikes.length < 8 ? null : gridOfSize(alikes, tolerance);
+    const isLikely = alikes.length >= 8 && alikes.length <= MOST_BOXES;
+    const grid = isLikely ? gridOfSize(alikes, tolerance) : null;
     if (grid === null) continue;
     const { cells, others } = grid;
     return others.length > 0 ? grid : { cells, others: candidatesBeside(boxes, cells, size) };
@@ -65,6 +69,7 @@ function candidatesBeside(boxes: readonly Box[], cells: readonly Box[], size: nu
       widthOf(box) >= SMALLEST_CANDIDATE * size &&
       cells.every((cell) => areApart(box, cell)),
   );
+  if (apart.length > MOST_BOXES) return [];
   // A square drawn in a candidate is none.
   const outer = apart.filter(
     (box) => !apart.some((other) => other !== box && isWithin(box, other)),
@@ -78,40 +83,48 @@ function candidatesBeside(boxes: readonly Box[], cells: readonly Box[], size: nu
 }
 
 /**
- * A corner and two equal steps from it with at least eight boxes in place. Of several the one furthest
- * to the upper left is the matrix; the other boxes are candidates.
+ * Three columns and three rows with equal steps, with at least eight boxes where they cross. Of several the
+ * one furthest to the upper left is the matrix; the other boxes are candidates.
  */
-function gridOfSize(cells: readonly Box[], tolerance: number): Cells | null {
-  const columns = distinct(
-    cells.map((box) => box.left),
-    tolerance,
-  );
-  const rows = distinct(
-    cells.map((box) => box.top),
-    tolerance,
-  );
-  const find = (x: number, y: number): Box | null =>
-    cells.find((box) => alike(box.left, x, tolerance) && alike(box.top, y, tolerance)) ?? null;
+function gridOfSize(boxes: readonly Box[], tolerance: number): Cells | null {
+  const [lefts, tops] = [boxes.map(({ left }) => left), boxes.map(({ top }) => top)];
+  const [columns, rows] = [distinct(lefts, tolerance), distinct(tops, tolerance)];
+  // The first box at each crossing, row by row.
+  const at = new Array<Box | undefined>(columns.length * rows.length);
+  for (const box of boxes) {
+    const near = placesNear(box.left, columns, tolerance);
+    for (const row of placesNear(box.top, rows, tolerance)) {
+      for (const column of near) at[row * columns.length + column] ??= box;
+    }
+  }
+  const rowTriples = triples(rows, tolerance);
   for (const xs of triples(columns, tolerance)) {
-    for (const ys of triples(rows, tolerance)) {
-      const found = ys.flatMap((y) => xs.map((x) => find(x, y)));
-      if (found.filter((box) => box !== null).length < 8) continue;
-      const others = cells.filter((box) => !found.includes(box)).sort(readingOrder(tolerance));
+    const inRows = rows.map((_, row) => xs.map((column) => at[row * columns.length + column]));
+    const isFull = inRows.map((three) => three.filter((box) => box !== undefined).length >= 2);
+    if (isFull.filter(Boolean).length < 3) continue;
+    for (const ys of rowTriples.filter((three) => three.every((row) => isFull[row]))) {
+      const found = ys.flatMap((row) => inRows[row]);
+      if (found.filter((box) => box !== undefined).length < 8) continue;
+      const others = boxes.filter((box) => !found.includes(box)).sort(readingOrder(tolerance));
       // The ninth has no frame, or noise hides it: its place is known from the others.
-      const placed = found.map((box, i) => box ?? crossing(found, i));
-      return { cells: placed, others };
+      const cells = found.map((box, i) => box ?? crossing(found, i));
+      return { cells, others };
     }
   }
   return null;
 }
 
+/** Indices of the values that lie near one. */
+const placesNear = (value: number, values: readonly number[], tolerance: number): number[] =>
+  values.flatMap((each, i) => (alike(value, each, tolerance) ? [i] : []));
+
 /** The place of the one cell that was not found, in the column and the row of its neighbours. */
-function crossing(cells: readonly (Box | null)[], missing: number): Box {
+function crossing(cells: readonly (Box | undefined)[], missing: number): Box {
   const [{ left, right }] = cells
     .filter((_, i) => i % 3 === missing % 3)
-    .filter((box) => box !== null);
+    .filter((box) => box !== undefined);
   const row = 3 * Math.floor(missing / 3);
-  const [{ top, bottom }] = cells.slice(row, row + 3).filter((box) => box !== null);
+  const [{ top, bottom }] = cells.slice(row, row + 3).filter((box) => box !== undefined);
   return { left, right, top, bottom };
 }
 
@@ -129,13 +142,14 @@ function distinct(values: readonly number[], tolerance: number): number[] {
   return found;
 }
 
-/** Three values with equal steps, from the smallest on, with the smallest steps first. */
+/** Indices of three values with equal steps, from the smallest on, with the smallest steps first. */
 function triples(values: readonly number[], tolerance: number): number[][] {
   const found: number[][] = [];
   values.forEach((first, i) => {
-    for (const second of values.slice(i + 1)) {
-      const third = values.find((value) => alike(value - second, second - first, tolerance));
-      if (third !== undefined && third > second) found.push([first, second, third]);
+    for (let j = i + 1; j < values.length; j++) {
+      const step = values[j] - first;
+      const k = values.findIndex((value) => alike(value - values[j], step, tolerance));
+      if (k > j) found.push([i, j, k]);
     }
   });
   return found;

@@ -1,5 +1,6 @@
 /** Problems in a browser: from an address, a dropped file of any kind a browser can show, or a canvas. */
 import { FormatError, naming } from '../base/index.js';
+import { isSvg } from '../matrix/index.js';
 import type { PixelImage } from './panels.js';
 import {
   givenProblem,
@@ -37,16 +38,12 @@ interface Page {
 }
 const page = globalThis as unknown as Page;
 
-/** How far into a file its first element is looked for, behind comments. */
-const SEARCHED = 4096;
-
 /** An SVG as a browser's own image draws it: bitmaps are not made from the file itself. */
 async function svgImage(file: FileLike): Promise<PageImage | null> {
-  const text = new TextDecoder().decode(await file.arrayBuffer());
-  const start = text.slice(0, SEARCHED).trimStart();
-  if (page.Image === undefined || !start.startsWith('<') || !/<svg[\s>]/.test(start)) return null;
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (page.Image === undefined || !isSvg(bytes)) return null;
   const image = new page.Image();
-  image.src = `data:image/svg+xml,${encodeURIComponent(text)}`;
+  image.src = `data:image/svg+xml,${encodeURIComponent(new TextDecoder().decode(bytes))}`;
   await image.decode();
   return image;
 }

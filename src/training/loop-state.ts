@@ -5,7 +5,6 @@ import {
   nullable,
   number,
   objectWith,
-  parseJson,
   read,
   withDefault,
   type Reader,
@@ -46,11 +45,6 @@ export const initialState = (totalSteps: number | null): LoopState => ({
   interval: { steps: 0, terms: {} },
 });
 
-/** JSON has no NaN or infinity; sums are finite by the time they are stored. */
-export function encodeState(state: LoopState): string {
-  return JSON.stringify(state);
-}
-
 const count = integer({ min: 0 });
 const loopState: Reader<LoopState> = objectWith({
   step: count,
@@ -60,7 +54,6 @@ const loopState: Reader<LoopState> = objectWith({
   interval: objectWith({ steps: count, terms: dictionary(number()) }),
 });
 
-export function decodeState(text: string, file: string): LoopState {
-  const name = `${file}: the state of the loop`;
-  return read(loopState, parseJson(text, RunFormatError, name), RunFormatError, name);
-}
+/** Checks the stored state of a loop. */
+export const readState = (value: unknown, file: string): LoopState =>
+  read(loopState, value, RunFormatError, `${file}: the state of the loop`);

@@ -127,6 +127,7 @@ describe('sets', () => {
     await expect(change('answer', answers(1n, 8n))).rejects.toThrow(/0 to 7/);
     await expect(change('panel', { shape: [2, 9, 32, 128] })).rejects.toThrow(/instead of/);
     await expect(change('label', { dtype: '|S300' })).rejects.toThrow(/"label"/);
+    await expect(change('label', { dtype: '<U99999' })).rejects.toThrow(/99999 characters/);
     await expect(change('variant', { dtype: '<U1', data: ['x'] })).rejects.toThrow(
       '"variant" is "x" instead of one of raven, i-raven',
     );
@@ -137,7 +138,7 @@ describe('sets', () => {
       ),
     );
     expect(set.variant).toBeUndefined();
-    await expect(set.read(0, 1)).rejects.toThrow(/unreadable label/);
+    await expect(set.read(0, 1)).rejects.toThrow('label "x" is not JSON');
   });
 
   test.skipIf(!hasReference)('compressed ones are read in any order', async () => {

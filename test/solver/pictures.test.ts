@@ -13,6 +13,7 @@ import {
   type Configuration,
   type GreyImage,
 } from '../../src/matrix/index.js';
+import { gridOf } from '../../src/solver/cell-grid.js';
 import { readMatrixPicture, toPanel } from '../../src/solver/index.js';
 import { turned } from '../../src/solver/straighten.js';
 import { pixelsOf } from '../matrix/pixels.js';
@@ -210,6 +211,20 @@ describe('a picture of a whole matrix', () => {
       expect(() => readMatrixPicture(turned({ ...size, data }, 20, 1))).toThrow(NO_MATRIX);
     });
   }
+
+  test('two hundred squares anywhere are no matrix, which is soon seen', () => {
+    const random = uniform(7);
+    const place = (): number => Math.floor(3000 * random());
+    const squares = Array.from({ length: 200 }, () => {
+      const [left, top] = [place(), place()];
+      return { left, top, right: left + 20, bottom: top + 20 };
+    });
+    expect(gridOf(squares)).toBeNull();
+    const row = (top: number) =>
+      [0, 30, 60].map((left) => ({ left, top, right: left + 20, bottom: top + 20 }));
+    const grid = [0, 30, 60].flatMap(row);
+    expect(gridOf([...squares, ...grid])?.cells).toEqual(grid);
+  });
 
   test.each([300, 517])('noise of %i pixels is no matrix', (side) => {
     const random = uniform(side);

@@ -73,6 +73,16 @@ function spread(values: readonly number[], format: (value: number) => string): s
   return low === high ? low : `${low} to ${high}`;
 }
 
+/** Steps of trainings, and how many of these were stopped before their end. */
+function stepsCell(trainings: Trainings): string {
+  const cut = trainings.filter(({ planned }) => planned !== undefined).length;
+  const steps = spread(
+    trainings.map((each) => each.steps),
+    whole,
+  );
+  return cut === 0 ? steps : `${steps} (${cut} cut short)`;
+}
+
 const minutes = (seconds: number): string => (seconds / 60).toFixed(1);
 /** Parameters in millions. */
 const millions = (count: number): string => (count / 1e6).toFixed(count < 1e6 ? 2 : 1);
@@ -96,10 +106,7 @@ function averagesTable(trainings: Trainings): string {
         (published.length > 0 ? published : endless).map(({ parameters }) => parameters),
         millions,
       ),
-      spread(
-        published.map(({ steps }) => steps),
-        whole,
-      ),
+      stepsCell(published),
       spread(
         published.map(({ seconds }) => seconds),
         minutes,
@@ -177,10 +184,7 @@ function trainingTable(trainings: Trainings): string {
       presetTitle({ preset, tag }),
       own.length,
       problems.map((each) => (each === null ? 'endless' : whole(each))).join(', '),
-      spread(
-        of(({ steps }) => steps),
-        whole,
-      ),
+      stepsCell(own),
       spread(
         of(({ bestStep }) => bestStep),
         whole,

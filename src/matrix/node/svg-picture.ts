@@ -6,7 +6,9 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Resvg } from '@resvg/resvg-wasm';
 import { FormatError } from '../../base/index.js';
-import { decodePng, type GreyImage } from '../png.js';
+import { LimitedThreads, ThreadError } from '../../base/node.js';
+import type { GreyImage } from '../png.js';
+import type { SvgReply } from './svg-worker.js';
 
 type RenderedImage = ReturnType<InstanceType<typeof Resvg>['render']>;
 
@@ -58,24 +60,29 @@ async function start(): Promise<DrawSvg> {
   };
 }
 
-/** How far into a file its first element is looked for, behind comments. */
-const SEARCHED = 4096;
-
-/** Whether a file is an SVG, by how it begins. */
-export const isSvg = (bytes: Uint8Array): boolean => {
-  const start = new TextDecoder().decode(bytes.subarray(0, SEARCHED)).trimStart();
-  return start.startsWith('<') && /<svg[\s/>]/.test(start);
-};
+const threads = new LimitedThreads(new URL('./svg-worker.js', import.meta.url));
+/** Most milliseconds for a drawing: a small file may ask for endless work. */
+const TIME_LIMIT = 20_000;
+/** Drawings wait for each other, so that one thread serves all of them. */
+let before: Promise<unknown> = Promise.resolve();
 
 /** Draws an SVG in its own size on white paper; FormatError if it cannot be drawn. */
-export async function decodeSvg(bytes: Uint8Array): Promise<GreyImage> {
-  const draw = await svgDrawer();
-  const drawing = { scale: 1, background: 'white' };
+export function decodeSvg(bytes: Uint8Array, timeLimit = TIME_LIMIT): Promise<GreyImage> {
+  const image = before.then(() => drawnByThread(new TextDecoder().decode(bytes), timeLimit));
+  before = image.catch(() => undefined);
+  return image;
+}
+
+async function drawnByThread(svg: string, timeLimit: number): Promise<GreyImage> {
+  const thread = threads.take();
   try {
-    const png = draw(new TextDecoder().decode(bytes), drawing, (image) => image.asPng());
-    return decodePng(png);
+    const reply = await thread.ask<SvgReply>(svg, timeLimit);
+    if ('image' in reply) return reply.image;
+    throw new FormatError(reply.refusal);
   } catch (cause) {
-    if (cause instanceof FormatError) throw cause;
-    throw new FormatError('not an SVG that can be drawn', { cause });
+    if (!(cause instanceof ThreadError)) throw cause;
+    throw new FormatError(`the SVG cannot be drawn: ${cause.message}`, { cause });
+  } finally {
+    await thread.release();
   }
 }

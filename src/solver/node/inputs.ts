@@ -3,8 +3,8 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError, FormatError, naming } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
-import { decodePicture, isPicture, PICTURE_FILE } from '../../matrix/index.js';
-import { decodeSvg, isSvg } from '../../matrix/node.js';
+import { decodePicture, isPicture, isSvg, PICTURE_FILE } from '../../matrix/index.js';
+import { decodeSvg } from '../../matrix/node.js';
 import { drawnPanel } from '../familiarity.js';
 import { greyToPanel, type Panel } from '../panels.js';
 import {

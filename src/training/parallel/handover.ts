@@ -9,7 +9,7 @@ import { keep, scope, zeros, type Device, type DType, type Tensor } from '../../
 import { parseRunConfig } from '../config.js';
 import { TrainingError } from '../errors.js';
 import type { FeedState } from '../feed/feed.js';
-import { decodeState, encodeState } from '../loop-state.js';
+import { readState, type LoopState } from '../loop-state.js';
 import type { LoadedCheckpoint } from '../run/checkpoint.js';
 import type { Opened } from '../train.js';
 import type { Team } from './team.js';
@@ -28,7 +28,7 @@ type Header =
       readonly folder: string;
       readonly config: string;
       readonly checkpoint: null | {
-        readonly state: string;
+        readonly state: LoopState;
         readonly feed: FeedState;
         readonly extra: unknown;
         readonly tensors: readonly Announced[];
@@ -55,7 +55,7 @@ export function shareRun(team: Team, { folder, config, checkpoint }: Opened): vo
     folder,
     config: JSON.stringify(config),
     checkpoint: checkpoint && {
-      state: encodeState(checkpoint.state),
+      state: checkpoint.state,
       feed: checkpoint.feed,
       extra: checkpoint.extra,
       tensors: tensors.map(([announced]) => announced),
@@ -106,7 +106,7 @@ export function followRun(team: Team, cuda: string): Opened {
   const device = (config.device === 'cuda' ? cuda : config.device) as Device;
   const tensors = receiveTensors(team, device, checkpoint.tensors);
   const { feed, extra } = checkpoint;
-  const state = decodeState(checkpoint.state, 'the state of the first rank');
+  const state = readState(checkpoint.state, 'the first rank');
   const dispose = (): void => {
     for (const map of Object.values(tensors)) for (const tensor of map.values()) tensor.dispose();
   };

@@ -9,12 +9,13 @@
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { byKind, integer, parseJson, read, type Reader } from '../../base/index.js';
 import { startWorker, systemCauseOf } from '../../base/node.js';
 import { keep, loadSafetensors, SafetensorsFile, writeSafetensorsFile } from '../../torch/index.js';
 import type { Device, Tensor, TensorSource } from '../../torch/index.js';
 import { RunFormatError } from '../errors.js';
 import type { FeedState } from '../feed/feed.js';
-import { decodeState, type LoopState } from '../loop-state.js';
+import { readState, type LoopState } from '../loop-state.js';
 
 export const MODEL_PREFIX = 'model.';
 export const OPTIMIZER_PREFIX = 'optimizer.';
@@ -116,12 +117,11 @@ function intactMetadata(path: string): Metadata {
   throw new RunFormatError(`${path}: its content is not what was written`);
 }
 
-function parseFeed(text: string | undefined, file: string): FeedState {
-  const feed = JSON.parse(text ?? 'null') as Partial<FeedState> | null;
-  if (feed?.kind === 'set') return { kind: 'set' };
-  if (feed?.kind === 'stream' && Number.isSafeInteger(feed.produced)) return feed as FeedState;
-  throw new RunFormatError(`${file}: the state of the feed is damaged`);
-}
+/** What a checkpoint keeps under a name, as JSON. */
+const stored = (metadata: Metadata, key: keyof CheckpointContent, file: string): unknown =>
+  parseJson(metadata[key] ?? '', RunFormatError, `${file}: its ${key}`);
+
+const feedState: Reader<FeedState> = byKind({ set: {}, stream: { produced: integer({ min: 0 }) } });
 
 export interface LoadedTensors {
   readonly model: Map<string, Tensor>;
@@ -142,7 +142,11 @@ function loadTensors(file: string, device: Device): LoadedTensors {
 }
 
 /** What a system stored beside its weights, in a checkpoint or a file of best weights. */
-export const readExtra = (file: string): unknown => JSON.parse(intactMetadata(file).extra);
+export const readExtra = (file: string): unknown => stored(intactMetadata(file), 'extra', file);
+
+/** The steps that a run is to have in all, by its checkpoint; null while a budget of time has not decided it. */
+export const readTotalSteps = (file: string): number | null =>
+  decodeState(intactMetadata(file).state ?? '', file).totalSteps;
 
 /** Reads the weights of a checkpoint or of a file of best weights. */
 export const loadWeights = (file: string, device: Device): LoadedTensors & { extra: unknown } => ({
@@ -152,7 +156,12 @@ export const loadWeights = (file: string, device: Device): LoadedTensors & { ext
 
 /** Reads a full checkpoint; nothing in it is trusted. */
 export function loadCheckpoint(file: string, device: Device): LoadedCheckpoint {
-  const { state = '', feed, extra } = intactMetadata(file);
-  const content = { state: decodeState(state, file), feed: parseFeed(feed, file) };
-  return { ...content, extra: JSON.parse(extra) as unknown, ...loadTensors(file, device) };
+  const metadata = intactMetadata(file);
+  const of = (key: keyof CheckpointContent): unknown => stored(metadata, key, file);
+  return {
+    state: readState(of('state'), file),
+    feed: read(feedState, of('feed'), RunFormatError, `${file}: its feed`),
+    extra: of('extra'),
+    ...loadTensors(file, device),
+  };
 }
