@@ -5,6 +5,7 @@
 import { computed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { BendView } from '../engine/protocol.js';
+import { isCalm } from '../parts/motion.js';
 import { resource } from '../state/resource.js';
 import { TOUR_STEPS } from '../state/settings.js';
 import { change, engine, model, ready, ruled, settings, spec } from '../state/store.js';
@@ -13,7 +14,6 @@ import { bendWords, TEXTS, tourState } from './steps.js';
 const BEND_STEPS = 12;
 const BEND_MILLISECONDS = 110;
 
-const isCalm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((done) => setTimeout(done, milliseconds));
 

@@ -13,6 +13,7 @@ import {
   lookalikeWords,
   mistakeWords,
 } from '../../parts/mistakes.js';
+import { isCalm } from '../../parts/motion.js';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
 import { RuleTable } from '../../parts/rule-table.js';
 import type { Settings } from '../../state/settings.js';
@@ -100,8 +101,7 @@ function useSight(isShown: boolean) {
   const wasShown = useRef(isShown);
   const cameFrom = useRef<number | null>(null);
   useEffect(() => {
-    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const behavior = isCalm ? 'auto' : 'smooth';
+    const behavior = isCalm() ? 'auto' : 'smooth';
     const box = place.current?.getBoundingClientRect();
     if (isShown && !wasShown.current && box !== undefined) {
       const wanted = matchMedia(ONE_COLUMN).matches ? box.height : HEADLINE_PIXELS;
