@@ -6,7 +6,7 @@ import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import type { Panel } from './problem.js';
 import { groupOf, VALUE_KEYS, type RuleGroup } from './rules.js';
 import type { Label, LabelRule } from './set-label.js';
-import { slotMask } from './slots.js';
+import { maskOf } from './slots.js';
 
 /** What rules are on, as the paper's tables call it. */
 const RULED = ['Num/Pos', 'Type', 'Size', 'Color'] as const;
@@ -52,7 +52,7 @@ export const conceptColumns = (layout: ConfigurationLayout): AttributeColumn[] =
 /** The level of an attribute in a panel whose entities are alike; for Num/Pos its slots, as bits. */
 export function levelOf({ component, group }: AttributeColumn, panel: Panel): number {
   const { entities } = panel.components[component];
-  if (group === 'Num/Pos') return slotMask(entities.map(({ slot }) => slot));
+  if (group === 'Num/Pos') return maskOf(panel.components[component]);
   return entities[0][LEVEL_KEYS[group]];
 }
 

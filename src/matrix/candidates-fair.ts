@@ -7,7 +7,7 @@
  * A candidate remembers what its children have used: their sets of slots, and each entity's levels. A
  * child starts with what its parent remembered before it, so elder siblings bar their values for it too.
  */
-import { drawEntities, otherCounts } from './edits.js';
+import { drawEntities, moveTo, otherCounts, UnusedSlots } from './edits.js';
 import { modifiableAttributes, type Modifiable } from './modifiable.js';
 import type { Plan } from './plan.js';
 import type { AttributeChange, Candidate, ComponentPanel, Panel } from './problem.js';
@@ -20,7 +20,7 @@ import {
   type ValueAttribute,
   type ValueKey,
 } from './rules.js';
-import { arrangements, maskSlots, slotMask } from './slots.js';
+import { slotMask } from './slots.js';
 
 /** What the children of a candidate have used of one component. */
 interface ComponentMemory {
@@ -58,8 +58,6 @@ const copyMemory = ({ slots, levels: { type, size, color } }: ComponentMemory) =
   slots: [...slots],
   levels: { type: [...type], size: [...size], color: [...color] },
 });
-
-const maskOf = ({ entities }: ComponentPanel): number => slotMask(entities.map(({ slot }) => slot));
 
 class FairTree {
   readonly #situation: FairSituation;
@@ -138,30 +136,14 @@ class FairTree {
     };
   }
 
-  /** Sets of `count` slots that are neither used nor the panel's own. */
-  #left(panel: ComponentPanel, memory: ComponentMemory, component: number, count: number): number {
-    const barred = new Set([...memory.slots, maskOf(panel)]);
-    const slots = this.#situation.plan.layout.components[component].slots.length;
-    const used = [...barred].filter((mask) => maskSlots(mask).length === count);
-    return arrangements(slots, count) - used.length;
-  }
-
-  #drawSlots(
-    panel: ComponentPanel,
-    memory: ComponentMemory,
-    component: number,
-    count: number,
-  ): number[] {
+  #unused(panel: ComponentPanel, memory: ComponentMemory, component: number): UnusedSlots {
     const { random, plan } = this.#situation;
-    const own = maskOf(panel);
-    for (;;) {
-      // Ends: the caller has made sure that a set is left.
-      const slots = random.subset(plan.layout.components[component].slots.length, count);
-      const mask = slotMask(slots);
-      if (mask === own || memory.slots.includes(mask)) continue;
-      memory.slots.push(mask);
-      return slots;
-    }
+    return new UnusedSlots(
+      random,
+      plan.layout.components[component].slots.length,
+      panel,
+      memory.slots,
+    );
   }
 
   #newPosition(
@@ -169,11 +151,12 @@ class FairTree {
     memory: ComponentMemory,
     component: number,
   ): ComponentPanel | undefined {
-    const { uniformity, entities } = panel;
-    const count = entities.length;
-    if (this.#left(panel, memory, component, count) === 0) return undefined;
-    const slots = this.#drawSlots(panel, memory, component, count);
-    return { uniformity, entities: entities.map((entity, i) => ({ ...entity, slot: slots[i] })) };
+    const unused = this.#unused(panel, memory, component);
+    const count = panel.entities.length;
+    if (unused.left(count) === 0) return undefined;
+    const slots = unused.draw(count);
+    memory.slots.push(slotMask(slots));
+    return moveTo(panel, slots);
   }
 
   /** Another number of new entities, drawn from the levels a first column may have. */
@@ -184,11 +167,13 @@ class FairTree {
   ): ComponentPanel | undefined {
     const { random, plan, possible } = this.#situation;
     const layout = plan.layout.components[component];
+    const unused = this.#unused(panel, memory, component);
     const counts = otherCounts(layout, panel.entities.length).filter(
-      (count) => this.#left(panel, memory, component, count) > 0,
+      (count) => unused.left(count) > 0,
     );
     if (counts.length === 0) return undefined;
-    const slots = this.#drawSlots(panel, memory, component, random.pick(counts));
+    const slots = unused.draw(random.pick(counts));
+    memory.slots.push(slotMask(slots));
     const entities = drawEntities(random, layout, possible[component], slots);
     return { uniformity: panel.uniformity, entities };
   }

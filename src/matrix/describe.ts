@@ -207,12 +207,3 @@ export function describePanel(layout: ConfigurationLayout, panel: Panel): string
 export function describeChange(layout: ConfigurationLayout, change: AttributeChange): string {
   return prefix(layout, change.component) + change.attribute;
 }
-
-/** How a candidate differs from the answer, in one line; "answer" for the answer itself. */
-export function describeChanges(
-  layout: ConfigurationLayout,
-  changes: readonly AttributeChange[],
-): string {
-  if (changes.length === 0) return 'answer';
-  return `differs in ${changes.map((change) => describeChange(layout, change)).join(', ')}`;
-}

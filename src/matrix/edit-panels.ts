@@ -17,7 +17,7 @@ import {
   type Rule,
 } from './problem.js';
 import { VALUE_ATTRIBUTES, VALUE_KEYS } from './rules.js';
-import { slotMask } from './slots.js';
+import { maskOf } from './slots.js';
 import { ruleHolds } from './symbolic.js';
 import { panelKey, validatePanel } from './validation.js';
 
@@ -42,12 +42,10 @@ const levelsIn = (panel: ComponentPanel, key: 'type' | 'size' | 'color'): string
   [...new Set(panel.entities.map((entity) => entity[key]))].sort().join();
 
 function changesOf(answer: ComponentPanel, other: ComponentPanel): CandidateAttribute[] {
-  const slots = ({ entities }: ComponentPanel): number =>
-    slotMask(entities.map((each) => each.slot));
   const sameNumber = answer.entities.length === other.entities.length;
   return [
     ...(sameNumber ? [] : (['Number'] as const)),
-    ...(sameNumber && slots(answer) !== slots(other) ? (['Position'] as const) : []),
+    ...(sameNumber && maskOf(answer) !== maskOf(other) ? (['Position'] as const) : []),
     ...VALUE_ATTRIBUTES.filter(
       (attribute) =>
         levelsIn(answer, VALUE_KEYS[attribute]) !== levelsIn(other, VALUE_KEYS[attribute]),

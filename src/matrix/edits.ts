@@ -15,7 +15,7 @@ import {
   type ValueAttribute,
   type ValueKey,
 } from './rules.js';
-import { arrangements, slotMask } from './slots.js';
+import { arrangements, maskOf, maskSlots, slotMask } from './slots.js';
 
 /** A change of a component; the same value each time it is applied. */
 export type Edit = (panel: ComponentPanel, positionChanged: boolean) => ComponentPanel;
@@ -99,38 +99,35 @@ export function coherentLevels(
   return alike ? commonLevel(context, attribute) : independentLevels(context, attribute);
 }
 
-/** Draws sets of slots that were not drawn before. */
-class UnusedSlots {
-  readonly #used = new Set<number>();
-  readonly #usedByCount = new Map<number, number>();
+/** Draws sets of slots that were not used before; the panel's own counts as used. */
+export class UnusedSlots {
+  readonly #used: Set<number>;
 
   constructor(
     readonly random: Random,
     readonly slotCount: number,
-    answer: readonly Entity[],
+    panel: ComponentPanel,
+    used: Iterable<number> = [],
   ) {
-    this.#use(answer.map(({ slot }) => slot));
+    this.#used = new Set([...used, maskOf(panel)]);
   }
 
-  #use(slots: readonly number[]): void {
-    this.#used.add(slotMask(slots));
-    this.#usedByCount.set(slots.length, (this.#usedByCount.get(slots.length) ?? 0) + 1);
-  }
-
+  /** How many sets of so many slots are left. */
   left(count: number): number {
-    return arrangements(this.slotCount, count) - (this.#usedByCount.get(count) ?? 0);
+    const used = [...this.#used].filter((mask) => maskSlots(mask).length === count);
+    return arrangements(this.slotCount, count) - used.length;
   }
 
   /** Ends where `left(count)` is at least 1. */
   draw(count: number): readonly number[] {
     let slots = this.random.subset(this.slotCount, count);
     while (this.#used.has(slotMask(slots))) slots = this.random.subset(this.slotCount, count);
-    this.#use(slots);
+    this.#used.add(slotMask(slots));
     return slots;
   }
 }
 
-const moveTo = (panel: ComponentPanel, slots: readonly number[]): ComponentPanel =>
+export const moveTo = (panel: ComponentPanel, slots: readonly number[]): ComponentPanel =>
   withEntities(
     panel,
     panel.entities.map((entity, index) => ({ ...entity, slot: slots[index] })),
@@ -138,7 +135,7 @@ const moveTo = (panel: ComponentPanel, slots: readonly number[]): ComponentPanel
 
 /** Another arrangement of the same entities. */
 export function newPositions({ random, layout, answer }: EditContext): EditSource {
-  const unused = new UnusedSlots(random, layout.slots.length, answer.entities);
+  const unused = new UnusedSlots(random, layout.slots.length, answer);
   return () => {
     const slots = unused.draw(answer.entities.length);
     return (panel) => moveTo(panel, slots);
@@ -170,7 +167,7 @@ export function drawEntities(
 /** Another number of new entities. */
 export function newNumbersOfNewEntities(context: EditContext): EditSource {
   const { random, layout, rules, answer } = context;
-  const unused = new UnusedSlots(random, layout.slots.length, answer.entities);
+  const unused = new UnusedSlots(random, layout.slots.length, answer);
   const counts = otherCounts(layout, answer.entities.length);
   return () => {
     const count = random.pick(counts.filter((other) => unused.left(other) > 0));
@@ -196,7 +193,7 @@ export function newNumbersOfSameEntities(
   besidePositions: boolean,
 ): EditSource {
   const { random, layout, answer } = context;
-  const unused = new UnusedSlots(random, layout.slots.length, answer.entities);
+  const unused = new UnusedSlots(random, layout.slots.length, answer);
   const needed = besidePositions ? 2 : 1;
   let round: number[] = [];
   return () => {

@@ -148,7 +148,7 @@ export class NpzArray {
   /**
    * The bytes of some rows. Deflated arrays are inflated forward from the last place read; going
    * back starts again from the beginning. Whoever reads all rows in order has the checksum verified
-   * with the last one; single rows of a stored array come without: `verify` reads everything.
+   * with the last one; single rows of a stored array come without.
    */
   async readRowBytes(first: number, count: number): Promise<Uint8Array> {
     if (first < 0 || count < 0 || first + count > this.rows) {
@@ -187,11 +187,6 @@ export class NpzArray {
       shape: [count, ...this.header.shape.slice(1)],
       data: decodeItems(this.header, bytes),
     };
-  }
-
-  /** Reads everything once and compares the checksum. */
-  async verify(): Promise<void> {
-    for await (const piece of entryPieces(this.#source, this.#entry)) void piece;
   }
 }
 

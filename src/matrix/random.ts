@@ -76,6 +76,11 @@ export class Random {
     return result >>> 0;
   }
 
+  /** Uniform in [0, 1), in steps of 2^-32. */
+  uniform(): number {
+    return this.next() / TWO_32;
+  }
+
   /** Uniform over 0..count-1, without bias (Lemire's multiply-and-reject); count at most 2^20. */
   below(count: number): number {
     let product = this.next() * count; // exact: below 2^52

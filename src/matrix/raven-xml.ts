@@ -10,13 +10,7 @@
 import { SaxesParser } from 'saxes';
 import { ANGLES, COLORS, SIZES, TYPES, UNIFORM, UNIFORMITIES, UPRIGHT } from './attributes.js';
 import { FormatError } from '../base/index.js';
-import {
-  ALL_LAYOUTS,
-  MESH_LAYOUTS,
-  type ComponentLayout,
-  type ConfigurationLayout,
-  type Slot,
-} from './layouts.js';
+import type { ComponentLayout, ConfigurationLayout, Slot } from './layouts.js';
 import {
   CANDIDATE_ATTRIBUTES,
   CANDIDATES,
@@ -30,7 +24,7 @@ import {
   type Problem,
 } from './problem.js';
 import { changesFrom, completeRules } from './raven-rules.js';
-import type { NamedRule } from './raven-structure.js';
+import { layoutsOfStructure, type NamedRule } from './raven-structure.js';
 import { validatePanel, validateProblem } from './validation.js';
 
 /** Longest description accepted, in characters; the longest published ones have about 60,000. */
@@ -62,7 +56,7 @@ export function parseRavenXml(text: string, options: RavenXmlOptions = {}): Prob
   }
   const [panels, rules, modified] = data.children;
   const drawings = children(panels, 'Panel', CONTEXT_PANELS + CANDIDATES);
-  const layout = findStructure(drawings[0], drawings, options.noisy);
+  const layout = findStructure(drawings, options.noisy);
   const all = drawings.map((drawing, i) => {
     const panel = parsePanel(drawing, layout, `panel ${i + 1}`);
     validatePanel(layout, panel, `panel ${i + 1}`);
@@ -163,31 +157,17 @@ function level(element: Element, name: string, size: number, where: string): num
 
 /** The layout by the names in the first panel, noisy or not as asked or as the panels look. */
 function findStructure(
-  first: Element,
   panels: readonly Element[],
   noisy: boolean | undefined,
 ): ConfigurationLayout {
-  const names = (panel: Element): string =>
-    panel.children
-      .map((struct) => [
-        struct.attributes.get('name'),
-        ...struct.children.map((component) => [
-          component.attributes.get('name'),
-          ...component.children.map((inner) => inner.attributes.get('name')),
-        ]),
-      ])
-      .flat(2)
-      .join(' ');
-  const wanted = names(first);
-  const forms = [...ALL_LAYOUTS, ...MESH_LAYOUTS].filter(
-    ({ structure, components }) =>
-      [structure, ...components.flatMap(({ name, layout }) => [name, layout])].join(' ') === wanted,
-  );
-  const noiseFree = (): boolean => !panels.some(showsNoise);
-  const layout =
-    forms.length < 2 ? forms.at(0) : forms.find((form) => form.noisy === (noisy ?? !noiseFree()));
-  if (!layout) throw new FormatError(`unknown configuration "${wanted.slice(0, 200)}"`);
-  return layout;
+  const names = (element: Element): string[] => [
+    element.attributes.get('name') ?? '',
+    ...element.children.flatMap((inner) => (inner.name === 'Entity' ? [] : names(inner))),
+    '/',
+  ];
+  const forms = layoutsOfStructure(['Scene', ...panels[0].children.flatMap(names), '/']);
+  const wanted = noisy ?? panels.some(showsNoise);
+  return forms.find((form) => form.noisy === wanted) ?? forms[0];
 }
 
 function showsNoise(element: Element): boolean {

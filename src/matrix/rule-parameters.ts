@@ -18,7 +18,7 @@ import {
   type Rule,
 } from './problem.js';
 import { VALUE_KEYS } from './rules.js';
-import { slotMask } from './slots.js';
+import { maskOf } from './slots.js';
 
 /**
  * Where the first value of row 1 stands in row 2: last (left, the values move left), or second (right).
@@ -41,17 +41,17 @@ export interface RuledMatrix extends Pick<Problem, 'configuration' | 'noisy' | '
   readonly panels: readonly Panel[];
 }
 
-function valueIn({ attribute }: Rule, { entities }: ComponentPanel): number {
+function valueIn({ attribute }: Rule, panel: ComponentPanel): number {
   switch (attribute) {
     case 'Number':
-      return entities.length;
+      return panel.entities.length;
     case 'Position':
     case 'Number/Position':
-      return slotMask(entities.map(({ slot }) => slot));
+      return maskOf(panel);
     case 'Type':
     case 'Size':
     case 'Color':
-      return entities[0][VALUE_KEYS[attribute]];
+      return panel.entities[0][VALUE_KEYS[attribute]];
   }
 }
 

@@ -19,7 +19,7 @@ import {
   type RuleGroup,
   type ValueKey,
 } from './rules.js';
-import { maskSlots, slotMask } from './slots.js';
+import { maskOf, maskSlots } from './slots.js';
 
 /** One component of the panels in reading order: eight, or nine with a candidate. */
 type Sequence = readonly ComponentPanel[];
@@ -136,8 +136,7 @@ function groupRuleHolds(layout: ComponentLayout, rule: Rule, panels: Sequence): 
     const counts = panels.map(({ entities }) => entities.length - 1);
     return levelsFollow(rule, layout.number, counts);
   }
-  const masks = panels.map(({ entities }) => slotMask(entities.map(({ slot }) => slot)));
-  return positionsFollow(rule, layout, masks);
+  return positionsFollow(rule, layout, panels.map(maskOf));
 }
 
 /** The levels of a panel in an order in which a row's panels correspond, entity by entity. */

@@ -150,14 +150,12 @@ export interface NumericTextOptions {
 
 /** Apart from the stream that problems are drawn from. */
 const NOISE_STREAM = (1 << 28) + 1;
-const TWO_32 = 2 ** 32;
 const hundredths = (value: number): number => Math.round(value * 100);
 
 /** `<p::x-1,p::x,p::x+1>`: a number with probabilities of itself and its neighbours, which go round. */
 function uncertainText(random: Random, value: number, values: number, certainty: number): string {
-  const uniform = (): number => random.next() / TWO_32;
-  const own = hundredths(certainty + (1 - certainty) * uniform());
-  const one = hundredths(((100 - own) / 100) * uniform());
+  const own = hundredths(certainty + (1 - certainty) * random.uniform());
+  const one = hundredths(((100 - own) / 100) * random.uniform());
   const [left, right] = random.coin() ? [one, 100 - own - one] : [100 - own - one, one];
   const neighbour = (step: number): number => (value + step + values) % values;
   const told = (share: number, x: number): string => `${(share / 100).toFixed(2)}::${x}`;

@@ -9,7 +9,7 @@ export {
 export { kMeans, kMeansFrom, type KMeansOptions, type KMeansResult } from './mixture/k-means.js';
 export type { FittedMixture, LearnerOptions, MixtureStart } from './mixture/learner.js';
 export { fitGaussianMixture } from './mixture/expectation-maximization.js';
-export { fitBayesianMixture, type BayesianOptions } from './mixture/variational.js';
+export { fitBayesianMixture } from './mixture/variational.js';
 export { categories, explain, sortedByWeight, type GaussianMixture } from './mixture/mixture.js';
 export { pointsOf, type Points } from './mixture/points.js';
 export { constant, risingTo, valueAt, type Schedule } from './schedule.js';
@@ -60,8 +60,6 @@ export type {
   ObjectiveTerms,
   TargetedBatch,
 } from './crab/objective.js';
-export { impute, predictConcepts, readOut } from './crab/generate.js';
-export type { Imputation, ImputeOptions, ImposedRules, Prediction } from './crab/generate.js';
 export { exportNetworks, networkFiles } from './crab/export.js';
 export { compactNetworks, type CompactOptions } from './crab/export-compact.js';
 export { readNetworks, type CrabNetworks } from './crab/export-networks.js';

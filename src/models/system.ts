@@ -86,8 +86,7 @@ export interface CreateOptions {
 }
 
 /** What a model can do beside choosing: paint missing panels, describe panels by concepts, parse rules. */
-export const CAPABILITIES = ['impute', 'concepts', 'rules'] as const;
-export type Capability = (typeof CAPABILITIES)[number];
+export type Capability = 'impute' | 'concepts' | 'rules';
 
 /** Positions (0..8) that are missing, for each problem. */
 export type Missing = readonly (readonly number[])[];

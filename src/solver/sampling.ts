@@ -24,7 +24,7 @@ export function normals(seed: number): () => number {
       return value;
     }
     const radius = Math.sqrt(-2 * Math.log((random.next() + 1) / 2 ** 32));
-    const angle = (2 * Math.PI * random.next()) / 2 ** 32;
+    const angle = 2 * Math.PI * random.uniform();
     kept = radius * Math.sin(angle);
     return radius * Math.cos(angle);
   };

@@ -80,7 +80,7 @@ export class LostRankError extends TrainingError {
   }
 }
 
-/** A failure of one of the threads that make problems or fit the rule prior. */
+/** A thread that makes problems failed. */
 export class WorkerError extends TrainingError {
   override name = 'WorkerError';
 }

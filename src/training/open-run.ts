@@ -3,6 +3,7 @@
  * and the weights of its newest or best checkpoint. Reading only; a run may be training meanwhile.
  */
 import path from 'node:path';
+import { parseJson } from '../base/index.js';
 import { isFile } from '../base/node.js';
 import { ArgumentError } from '../matrix/index.js';
 import { systemNamed, type SystemModel } from '../models/index.js';
@@ -59,11 +60,7 @@ async function readRules(folder: string): Promise<RulesSnapshot[]> {
   const snapshots: RulesSnapshot[] = [];
   for (const step of (await RULES.steps(folder)).reverse()) {
     const file = path.join(folder, RULES.name(step));
-    try {
-      snapshots.push(JSON.parse(await readText(file)) as RulesSnapshot);
-    } catch (cause) {
-      throw new RunFormatError(`${file}: not JSON`, { cause });
-    }
+    snapshots.push(parseJson(await readText(file), RunFormatError, file) as RulesSnapshot);
   }
   return snapshots;
 }

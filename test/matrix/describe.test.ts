@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   answerOf,
-  describeChanges,
+  describeChange,
   describePanel,
   describeRule,
   describeRules,
@@ -53,15 +53,10 @@ test('a panel is described by its figures and their places', () => {
   );
 });
 
-test('changes name the component where there are two', () => {
-  const changes = [
-    { component: 0, attribute: 'Type' },
-    { component: 1, attribute: 'Color' },
-  ] as const;
-  expect(describeChanges(layoutOf('left-right'), changes)).toBe(
-    'differs in Left: Type, Right: Color',
-  );
-  expect(describeChanges(layoutOf('center'), [])).toBe('answer');
+test('a change is named with its component if there are two', () => {
+  const change = { component: 1, attribute: 'Color' } as const;
+  expect(describeChange(layoutOf('left-right'), change)).toBe('Right: Color');
+  expect(describeChange(layoutOf('center'), { ...change, component: 0 })).toBe('Color');
 });
 
 test('every problem is described in lines that differ where the panels look different', () => {

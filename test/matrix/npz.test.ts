@@ -141,7 +141,6 @@ describe('npz', () => {
     bytes[latin1(bytes).indexOf('\xfd\xfe\xff')] ^= 1;
     await expect(readNpz(bytes)).rejects.toThrow(/"bytes.npy" are damaged/);
     const file = await NpzFile.open(memorySource(bytes));
-    await expect((await file.array('bytes')).verify()).rejects.toThrow(FormatError);
     const rows = await file.array('bytes');
     await rows.readRowBytes(0, 1);
     await expect(rows.readRowBytes(1, 1)).rejects.toThrow(FormatError);

@@ -238,7 +238,7 @@ describe('descriptions that are refused', () => {
     ['a place that is none', xml.replace(/bbox="[^"]*"/, 'bbox="[0, 0, 1, 1]"'), /no slot/],
     ['an unreadable mask', xml.replace(/mask="[^"]*"/, 'mask="[1,2"'), /mask/],
     ['an unknown rule', xml.replace('name="Constant"', 'name="Chaos"'), /unknown/],
-    ['an unknown structure', xml.replaceAll('Singleton', 'Doubleton'), /unknown configuration/],
+    ['an unknown structure', xml.replaceAll('Singleton', 'Doubleton'), /unknown structure/],
     ['a rotated figure in the noise-free form', xml.replace('Angle="3"', 'Angle="4"'), /angle/],
   ])('%s', (_, text, message) => {
     expect(() => parseRavenXml(text, { noisy: false })).toThrow(FormatError);

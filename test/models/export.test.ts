@@ -14,7 +14,6 @@ import {
   crabConfig,
   exportNetworks,
   networkFiles,
-  predictConcepts,
   readNetworks,
 } from '../../src/models/index.js';
 import type { CrabConfig, PresetName, WeightFormat, WeightState } from '../../src/models/index.js';
@@ -103,7 +102,7 @@ async function checkParity(config: CrabConfig, count: number): Promise<void> {
     noGrad(() => {
       const given = tensor(panels, { dtype: 'f32' }).reshape([count, 9, 64, 64]);
       const means = model.encode(given); // [M, N, 9, d_z]
-      const { parsed, predicted } = predictConcepts(model, means, contextTensor(missing, 'cpu'));
+      const { parsed, predicted } = model.reason(means, contextTensor(missing, 'cpu'));
       const concepts = means.permute([1, 2, 0, 3]).toArray(); // [N, 9, M, d_z]
       const guessed = predicted.squeeze(1).permute([1, 2, 0, 3]).toArray();
       const drawn = model.decode(predicted.squeeze(1)).toArray(); // [N, 9, 64, 64]

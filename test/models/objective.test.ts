@@ -19,7 +19,7 @@ import {
   gaussianKl,
   minibatchWeightedEntropy,
 } from '../../src/models/crab/distributions.js';
-import { uniformStream } from '../../src/models/mixture/random.js';
+import { Random } from '../../src/matrix/index.js';
 import { Generator, grad, isTorchAvailable, randn, scope, tensor } from '../../src/torch/index.js';
 import type { Tensor } from '../../src/torch/index.js';
 import { ReferenceCrab } from '../../bench/model/reference.js';
@@ -42,10 +42,10 @@ const close = (actual: number, expected: number, tolerance = 1e-5): void => {
 
 describe.skipIf(!isTorchAvailable())('divergences and densities', () => {
   test('closed-form KL equals numerical integration', () => {
-    const random = uniformStream(1);
+    const random = new Random(1);
     for (let i = 0; i < 30; i++) {
-      const q: [number, number] = [random() - 0.5, 0.02 + random()];
-      const p: [number, number] = [random() - 0.5, 0.05 + random()];
+      const q: [number, number] = [random.uniform() - 0.5, 0.02 + random.uniform()];
+      const p: [number, number] = [random.uniform() - 0.5, 0.05 + random.uniform()];
       const gaussian = ([mean, deviation]: [number, number]) => ({
         mean: tensor([mean], { dtype: 'f64' }),
         deviation: tensor([deviation], { dtype: 'f64' }),
@@ -98,10 +98,10 @@ describe.skipIf(!isTorchAvailable())('divergences and densities', () => {
 
 describe.skipIf(!isTorchAvailable())('rule prior', () => {
   const config = tinyConfig();
-  const random = uniformStream(3);
+  const random = new Random(3);
   const rules = Float32Array.from(
     { length: 3 * 80 * 2 },
-    (_, i) => ((i >> 1) % 4) + 0.1 * random(),
+    (_, i) => ((i >> 1) % 4) + 0.1 * random.uniform(),
   );
 
   test('log p(r) equals the mixture, and with "component" its most likely Gaussian', () => {

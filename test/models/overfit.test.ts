@@ -8,7 +8,6 @@ import {
   drawNoise,
   evaluateObjective,
   hostTargets,
-  predictConcepts,
   targetTensors,
   weightedLoss,
 } from '../../src/models/index.js';
@@ -86,7 +85,7 @@ describe.skipIf(!isTorchAvailable())('learning', () => {
       scope(() => {
         const means = model.encode(panels);
         const context = contextOf(targets);
-        const predicted = predictConcepts(model, means, context).predicted.squeeze(1); // [M, N, 9, d_z]
+        const predicted = model.reason(means, context).predicted.squeeze(1); // [M, N, 9, d_z]
         const shifted = predicted.roll(9, 1); // nine problems on: the same position is the target
         const wrong = shifted.sub(means).square().sum([0, 3]).mul(context.squeeze(0).rsub(1));
         const away = wrong.sum().item() / (2 * sigmaZ * sigmaZ * PROBLEMS);

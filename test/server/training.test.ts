@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findLayout, render64Into, samplePanels } from '../../src/matrix/index.js';
-import { impute, type CrabModel } from '../../src/models/index.js';
+import type { CrabModel } from '../../src/models/index.js';
 import { startStudio, type StudioServer } from '../../src/server/index.js';
 import type { ExportedBundle, PanelsUpdate, RunSummary } from '../../src/protocol/index.js';
 import { Solver } from '../../src/solver/node.js';
@@ -36,8 +36,8 @@ async function imaginedBy(run: string, { source, imagined }: PanelsUpdate): Prom
       const shape = [imagined.length, 9, 64, 64];
       const panels = tensor(bytes, { shape }).to({ dtype: 'f32' }).div(255);
       const missing = imagined.map(() => [8]);
-      const whole = impute(trained.model as CrabModel, panels, missing).panels; // [1, N, 9, 64, 64]
-      const last = whole.select(0, 0).select(1, 8).mul(255).round().to({ dtype: 'u8' });
+      const whole = (trained.model as CrabModel).impute(panels, missing); // [N, 9, 64, 64]
+      const last = whole.select(1, 8).mul(255).round().to({ dtype: 'u8' });
       const values = last.contiguous().data() as Uint8Array;
       return imagined.map((_, n) =>
         Buffer.from(values.subarray(n * 4096, (n + 1) * 4096)).toString('base64'),

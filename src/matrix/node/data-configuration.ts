@@ -8,9 +8,10 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
 import { layoutName } from '../item.js';
-import { ALL_LAYOUTS, layoutOf, type ConfigurationLayout } from '../layouts.js';
+import { ALL_LAYOUTS, layoutOf, type ComponentLayout } from '../layouts.js';
 import { CONFIGURATIONS, type Configuration } from '../problem.js';
 import { MESH } from '../mesh.js';
+import { originalRange } from '../rules.js';
 import type { ProblemSource } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
 import { configurationTold } from './manifest.js';
@@ -29,16 +30,9 @@ export function namedConfiguration(name: string): Configuration | undefined {
 }
 
 /** Whether an attribute of a component can change from panel to panel. */
-function canChange(component: ConfigurationLayout['components'][number], rule: LabelRule): boolean {
-  const range =
-    rule.attribute === 'Type'
-      ? component.type
-      : rule.attribute === 'Size'
-        ? component.size
-        : rule.attribute === 'Color'
-          ? component.color
-          : component.number;
-  return range.min < range.max;
+function canChange(component: ComponentLayout, { attribute }: LabelRule): boolean {
+  const { min, max } = originalRange(component, attribute);
+  return min < max;
 }
 
 /** A mesh is one component more; its lines have no rule of their own beside Number and Position. */

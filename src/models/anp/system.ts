@@ -13,9 +13,10 @@ import { Attention, AttentionBlock } from '../parts/attention.js';
 import { ConceptModel } from '../parts/concept-model.js';
 import { deviation, generativeSystem, weightsReader } from '../parts/generative.js';
 import type { TargetBatch } from '../parts/generative.js';
-import { gridPositions, mlp, openMean } from '../parts/layers.js';
-import { coderReader, CRAB_CODER, PanelCoder, width } from '../parts/panel-coder.js';
-import { zeroedAtMissing } from '../parts/panel-coder.js';
+import { gridPositions, openMean } from '../parts/grid.js';
+import { mlp } from '../parts/mlp.js';
+import { coderReader, CRAB_CODER, PanelCoder, zeroedAtMissing } from '../parts/panel-coder.js';
+import { width } from '../parts/settings.js';
 import { constant } from '../schedule.js';
 import type { CreateOptions } from '../system.js';
 
@@ -45,7 +46,7 @@ class PairEncoder extends nn.Module {
   constructor({ represented, width, heads }: Sizes, options: CreateOptions) {
     super();
     const hidden = Array.from({ length: PAIR_LAYERS }, () => width);
-    this.pairs = mlp([2 + represented, ...hidden], (from, to) => new nn.Linear(from, to, options));
+    this.pairs = mlp([2 + represented, ...hidden], options);
     const sizes = { width, heads, hidden: width, dropout: 0 };
     this.blocks = Array.from({ length: BLOCKS }, () => new AttentionBlock(sizes, options));
   }
@@ -88,9 +89,9 @@ export class Anp extends ConceptModel {
     this.latentHidden = new nn.Sequential(layer(width, penultimate), new nn.ReLU());
     this.latentHead = layer(penultimate, 2 * latent);
     this.detailPairs = new PairEncoder(sizes, options);
-    this.places = mlp([2, width, width], layer);
+    this.places = mlp([2, width, width], options);
     this.detail = new Attention(width, heads, { ...options, bias: false });
-    this.out = mlp([width + latent + 2, width, width, represented], layer);
+    this.out = mlp([width + latent + 2, width, width, represented], options);
     this.grid = gridPositions();
   }
 

@@ -12,9 +12,10 @@ import type { Gaussian } from '../crab/rule-parser.js';
 import { ConceptModel } from '../parts/concept-model.js';
 import { deviation, generativeSystem, weightsReader } from '../parts/generative.js';
 import type { TargetBatch } from '../parts/generative.js';
-import { gridPositions, mlp, openMean } from '../parts/layers.js';
-import { coderReader, meanOverSets, PanelCoder, width, widths } from '../parts/panel-coder.js';
-import { zeroedAtMissing } from '../parts/panel-coder.js';
+import { gridPositions, openMean } from '../parts/grid.js';
+import { mlp } from '../parts/mlp.js';
+import { coderReader, meanOverSets, PanelCoder, zeroedAtMissing } from '../parts/panel-coder.js';
+import { width, widths } from '../parts/settings.js';
 import { totalCorrelation } from '../parts/total-correlation.js';
 import { constant } from '../schedule.js';
 import type { CreateOptions } from '../system.js';
@@ -69,8 +70,9 @@ export class ClapNp extends ConceptModel {
     const values = concepts * conceptSize;
     this.coder = new PanelCoder(coder, { outputs: encoded, inputs: values }, options);
     this.head = new nn.Linear(encoded, values, options);
-    const each = (...layers: number[]): nn.Sequential =>
-      mlp(layers, (from, to) => new nn.BatchedLinear(concepts, from, to, options));
+    const layer = (from: number, to: number): nn.Layer =>
+      new nn.BatchedLinear(concepts, from, to, options);
+    const each = (...widths: number[]): nn.Sequential => mlp(widths, { ...options, layer });
     const embedded = embedding[embedding.length - 1];
     const pooled = aggregation[aggregation.length - 1];
     this.embedConcept = each(conceptSize, ...embedding);

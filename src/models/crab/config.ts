@@ -15,7 +15,7 @@ import {
   type Reader,
 } from '../../base/index.js';
 import { ConfigurationError } from '../errors.js';
-import { optimizerFields, problemFields, requireNoisyForm } from '../parts/settings.js';
+import { optimizerFields, problemFields, requireNoisyForm, width } from '../parts/settings.js';
 import { targetsReader } from '../parts/target-sets.js';
 import { schedule } from '../schedule.js';
 
@@ -23,8 +23,7 @@ import { schedule } from '../schedule.js';
 export const PRESETS = ['crab', 'released', 'paper', 'small'] as const;
 export type PresetName = (typeof PRESETS)[number];
 
-const width = integer({ min: 1, max: 16384 });
-const widths = (length: number) => list(width, { min: length, max: length });
+const exactly = (length: number) => list(width, { min: length, max: length });
 
 const network = object({
   /** M, the number of concepts of an image. */
@@ -34,13 +33,13 @@ const network = object({
   /** d_r, the size of a rule. */
   ruleSize: integer({ min: 1, max: 64 }),
   /** Channels of the five convolutions of f_enc. */
-  encoder: widths(5),
+  encoder: exactly(5),
   /** Channels of the first five transposed convolutions of f_dec. */
-  decoder: widths(5),
+  decoder: exactly(5),
   /** Slope of the decoder's LeakyReLU for negative values. */
   decoderSlope: number({ min: 0, max: 1 }),
   /** Widths of the two hidden layers of f_pair. */
-  pairHidden: widths(2),
+  pairHidden: exactly(2),
   /** Size of the representation of a pair of concepts. */
   pairFeatures: width,
   /** s, by which pair representations are multiplied. */

@@ -6,10 +6,17 @@
 import { MATRIX_PANELS } from '../../matrix/index.js';
 import type { Value } from '../onnx/graph.js';
 import { NetworkGraph, type GraphOptions } from '../onnx/network-graph.js';
-import type { ConceptNetworks, CrabNetworks } from './export-networks.js';
-import { NEIGHBOURS, TAPS } from './neighbours.js';
+import { TAPS, type ConceptNetworks, type CrabNetworks } from './export-networks.js';
+import { PAIRS } from './rule-parser.js';
 
-const PAIRS = 81;
+/** For each position of a matrix and each tap of a 3x3 kernel the panel it meets; 9 is the zero border. */
+const NEIGHBOURS = Array.from({ length: MATRIX_PANELS * TAPS }, (_, i) => {
+  const [position, tap] = [Math.floor(i / TAPS), i % TAPS];
+  const row = Math.floor(position / 3) + Math.floor(tap / 3) - 1;
+  const column = (position % 3) + (tap % 3) - 1;
+  const isInside = row >= 0 && row < 3 && column >= 0 && column < 3;
+  return isInside ? 3 * row + column : MATRIX_PANELS;
+});
 
 /** Name of a layer of concept m, by which it is probed and factored. */
 const layerName = (m: number, part: string): string => `concept${m}.${part}`;

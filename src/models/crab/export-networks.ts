@@ -13,6 +13,7 @@ import {
   type WeightState,
 } from '../onnx/layers.js';
 import type { NetworkConfig } from './config.js';
+import { PAIRS } from './rule-parser.js';
 
 /** The networks of one concept; all weights [out, in]. */
 export interface ConceptNetworks {
@@ -31,7 +32,8 @@ export interface CrabNetworks extends CoderNetworks {
   readonly concepts: readonly ConceptNetworks[];
 }
 
-const TAPS = 9;
+/** Weights of a 3x3 kernel. */
+export const TAPS = 9;
 
 /** Slices of concept-specific linear layers, [M, in, out] in a checkpoint, as [out, in] each. */
 function conceptLinear(
@@ -98,7 +100,7 @@ function readConcepts(reader: StateReader, config: NetworkConfig): ConceptNetwor
   const second = linear('pair_second', conceptSize, pairHidden[0], { bias: false });
   const hidden = linear('pair_hidden', pairHidden[0], pairHidden[1]);
   const out = linear('pair_out', pairHidden[1], pairFeatures, { scale: pairScale });
-  const widths = [81 * pairFeatures, ...relationHidden, 2 * ruleSize];
+  const widths = [PAIRS * pairFeatures, ...relationHidden, 2 * ruleSize];
   const relation = widths.slice(1).map((width, i) => linear(`relation.${i}`, widths[i], width));
   const target = readTargets(reader, config);
   return Array.from({ length: config.concepts }, (_, m) => ({

@@ -1,7 +1,7 @@
 /**
  * CRAB as a whole: the networks and how concepts are laid out between them. Concepts are [M, N, P, d_z]
  * (concept, problem, panel, value) so that each concept's networks read their own slice. Everything
- * random and every weighting is in objective.ts and generate.ts.
+ * random and every weighting is in objective.ts.
  */
 import {
   atLeastSingle,
@@ -15,8 +15,7 @@ import { ConceptModel } from '../parts/concept-model.js';
 import { MATRIX_PANELS, SMALL_SIZE } from '../../matrix/index.js';
 import type { NetworkConfig } from './config.js';
 import { Decoder, Encoder } from './networks.js';
-import { predictConcepts } from './generate.js';
-import { gatesOf, RuleParser } from './rule-parser.js';
+import { gatesOf, RuleParser, type Gaussian } from './rule-parser.js';
 import { TargetPredictor } from './target-predictor.js';
 
 export interface CrabModelOptions {
@@ -65,6 +64,18 @@ export class CrabModel extends ConceptModel {
     return this.decoder.forward(rows).reshape([n, p, SMALL_SIZE, SMALL_SIZE]);
   }
 
+  /**
+   * What follows from concepts [M, N, 9, d_z] of the context [S, N, 9] (0 at missing panels) by the means:
+   * p(r|z_C) [M, S, N, d_r], and predictions at every position [M, S, N, 9, d_z].
+   */
+  reason(
+    concepts: Tensor,
+    context: Tensor,
+  ): { readonly parsed: Gaussian; readonly predicted: Tensor } {
+    const parsed = this.ruleParser.forward(concepts, gatesOf(context));
+    return { parsed, predicted: this.targetPredictor.forward(concepts, context, parsed.mean) };
+  }
+
   // What the lab and the trainer ask of any system, with problems as the first axis.
 
   conceptsOf(panels: Tensor): Tensor {
@@ -73,7 +84,7 @@ export class CrabModel extends ConceptModel {
 
   predictConcepts(concepts: Tensor, context: Tensor): Tensor {
     const means = concepts.permute([2, 0, 1, 3]).contiguous(); // [M, N, 9, d_z]
-    const { predicted } = predictConcepts(this, means, context.unsqueeze(0));
+    const { predicted } = this.reason(means, context.unsqueeze(0)); // [M, 1, N, 9, d_z]
     return predicted.squeeze(1).permute([1, 2, 0, 3]); // [N, 9, M, d_z]
   }
 

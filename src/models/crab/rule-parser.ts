@@ -19,7 +19,8 @@ export interface Gaussian {
   readonly deviation: Tensor;
 }
 
-const PAIRS = MATRIX_PANELS * MATRIX_PANELS;
+/** Ordered pairs of panels. */
+export const PAIRS = MATRIX_PANELS * MATRIX_PANELS;
 
 /**
  * Gates g_ij = 1 where panels i and j are both context, else 0 (the paper's gate variables).

@@ -13,9 +13,9 @@ import { ForetellingModel } from '../parts/concept-model.js';
 import { regress, squaredExponential } from '../parts/gaussian-process.js';
 import { deviation, generativeSystem, weightsReader } from '../parts/generative.js';
 import type { TargetBatch } from '../parts/generative.js';
-import { mlp } from '../parts/layers.js';
-import { coderReader, PanelCoder, width, widths } from '../parts/panel-coder.js';
-import { paintedTargets, zeroedAtMissing } from '../parts/panel-coder.js';
+import { mlp } from '../parts/mlp.js';
+import { coderReader, paintedTargets, PanelCoder, zeroedAtMissing } from '../parts/panel-coder.js';
+import { width, widths } from '../parts/settings.js';
 import { constant } from '../schedule.js';
 import type { CreateOptions } from '../system.js';
 
@@ -73,12 +73,13 @@ export class Lgpp extends ForetellingModel {
     const { coder, concepts: m, axisHidden, coordinate, coordinateHidden, featureHidden } = sizes;
     const axes = [0, 1];
     const encoded = MATRIX_PANELS * sizes.axisEncoder[sizes.axisEncoder.length - 1];
-    const single = (from: number, to: number): nn.Layer => new nn.Linear(from, to, options);
-    const each = (from: number, to: number): nn.Layer => new nn.BatchedLinear(m, from, to, options);
+    const layer = (from: number, to: number): nn.Layer =>
+      new nn.BatchedLinear(m, from, to, options);
+    const each = { ...options, layer };
     this.coder = new PanelCoder(coder, { outputs: 2 * m, inputs: m }, options);
     this.axisEncoder = axisEncoder(sizes.axisEncoder, options);
     const headWidths = [encoded, axisHidden, m * SIDE * coordinate * 2];
-    this.axisHeads = axes.map(() => mlp(headWidths, single));
+    this.axisHeads = axes.map(() => mlp(headWidths, options));
     const coordinateWidths = [coordinate, ...coordinateHidden, coordinate];
     this.coordinates = axes.map(() => mlp(coordinateWidths, each));
     this.features = mlp([2 * coordinate, ...featureHidden, 2 * coordinate], each);

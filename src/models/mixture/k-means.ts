@@ -3,12 +3,13 @@
  * iterations; a cluster left empty takes the point farthest from its centre. With given starting
  * centres it takes the same steps as scikit-learn's Lloyd variant.
  */
+import type { Random } from '../../matrix/index.js';
 import { ModelError } from '../errors.js';
 import type { Points } from './points.js';
 
 export interface KMeansOptions {
-  /** Uniform numbers in [0, 1), used by the k-means++ start. */
-  readonly random: () => number;
+  /** Used by the k-means++ start. */
+  readonly random: Random;
   readonly maxIterations?: number;
   /** Squared movement of the centres, relative to the mean variance of a coordinate, that ends the search. */
   readonly tolerance?: number;
@@ -50,11 +51,7 @@ function pickByWeight(weights: Float64Array, threshold: number): number {
 }
 
 /** Starting centres by k-means++ with 2 + ⌊ln k⌋ candidates for each centre after the first. */
-export function plusPlusCentres(
-  points: Points,
-  clusters: number,
-  random: () => number,
-): Float64Array {
+export function plusPlusCentres(points: Points, clusters: number, random: Random): Float64Array {
   const { values, count, dimension } = points;
   const centres = new Float64Array(clusters * dimension);
   const candidates = 2 + Math.floor(Math.log(clusters));
@@ -62,7 +59,7 @@ export function plusPlusCentres(
     const row = values.subarray(point * dimension, (point + 1) * dimension);
     centres.set(row, cluster * dimension);
   };
-  take(0, Math.min(count - 1, Math.floor(random() * count)));
+  take(0, Math.min(count - 1, Math.floor(random.uniform() * count)));
   let nearest = new Float64Array(count);
   let potential = 0;
   for (let i = 0; i < count; i++) {
@@ -72,7 +69,7 @@ export function plusPlusCentres(
   for (let cluster = 1; cluster < clusters; cluster++) {
     let best = { potential: Infinity, point: 0, nearest };
     for (let trial = 0; trial < candidates; trial++) {
-      const point = pickByWeight(nearest, random() * potential);
+      const point = pickByWeight(nearest, random.uniform() * potential);
       const distances = new Float64Array(count);
       let sum = 0;
       for (let i = 0; i < count; i++) {

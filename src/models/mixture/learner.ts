@@ -1,15 +1,14 @@
 /** What the two mixture learners share: options, starting responsibilities, and the loop. */
+import { Random } from '../../matrix/index.js';
 import { ModelError } from '../errors.js';
 import { kMeans } from './k-means.js';
-import { explain, type GaussianMixture } from './mixture.js';
+import type { GaussianMixture } from './mixture.js';
 import type { Points } from './points.js';
-import { uniformStream } from './random.js';
 
-/** Where the search starts: from k-means, from a cluster for each point, or from an earlier mixture. */
+/** Where the search starts: from k-means, or from a cluster for each point. */
 export type MixtureStart =
   | { readonly kind: 'k-means'; readonly seed: number }
-  | { readonly kind: 'labels'; readonly labels: ArrayLike<number> }
-  | { readonly kind: 'mixture'; readonly mixture: GaussianMixture };
+  | { readonly kind: 'labels'; readonly labels: ArrayLike<number> };
 
 export interface LearnerOptions {
   readonly components: number;
@@ -48,10 +47,11 @@ export function startingResponsibilities(points: Points, options: LearnerOptions
     throw new ModelError(`mixture: ${components} components from ${points.count} points`);
   }
   switch (start.kind) {
-    case 'k-means': {
-      const random = uniformStream(start.seed);
-      return oneHot(kMeans(points, components, { random }).labels, components);
-    }
+    case 'k-means':
+      return oneHot(
+        kMeans(points, components, { random: new Random(start.seed) }).labels,
+        components,
+      );
     case 'labels':
       if (start.labels.length !== points.count) {
         throw new ModelError(
@@ -59,11 +59,6 @@ export function startingResponsibilities(points: Points, options: LearnerOptions
         );
       }
       return oneHot(start.labels, components);
-    case 'mixture':
-      if (start.mixture.components !== components || start.mixture.dimension !== points.dimension) {
-        throw new ModelError('mixture start: the earlier mixture has other sizes');
-      }
-      return explain(start.mixture, points).responsibilities;
   }
 }
 

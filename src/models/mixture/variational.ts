@@ -1,8 +1,7 @@
 /**
  * Bayesian Gaussian mixture by variational inference, as the released code uses through
  * scikit-learn's BayesianGaussianMixture: Gauss-Wishart components (a Wishart over each full
- * precision), weights by a truncated Dirichlet process (stick breaking) or a Dirichlet. Bishop 2006,
- * chapter 10.2; Blei and Jordan 2006. Components without evidence lose their weight.
+ * precision), weights by a truncated Dirichlet process (stick breaking). Bishop 2006, chapter 10.2; Blei and Jordan 2006. Components without evidence lose their weight.
  */
 import { whiteningFactors, logDeterminantOfTriangle } from './linear-algebra.js';
 import { iterate, startingResponsibilities } from './learner.js';
@@ -12,21 +11,12 @@ import { momentsOf, type Moments } from './moments.js';
 import type { Points } from './points.js';
 import { digamma, logBeta, logGamma } from './special-functions.js';
 
-export interface BayesianOptions extends LearnerOptions {
-  readonly weights?: 'dirichlet-process' | 'dirichlet';
-  /** Concentration of the weights; 1 / components unless given. */
-  readonly weightConcentration?: number;
-  /** How many points the prior on a mean counts for. */
-  readonly meanPrecision?: number;
-  /** Degrees of freedom of the Wishart prior; the dimension unless given. */
-  readonly degreesOfFreedom?: number;
-}
+/** How many points the prior on a mean counts for. */
+const MEAN_PRECISION = 1;
 
+/** Of each component; the degrees of freedom of its Wishart are the dimension. */
 interface Prior {
-  readonly concentration: number;
-  readonly meanPrecision: number;
   readonly mean: Float64Array;
-  readonly degreesOfFreedom: number;
   readonly covariance: Float64Array;
 }
 
@@ -48,27 +38,22 @@ interface Sticks {
   readonly logNormalizer: number;
 }
 
-function dataPrior(points: Points, options: BayesianOptions): Prior {
+function dataPrior(points: Points, floor: number): Prior {
   const { count, dimension } = points;
   const { means, covariances } = momentsOf(points, new Float64Array(count).fill(1), 1, 0);
-  const floor = options.covarianceFloor ?? 1e-6;
   // The unbiased covariance of all points. Points that all coincide still need an invertible scale.
   const covariance = covariances.map((value) => (value * count) / Math.max(1, count - 1));
   for (let j = 0; j < dimension; j++) {
     const at = j * (dimension + 1);
     covariance[at] = Math.max(covariance[at], floor);
   }
-  return {
-    concentration: options.weightConcentration ?? 1 / options.components,
-    meanPrecision: options.meanPrecision ?? 1,
-    mean: means,
-    degreesOfFreedom: options.degreesOfFreedom ?? dimension,
-    covariance,
-  };
+  return { mean: means, covariance };
 }
 
-function stickBreaking(sizes: Float64Array, concentration: number): Sticks {
+/** The weights under a Dirichlet process of concentration 1 / components. */
+function stickBreaking(sizes: Float64Array): Sticks {
   const components = sizes.length;
+  const concentration = 1 / components;
   const expectedLogs = new Float64Array(components);
   const weights = new Float64Array(components);
   let remaining = sizes.reduce((sum, size) => sum + size, 0);
@@ -90,32 +75,19 @@ function stickBreaking(sizes: Float64Array, concentration: number): Sticks {
   return { expectedLogs, weights: weights.map((weight) => weight / total), logNormalizer };
 }
 
-function dirichlet(sizes: Float64Array, concentration: number): Sticks {
-  const counts = sizes.map((size) => concentration + size);
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  const logTotal = digamma(total);
-  const logNormalizer = counts.reduce((sum, count) => sum - logGamma(count), logGamma(total));
-  return {
-    expectedLogs: counts.map((count) => digamma(count) - logTotal),
-    weights: counts.map((count) => count / total),
-    logNormalizer,
-  };
-}
-
-function update(moments: Moments, prior: Prior, options: BayesianOptions): Posterior {
+function update(moments: Moments, prior: Prior): Posterior {
   const { sizes, means: sampleMeans, covariances: samples } = moments;
   const components = sizes.length;
   const dimension = prior.mean.length;
-  const breakWeights = options.weights === 'dirichlet' ? dirichlet : stickBreaking;
-  const meanPrecisions = sizes.map((size) => prior.meanPrecision + size);
-  const degreesOfFreedom = sizes.map((size) => prior.degreesOfFreedom + size);
+  const meanPrecisions = sizes.map((size) => MEAN_PRECISION + size);
+  const degreesOfFreedom = sizes.map((size) => dimension + size);
   const means = new Float64Array(components * dimension);
   const covariances = new Float64Array(components * dimension * dimension);
   for (let k = 0; k < components; k++) {
-    const pull = (sizes[k] * prior.meanPrecision) / meanPrecisions[k];
+    const pull = (sizes[k] * MEAN_PRECISION) / meanPrecisions[k];
     for (let i = 0; i < dimension; i++) {
       const mean = k * dimension + i;
-      const weighted = prior.meanPrecision * prior.mean[i] + sizes[k] * sampleMeans[mean];
+      const weighted = MEAN_PRECISION * prior.mean[i] + sizes[k] * sampleMeans[mean];
       means[mean] = weighted / meanPrecisions[k];
       for (let j = 0; j < dimension; j++) {
         const at = (k * dimension + i) * dimension + j;
@@ -127,7 +99,7 @@ function update(moments: Moments, prior: Prior, options: BayesianOptions): Poste
     }
   }
   return {
-    sticks: breakWeights(sizes, prior.concentration),
+    sticks: stickBreaking(sizes),
     meanPrecisions,
     means,
     degreesOfFreedom,
@@ -165,13 +137,13 @@ function lowerBound(posterior: Posterior, entropy: number, dimension: number): n
 }
 
 /** Fits a Bayesian mixture of at most `options.components` Gaussians to the points. */
-export function fitBayesianMixture(points: Points, options: BayesianOptions): FittedMixture {
+export function fitBayesianMixture(points: Points, options: LearnerOptions): FittedMixture {
   const { components } = options;
   const { dimension } = points;
   const floor = options.covarianceFloor ?? 1e-6;
-  const prior = dataPrior(points, options);
+  const prior = dataPrior(points, floor);
   const maximize = (responsibilities: Float64Array): Posterior =>
-    update(momentsOf(points, responsibilities, components, floor), prior, options);
+    update(momentsOf(points, responsibilities, components, floor), prior);
   let posterior = maximize(startingResponsibilities(points, options));
   const scores = new Float64Array(points.count * components);
   const outcome = iterate(() => {

@@ -4,7 +4,7 @@
  * the few digits that a choice of ranks needs.
  */
 import { symmetricEigen } from '../../base/index.js';
-import { uniformStream } from '../mixture/random.js';
+import { Random } from '../../matrix/index.js';
 
 /** Rows [count, size], row-major. */
 export interface Samples {
@@ -96,8 +96,8 @@ export function principalComponents(samples: Samples, rank: number): PrincipalCo
   const { mean, rows } = centred(samples);
   const total = rows.reduce((sum, value) => sum + value * value, 0) / count;
   const k = Math.min(size, count, rank + EXTRA);
-  const random = uniformStream(1);
-  let basis: Float64Array = Float64Array.from({ length: k * size }, () => random() - 0.5);
+  const random = new Random(1);
+  let basis: Float64Array = Float64Array.from({ length: k * size }, () => random.uniform() - 0.5);
   orthonormalize(basis, size);
   for (let i = 0; i < ITERATIONS; i++) {
     basis = combine(project(rows, basis, size), rows, size);

@@ -5,7 +5,7 @@
 import { nn, softmax, type Tensor } from '../../torch/index.js';
 import { ModelError } from '../errors.js';
 import type { CreateOptions } from '../system.js';
-import { mlp } from './layers.js';
+import { mlp } from './mlp.js';
 import { Dropout } from './step-random.js';
 
 export interface AttentionOptions extends CreateOptions {
@@ -79,7 +79,7 @@ export class AttentionBlock extends nn.Module {
     this.attentionNorm = new nn.LayerNorm(width);
     this.attention = new Attention(width, heads, { ...options, dropout });
     this.hiddenNorm = new nn.LayerNorm(width);
-    this.hidden = mlp([width, hidden, width], (from, to) => new nn.Linear(from, to, options));
+    this.hidden = mlp([width, hidden, width], options);
     this.dropout = new Dropout(dropout, options);
   }
 

@@ -1,9 +1,11 @@
-/** Linear layers with ReLU between them: the classifiers and small relation networks of many solvers. */
+/** Linear layers with ReLU between them: the small networks of many systems. */
 import { nn } from '../../torch/index.js';
 import type { CreateOptions } from '../system.js';
 import { Dropout } from './step-random.js';
 
 export interface MlpOptions extends CreateOptions {
+  /** Makes a layer; absent: a linear one. */
+  readonly layer?: (from: number, to: number) => nn.Layer;
   /** Whether batch normalisation comes before each ReLU. */
   readonly batchNorm?: boolean;
   /** Dropout after the last ReLU; absent: none. */
@@ -11,17 +13,13 @@ export interface MlpOptions extends CreateOptions {
 }
 
 /** Layers with ReLU after each: input [rows, first width], output [rows, last width]. */
-export function hiddenLayers(widths: readonly number[], options: MlpOptions): nn.Sequential {
-  return new nn.Sequential(...hidden(widths, options));
-}
+export const hiddenLayers = (widths: readonly number[], options: MlpOptions): nn.Sequential =>
+  new nn.Sequential(...hidden(widths, options));
 
 /** The same with one more layer, which has no ReLU and gives the last width. */
 export function mlp(widths: readonly number[], options: MlpOptions): nn.Sequential {
   const [from, to] = widths.slice(-2);
-  return new nn.Sequential(
-    ...hidden(widths.slice(0, -1), options),
-    new nn.Linear(from, to, options),
-  );
+  return new nn.Sequential(...hidden(widths.slice(0, -1), options), layerOf(from, to, options));
 }
 
 /**
@@ -33,12 +31,15 @@ export const normRelu = (channels: number): nn.Layer[] => [
   new nn.Identity(),
 ];
 
+const layerOf = (from: number, to: number, { layer, ...options }: MlpOptions): nn.Layer =>
+  layer?.(from, to) ?? new nn.Linear(from, to, options);
+
 function hidden(widths: readonly number[], options: MlpOptions): nn.Layer[] {
   const { batchNorm = false, dropout } = options;
   const layers = widths
     .slice(1)
     .flatMap((to, n): nn.Layer[] => [
-      new nn.Linear(widths[n], to, options),
+      layerOf(widths[n], to, options),
       ...(batchNorm ? normRelu(to) : [new nn.ReLU()]),
     ]);
   return dropout === undefined ? layers : [...layers, new Dropout(dropout, options)];

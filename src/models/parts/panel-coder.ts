@@ -2,15 +2,14 @@
  * A panel as a vector of numbers and back, by CRAB's encoder and decoder with channels of one's own; and how
  * well target panels are painted.
  */
-import { list, integer, number, object, type Read } from '../../base/index.js';
+import { list, number, object, type Read } from '../../base/index.js';
 import { MATRIX_PANELS, SMALL_SIZE } from '../../matrix/index.js';
 import { atLeastSingle, nn, type Tensor } from '../../torch/index.js';
 import { fixedLogLikelihood } from '../crab/distributions.js';
 import { Decoder, Encoder } from '../crab/networks.js';
 import type { TargetBatch } from './generative.js';
+import { width } from './settings.js';
 
-export const width = integer({ min: 1, max: 16384 });
-export const widths = list(width, { min: 1, max: 16 });
 const five = list(width, { min: 5, max: 5 });
 
 export const coderReader = object({

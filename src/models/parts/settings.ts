@@ -1,10 +1,14 @@
 /** Settings that systems share, as fields of their configurations. */
-import { boolean, integer, oneOf, type Given } from '../../base/index.js';
+import { boolean, integer, list, oneOf, type Given } from '../../base/index.js';
 import { CONFIGURATIONS, hasGrid } from '../../matrix/index.js';
 import { ConfigurationError } from '../errors.js';
 import { merged } from '../deep-partial.js';
 import { between, schedule } from '../schedule.js';
 import type { ConfigOptions, SystemConfig } from '../system.js';
+
+/** The width of a layer, or how many channels it has; and several. */
+export const width = integer({ min: 1, max: 16384 });
+export const widths = list(width, { min: 1, max: 16 });
 
 /** Which problems a model is for. */
 export const problemFields = { configuration: oneOf(CONFIGURATIONS), noisy: boolean };

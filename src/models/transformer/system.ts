@@ -16,7 +16,8 @@ import {
   weightsReader,
   type TargetBatch,
 } from '../parts/generative.js';
-import { coderReader, CRAB_CODER, meanOverSets, PanelCoder, width } from '../parts/panel-coder.js';
+import { coderReader, CRAB_CODER, meanOverSets, PanelCoder } from '../parts/panel-coder.js';
+import { width } from '../parts/settings.js';
 import { constant } from '../schedule.js';
 import type { CreateOptions } from '../system.js';
 import { transformerExport } from './export.js';

@@ -1,17 +1,6 @@
-/** Small networks that systems are made of, and where panels stand. */
+/** The nine panels of a matrix: where they stand, and means over those that are looked at. */
 import { MATRIX_PANELS } from '../../matrix/index.js';
 import { nn, tensor, type Tensor } from '../../torch/index.js';
-
-/** Layers of these widths with a ReLU between any two. */
-export function mlp(
-  widths: readonly number[],
-  layer: (inputs: number, outputs: number) => nn.Layer,
-): nn.Sequential {
-  const layers = widths.slice(1).map((width, i) => layer(widths[i], width));
-  return new nn.Sequential(
-    ...layers.flatMap((each, i) => (i === 0 ? [each] : [new nn.ReLU(), each])),
-  );
-}
 
 /** Rows and columns of the nine panels, each -1, 0 or 1: [9, 2]. */
 export function gridPositions(): nn.Buffer {
