@@ -295,6 +295,22 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
     expect(errors).toEqual([]);
   });
 
+  test('another matrix or another tab ends the tour, and Back returns to it', async () => {
+    const { page } = await openPage(await site.fresh());
+    await goTo(page, site.url, writeSettings(tourState(2)).slice(1));
+    const ways = [
+      page.getByRole('button', { name: 'Next matrix' }),
+      page.getByRole('link', { name: 'Make' }),
+    ];
+    for (const way of ways) {
+      await stepIs(page, 2);
+      await way.click();
+      await eventually(() => page.locator('[data-testid=tour]').count()).toBe(0);
+      await page.goBack();
+    }
+    await stepIs(page, 2);
+  });
+
   test('on a phone without motion the tour fits, and axe finds nothing on any step', async () => {
     const { page, errors } = await openPage(
       await site.fresh({ ...PHONE, reducedMotion: 'reduce' }),
