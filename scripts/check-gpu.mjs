@@ -1,6 +1,5 @@
 // Whether our own kernels (native/*.cu) compute on this machine's GPU what they should: values and gradients, in f32
-// and bf16, outside and inside a CUDA graph, on the maps that the systems have. Run it first on a new machine; it
-// takes less than a minute once the addon is built.
+// and bf16, outside and inside a CUDA graph, on the maps that the systems have. Run it first on a new machine.
 //
 //   node scripts/check-gpu.mjs [--device cuda]      after `npm run build`; in a pack for training:
 //   crab-training/bin/node crab-training/app/scripts/check-gpu.mjs
