@@ -105,7 +105,10 @@ const missingOf = (
 
 const toBytes = (panel: Panel): Uint8Array => Uint8Array.from(panel, greyByte);
 
-export interface PaintOptions extends Pick<SubjectOptions, 'device' | 'zoo' | 'signal' | 'argument'> {
+export interface PaintOptions extends Pick<
+  SubjectOptions,
+  'device' | 'zoo' | 'signal' | 'argument'
+> {
   /** Problems that are completed; 1 unless told. */
   readonly examples?: number;
   readonly seed?: number;
