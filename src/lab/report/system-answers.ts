@@ -5,7 +5,7 @@ import { SYSTEM_NAMES } from '../../models/index.js';
 import { systemAnswersFigure, type AnswersRow } from '../figures/system-answers.js';
 import { examplePictures, PAINTED_TARGETS, type PaintedAnswers } from '../painted-answers.js';
 import { panelsOf } from './pictures.js';
-import { paperSystemName } from './paper.js';
+import { paperSystemName } from '../paper.js';
 import { writeFigures } from './report.js';
 import type { ReportFigure } from './markup.js';
 

@@ -12,7 +12,7 @@ import {
   paperSystemName,
   plainCell,
   REPOSITORY_AVERAGES,
-} from '../report/paper.js';
+} from '../paper.js';
 import {
   anywhereGroups,
   BLIND,
