@@ -167,6 +167,5 @@ export async function keyBank(file: string): Promise<ItemBank> {
       const row = lines.get(itemKey(name));
       return Promise.resolve(row === undefined ? undefined : keyItem(header, row, file));
     },
-    close: () => Promise.resolve(),
   };
 }
