@@ -8,7 +8,8 @@ import { HUMAN_ACCURACY, layoutNamed, Random } from '../../matrix/index.js';
 import type { Measured } from '../evaluation.js';
 import { Bootstrap, meanOf, sumOf } from '../statistics.js';
 import { violationOf } from './items.js';
-import { readModelItems, readReplies, type ModelItem, type ModelReply } from './model-items.js';
+import { readModelItems, readReplies } from './model-items.js';
+import type { ModelItem, ModelItems, ModelReply } from './model-items.js';
 import { readLetter } from './read-letter.js';
 
 /** The accuracy of some replies. */
@@ -213,85 +214,104 @@ function score(replies: readonly ModelReply[], items: ReadonlyMap<string, ModelI
 const unparsableIn = (scored: readonly { letter: string | null }[]): number =>
   scored.filter(({ letter }) => letter === null).length;
 
+const isRight = ({ right }: Scored): boolean => right;
+
+/** How well the options alone were answered; null if they were not asked. */
+const blindGrade = (scored: readonly Scored[]): AnswersOfModel['blind'] =>
+  scored.length === 0
+    ? null
+    : {
+        name: 'options alone',
+        count: scored.length,
+        unparsable: unparsableIn(scored),
+        accuracy: shareOf(scored.map(isRight)),
+      };
+
+/** Answers to questions of perception, by what they ask for. */
+function perceptionGrades(
+  replies: readonly ModelReply[],
+  { perception }: ModelItems,
+): AnswersOfModel['perception'] {
+  const seen = replies.flatMap(({ id, reply }) => {
+    const question = perception.get(id);
+    return question === undefined
+      ? []
+      : [{ question, letter: readLetter(reply, question.letters) }];
+  });
+  return groups(
+    seen,
+    ({ question }) => [question.kind],
+    ({ question, letter }) => letter === question.answer,
+  ).map((group) => {
+    const own = seen.filter(({ question }) => question.kind === group.name);
+    return { ...group, chance: meanOf(own.map(({ question }) => 1 / question.letters.length)) };
+  });
+}
+
+/** Grades the replies of one model. */
+function gradeModel(
+  file: string,
+  model: string,
+  replies: readonly ModelReply[],
+  all: ModelItems,
+  crab: CrabChoices | undefined,
+): AnswersOfModel {
+  const { items, perception } = all;
+  const [shown, blind] = [false, true].map((alone) =>
+    score(
+      replies.filter((reply) => !perception.has(reply.id) && reply.blind === alone),
+      items,
+    ),
+  );
+  if (shown.length === 0) {
+    throw new FormatError(
+      `${file}: ${model} has no reply to an item with its matrix; replies to the options alone and to questions of perception go into the same file`,
+    );
+  }
+  const asked = shown.map(({ item }) => item);
+  return {
+    model,
+    items: asked.length,
+    unparsable: unparsableIn(shown),
+    unanswered: items.size - asked.length,
+    accuracy: shareOf(shown.map(isRight)),
+    chance: meanOf(asked.map(({ letters }) => 1 / letters.length)),
+    people: meanOf(asked.map(peopleOn)),
+    crab: crabOn(asked, crab),
+    configurations: configurationGrades(shown, crab),
+    rules: groups(shown, ({ item }) => item.rules.map(({ rule }) => rule), isRight),
+    attributes: groups(
+      shown,
+      ({ item }) =>
+        item.rules.filter(({ rule }) => rule !== 'Constant').map(({ attribute }) => attribute),
+      isRight,
+    ),
+    letters: letterGrades(shown),
+    letterBias: letterBias(shown),
+    mistakes: mistakes(shown),
+    blind: blindGrade(blind),
+    perception: perceptionGrades(replies, all),
+  };
+}
+
 /** Grades the replies of one file. `crab` tells what CRAB chose, if it was asked. */
 export async function gradeAnswers(options: {
   readonly answers: string;
   readonly items: string;
   readonly askCrab?: (items: readonly ModelItem[]) => Promise<CrabChoices>;
 }): Promise<ModelAnswers> {
-  const { items, perception } = await readModelItems(options.items);
+  const all = await readModelItems(options.items);
   const replies = await readReplies(options.answers);
-  const asked = new Set(replies.filter(({ id }) => !perception.has(id)).map(({ id }) => id));
-  const crab = await options.askCrab?.([...asked].flatMap((id) => items.get(id) ?? []));
-  const models = [...new Set(replies.map(({ model }) => model))].map((model): AnswersOfModel => {
-    const own = replies.filter((reply) => reply.model === model);
-    const seen = own
-      .filter(({ id }) => perception.has(id))
-      .map(({ id, reply }) => {
-        const question = perception.get(id) as NonNullable<ReturnType<typeof perception.get>>;
-        return { question, letter: readLetter(reply, question.letters) };
-      });
-    const rest = own.filter(({ id }) => !perception.has(id));
-    const scored = score(
-      rest.filter(({ blind }) => !blind),
-      items,
-    );
-    const blind = score(
-      rest.filter((reply) => reply.blind),
-      items,
-    );
-    if (scored.length === 0) {
-      throw new FormatError(
-        `${options.answers}: ${model} has no reply to an item with its matrix; replies to the options alone and to questions of perception go into the same file`,
-      );
-    }
-    const isRight = ({ right }: Scored): boolean => right;
-    const kinds = groups(
-      seen,
-      ({ question }) => [question.kind],
-      ({ question, letter }) => letter === question.answer,
-    );
-    return {
+  const asked = new Set(replies.map(({ id }) => id).filter((id) => !all.perception.has(id)));
+  const crab = await options.askCrab?.([...asked].flatMap((id) => all.items.get(id) ?? []));
+  const models = [...new Set(replies.map(({ model }) => model))].map((model) =>
+    gradeModel(
+      options.answers,
       model,
-      items: scored.length,
-      unparsable: unparsableIn(scored),
-      unanswered: items.size - scored.length,
-      accuracy: shareOf(scored.map(isRight)),
-      chance: meanOf(scored.map(({ item }) => 1 / item.letters.length)),
-      people: meanOf(scored.map(({ item }) => peopleOn(item))),
-      crab: crabOn(
-        scored.map(({ item }) => item),
-        crab,
-      ),
-      configurations: configurationGrades(scored, crab),
-      rules: groups(scored, ({ item }) => item.rules.map(({ rule }) => rule), isRight),
-      attributes: groups(
-        scored,
-        ({ item }) =>
-          item.rules.filter(({ rule }) => rule !== 'Constant').map(({ attribute }) => attribute),
-        isRight,
-      ),
-      letters: letterGrades(scored),
-      letterBias: letterBias(scored),
-      mistakes: mistakes(scored),
-      blind:
-        blind.length === 0
-          ? null
-          : {
-              name: 'options alone',
-              count: blind.length,
-              unparsable: unparsableIn(blind),
-              accuracy: shareOf(blind.map(isRight)),
-            },
-      perception: kinds.map((group) => ({
-        ...group,
-        chance: meanOf(
-          seen
-            .filter(({ question }) => question.kind === group.name)
-            .map(({ question }) => 1 / question.letters.length),
-        ),
-      })),
-    };
-  });
+      replies.filter((reply) => reply.model === model),
+      all,
+      crab,
+    ),
+  );
   return { answers: options.answers, models };
 }
