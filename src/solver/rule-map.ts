@@ -16,11 +16,10 @@ import {
   optional,
   parseJson,
   read,
-  text,
   withDefault,
   type Reader,
 } from '../base/index.js';
-import { CONFIGURATIONS, parseLabel, type Configuration, type Label } from '../matrix/index.js';
+import { CONFIGURATIONS, labelText, type Configuration, type Label } from '../matrix/index.js';
 import { BundleError } from './errors.js';
 
 /** A mixture as plain data; those of one category together, by falling weight. */
@@ -111,7 +110,7 @@ const ruleMap =
         noisy: boolean,
         seed: integer(),
       }),
-      truth: exactly((label) => parseLabel(text(10_000)(label)), n),
+      truth: exactly(labelText, n),
       snapshots: list(snapshot(n, concepts, ruleSize), { max: MOST_SNAPSHOTS }),
     })(given);
   };
