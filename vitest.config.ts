@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { compiledSources } from './test/setup/compiled-sources.js';
+import { LongestFirst } from './test/setup/longest-first.js';
 
 export default defineConfig({
   plugins: [compiledSources()],
@@ -12,8 +13,9 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: 'forks',
-    // One more than there are cores: tests wait for processes, pages and time-outs half of their time.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: tests wait for processes, pages and time-outs half of their time.
+    maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: LongestFirst },
     reporters: process.env.CI ? ['default', 'json'] : ['default'],
     outputFile: { json: 'build/test-results.json' },
   },

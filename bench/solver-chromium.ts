@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { chromium } from 'playwright-core';
+import { CHROMIUM, launch } from '../test/chromium.js';
 
 const SCRIPT = `
   import { Solver } from './src/solver/index.ts';
@@ -36,8 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Median milliseconds over rounds after a first one; null where there is no Chromium. */
 export async function chromiumLatency(bundle: string, rounds = 9): Promise<number | null> {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  if (!existsSync(executablePath)) return null;
+  if (CHROMIUM === undefined) return null;
   const root = path.resolve(import.meta.dirname, '..');
   const { outputFiles } = await build({
     stdin: { contents: SCRIPT, resolveDir: root, loader: 'ts' },
@@ -57,7 +56,7 @@ export async function chromiumLatency(bundle: string, rounds = 9): Promise<numbe
     }
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await launch();
   try {
     const page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

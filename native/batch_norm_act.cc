@@ -14,8 +14,6 @@
 
 #ifdef CRAB_CUDA_KERNELS
 #include "cuda_elements.h"
-
-#include <c10/cuda/CUDAGuard.h>
 #endif
 
 namespace crab {
@@ -31,8 +29,6 @@ NormShape shapeOf(const Tensor& x, double slope) {
   return {rowsOf(x), static_cast<int>(x.size(1)), elementKind(x.scalar_type()), static_cast<float>(slope),
           currentStream()};
 }
-
-void requireLaunched(const char* error) { TORCH_CHECK(error == nullptr, "batch_norm_act: ", error); }
 
 float* floats(const Tensor& tensor) { return tensor.defined() ? tensor.data_ptr<float>() : nullptr; }
 void* dataOf(const Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; }
@@ -52,9 +48,10 @@ NormResult cudaForward(const Tensor& x, const Tensor& residual, const Tensor& we
 }
 
 // `residualGradient` is undefined if nothing was added; else it is filled, and found.y is needed.
-NormGradients cudaBackward(const Tensor& x, const Tensor& gradient, const Tensor& weight, const Tensor& bias,
+NormGradients cudaBackward(const Tensor& x, const Tensor& given, const Tensor& weight, const Tensor& bias,
                            const NormResult& found, double slope, const Tensor& residualGradient) {
   const c10::cuda::CUDAGuard guard(x.device());
+  const Tensor gradient = aligned(given);
   NormGradients result{at::empty_like(x), at::empty_like(weight), at::empty_like(weight)};
   const NormShape shape = shapeOf(x, slope);
   const Tensor scratch = at::empty({cudaNormScratch(shape)}, weight.options());
@@ -76,7 +73,7 @@ bool hasKernel(const Tensor& x) {
   const auto type = x.scalar_type();
   if (x.is_cpu()) return (type == at::kFloat || type == at::kDouble) && x.size(1) <= kMostCpuChannels;
 #ifdef CRAB_CUDA_KERNELS
-  return x.is_cuda() && isElement(type) && cudaNormTakes(static_cast<int>(x.size(1)), elementKind(type));
+  return x.is_cuda() && isElement(type) && cudaNormTakes(x.size(1), elementKind(type)) && isAligned(x);
 #else
   return false;
 #endif
@@ -190,7 +187,7 @@ Tensor batchNormAddRelu(const Tensor& x, const Tensor& residual, const Tensor& w
 #ifdef CRAB_CUDA_KERNELS
   const bool alike = residual.sizes() == x.sizes() && residual.scalar_type() == x.scalar_type() &&
                      residual.device() == x.device();
-  if (x.is_cuda() && alike && liesInRows(residual) && isTaken(x, weight, bias, running)) {
+  if (x.is_cuda() && alike && liesInRows(residual) && isAligned(residual) && isTaken(x, weight, bias, running)) {
     return NormAddRelu::apply(x, residual, weight, bias, running, NormSettings{momentum, eps, 0});
   }
 #endif

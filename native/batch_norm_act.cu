@@ -224,11 +224,12 @@ __global__ void __launch_bounds__(kThreads)
   const auto* back = reinterpret_cast<const WidePack<T>*>(gradient);
   auto* out = reinterpret_cast<WidePack<T>*>(result);
   const Channels<kWidth> own(place.column, pass.mean, pass.inverseDeviation, pass.weight, pass.bias);
-  float meanGradient[kWidth], meanProduct[kWidth];
+  // What all rows have in common, and what grows with the distance from the mean.
+  float common[kWidth], growth[kWidth];
 #pragma unroll
   for (int i = 0; i < kWidth; i++) {
-    meanGradient[i] = pass.biasGradient[place.column * kWidth + i] / static_cast<float>(rows);
-    meanProduct[i] = pass.weightGradient[place.column * kWidth + i] / static_cast<float>(rows);
+    common[i] = pass.biasGradient[place.column * kWidth + i] / static_cast<float>(rows);
+    growth[i] = own.deviation[i] * (pass.weightGradient[place.column * kWidth + i] / static_cast<float>(rows));
   }
 #pragma unroll 2
   for (int64_t row = place.row; row < rows; row += place.step) {
@@ -239,8 +240,7 @@ __global__ void __launch_bounds__(kThreads)
       const float value = single(pack.value[i]);
       const float active = value * own.scale[i] + own.shift[i] > 0 ? 1.f : slope;
       const float g = single(from.value[i]) * active;
-      const float normalized = (value - own.mean[i]) * own.deviation[i];
-      from.value[i] = rounded<T>(own.scale[i] * (g - meanGradient[i] - normalized * meanProduct[i]));
+      from.value[i] = rounded<T>(own.scale[i] * (g - common[i] - (value - own.mean[i]) * growth[i]));
     }
     out[row * place.packs + place.column] = from;
   }
@@ -284,33 +284,20 @@ const char* backward(const NormShape& shape, const NormBackward& pass) {
 
 }  // namespace
 
-bool cudaNormTakes(int channels, ElementKind element) {
+bool cudaNormTakes(int64_t channels, ElementKind element) {
   const int width = packWidth(element);
-  return channels % width == 0 && channels / width <= kThreads && kThreads % (channels / width) == 0;
+  const int64_t packs = channels / width;
+  return channels % width == 0 && packs > 0 && packs <= kThreads && kThreads % packs == 0;
 }
 
 int64_t cudaNormScratch(const NormShape& shape) { return static_cast<int64_t>(blocksOf(shape)) * 2 * shape.channels; }
 
 const char* cudaNormForward(const NormShape& shape, const NormForward& pass) {
-  switch (shape.element) {
-    case ElementKind::f16:
-      return forward<__half>(shape, pass);
-    case ElementKind::bf16:
-      return forward<__nv_bfloat16>(shape, pass);
-    default:
-      return forward<float>(shape, pass);
-  }
+  return byElement(shape.element, [&](auto type) { return forward<decltype(type)>(shape, pass); });
 }
 
 const char* cudaNormBackward(const NormShape& shape, const NormBackward& pass) {
-  switch (shape.element) {
-    case ElementKind::f16:
-      return backward<__half>(shape, pass);
-    case ElementKind::bf16:
-      return backward<__nv_bfloat16>(shape, pass);
-    default:
-      return backward<float>(shape, pass);
-  }
+  return byElement(shape.element, [&](auto type) { return backward<decltype(type)>(shape, pass); });
 }
 
 }  // namespace crab

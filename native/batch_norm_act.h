@@ -19,7 +19,7 @@ struct NormShape {
 };
 
 // Whether the kernels take this many channels.
-bool cudaNormTakes(int channels, ElementKind element);
+bool cudaNormTakes(int64_t channels, ElementKind element);
 // Floats of scratch memory that both passes need.
 int64_t cudaNormScratch(const NormShape& shape);
 

@@ -108,7 +108,8 @@ void defineCuda(Napi::Object exports) {
   exports.Set("hasCuda", false);
   define<noDevices>(exports, "cudaDeviceCount");
   for (const char* name : {"cudaDeviceInfo", "cudaSynchronize", "cudaMemory", "cudaResetPeak", "cudaEmptyCache",
-                           "enterSideStream", "leaveSideStream", "cudaIsIdle", "graphCreate", "graphBegin", "graphEnd", "graphReplay", "graphReset"}) {
+                           "enterSideStream", "leaveSideStream", "cudaIsIdle", "graphCreate", "graphBegin",
+                           "graphEnd", "graphReplay", "graphReset"}) {
     define<noCuda>(exports, name);
   }
 }

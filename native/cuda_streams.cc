@@ -75,21 +75,14 @@ struct GraphHandle {
 };
 
 GraphHandle& graphOf(Napi::Value value) {
-  auto* handle = static_cast<GraphHandle*>(unwrapHandle(value.Env(), value, HandleKind::Graph));
-  if (handle == nullptr) fail("expected a CUDA graph");
-  return *handle;
+  return handleOf<GraphHandle>(value, HandleKind::Graph, "expected a CUDA graph");
 }
-
-void finalizeGraph(FinalizerEnv, void* data, void*) { delete static_cast<GraphHandle*>(data); }
 
 // graphCreate(device)
 napi_value graphCreate(const Napi::CallbackInfo& info) {
-  const c10::DeviceIndex device = cudaDeviceIndex(info[0]);
   auto handle = std::make_unique<GraphHandle>();
-  handle->device = device;
-  napi_value result = nullptr;
-  napi_create_external(info.Env(), handle.release(), finalizeGraph, nullptr, &result);
-  return result;
+  handle->device = cudaDeviceIndex(info[0]);
+  return wrapHandle(info.Env(), std::move(handle));
 }
 
 // Makes replays draw new numbers from a generator. Versions from about 2.4 on must be told of it; later

@@ -2,6 +2,8 @@
 // For .cu files alone; all arithmetic is in f32.
 #pragma once
 
+#include "element_kinds.h"
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
@@ -37,6 +39,13 @@ struct alignas(width * sizeof(T)) Pack {
 // 16 bytes: the most that one load takes.
 template <typename T>
 using WidePack = Pack<T, 16 / sizeof(T)>;
+
+// `work` with a value of the kind's type, which says to a generic function which it is.
+template <typename Work>
+auto byElement(ElementKind kind, const Work& work) {
+  if (kind == ElementKind::f16) return work(__half());
+  return kind == ElementKind::bf16 ? work(__nv_bfloat16()) : work(float());
+}
 
 // nullptr, or what CUDA says is wrong with the last launch.
 inline const char* lastError() {

@@ -3,14 +3,13 @@
 #include "max_pool.h"
 
 #include "handles.h"
+#include "window.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
 #ifdef CRAB_CUDA_KERNELS
 #include "cuda_elements.h"
-
-#include <c10/cuda/CUDAGuard.h>
 #endif
 
 namespace crab {
@@ -20,11 +19,6 @@ namespace {
 using at::Tensor;
 
 #ifdef CRAB_CUDA_KERNELS
-struct Window {
-  int64_t kernel, stride, padding;
-  int64_t places(int64_t side) const { return (side + 2 * padding - kernel) / stride + 1; }
-};
-
 PoolShape shapeOf(at::IntArrayRef sizes, at::ScalarType type, const Window& window) {
   return {sizes[0],
           static_cast<int>(sizes[2]),
@@ -39,8 +33,6 @@ PoolShape shapeOf(at::IntArrayRef sizes, at::ScalarType type, const Window& wind
           currentStream()};
 }
 
-void requireLaunched(const char* error) { TORCH_CHECK(error == nullptr, "max_pool2d: ", error); }
-
 struct MaxPool : torch::autograd::Function<MaxPool> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x, const Window& window) {
     const c10::cuda::CUDAGuard guard(x.device());
@@ -53,7 +45,7 @@ struct MaxPool : torch::autograd::Function<MaxPool> {
     requireLaunched(cudaPoolForward(shape, x.data_ptr(), result.data_ptr(), taps.data_ptr<uint8_t>()));
     context->save_for_backward({taps});
     context->saved_data["sizes"] = x.sizes().vec();
-    context->saved_data["window"] = std::vector<int64_t>{window.kernel, window.stride, window.padding};
+    context->saved_data["window"] = window.saved();
     return result;
   }
 
@@ -63,9 +55,9 @@ struct MaxPool : torch::autograd::Function<MaxPool> {
     const Tensor taps = context->get_saved_variables()[0];
     const c10::cuda::CUDAGuard guard(taps.device());
     const auto sizes = context->saved_data["sizes"].toIntVector();
-    const auto window = context->saved_data["window"].toIntVector();
-    const Tensor gradient = gradients[0].contiguous(at::MemoryFormat::ChannelsLast);
-    const PoolShape shape = shapeOf(sizes, gradient.scalar_type(), {window[0], window[1], window[2]});
+    const Window window = Window::from(context->saved_data["window"].toIntVector());
+    const Tensor gradient = aligned(gradients[0].contiguous(at::MemoryFormat::ChannelsLast));
+    const PoolShape shape = shapeOf(sizes, gradient.scalar_type(), window);
     const Tensor result = at::empty(sizes, gradient.options(), at::MemoryFormat::ChannelsLast);
     requireLaunched(cudaPoolBackward(shape, gradient.data_ptr(), taps.data_ptr<uint8_t>(), result.data_ptr()));
     return {result, Tensor()};
@@ -73,9 +65,12 @@ struct MaxPool : torch::autograd::Function<MaxPool> {
 };
 
 bool hasKernel(const Tensor& x, const Window& window) {
-  return x.is_cuda() && x.dim() == 4 && isElement(x.scalar_type()) && x.numel() > 0 && window.kernel > 0 &&
-         window.stride > 0 && window.places(x.size(2)) > 0 && window.places(x.size(3)) > 0 &&
-         x.is_contiguous(at::MemoryFormat::ChannelsLast) &&
+  const auto [kernel, stride, padding] = window;
+  // As libtorch asks: each window sees something.
+  const bool isPlain = kernel > 0 && kernel <= kMostPoolKernel && stride > 0 && padding >= 0 && 2 * padding <= kernel;
+  return isPlain && x.is_cuda() && x.dim() == 4 && isElement(x.scalar_type()) && x.numel() > 0 && hasIntSizes(x) &&
+         window.places(x.size(2)) > 0 && window.places(x.size(3)) > 0 &&
+         x.is_contiguous(at::MemoryFormat::ChannelsLast) && isAligned(x) &&
          cudaPoolTakes(shapeOf(x.sizes(), x.scalar_type(), window));
 }
 #endif

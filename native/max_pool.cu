@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kMostBlocks = 16 * 132;
-constexpr int kMostTaps = 255;
 
 template <int width>
 using Taps = Pack<uint8_t, width>;
@@ -84,6 +83,8 @@ __global__ void __launch_bounds__(kThreads)
     const int lastColumn = min(x / shape.stride, shape.columns - 1);
     float sums[kWidth] = {};
     for (int row = firstRow; row <= lastRow; row++) {
+      // More at once do not fit into registers.
+#pragma unroll 2
       for (int column = firstColumn; column <= lastColumn; column++) {
         const int tap = (y - row * shape.stride) * shape.kernel + (x - column * shape.stride);
         const int64_t place = (static_cast<int64_t>(item.map) * shape.rows + row) * shape.columns + column;
@@ -134,31 +135,15 @@ bool cudaPoolTakes(const PoolShape& shape) {
   const int64_t items = itemsOf(shape, places);
   // Items are counted in 32 bits, one step beyond the last included.
   const bool counts = items > 0 && items < (int64_t{1} << 31);
-  // As libtorch asks: each window sees something.
-  const bool sees = shape.padding >= 0 && 2 * shape.padding <= shape.kernel;
-  return shape.channels % packWidth(shape.element) == 0 && shape.kernel * shape.kernel <= kMostTaps && sees && counts;
+  return shape.channels % packWidth(shape.element) == 0 && shape.kernel <= kMostPoolKernel && counts;
 }
 
 const char* cudaPoolForward(const PoolShape& shape, const void* x, void* result, uint8_t* taps) {
-  switch (shape.element) {
-    case ElementKind::f16:
-      return forward<__half>(shape, x, result, taps);
-    case ElementKind::bf16:
-      return forward<__nv_bfloat16>(shape, x, result, taps);
-    default:
-      return forward<float>(shape, x, result, taps);
-  }
+  return byElement(shape.element, [&](auto type) { return forward<decltype(type)>(shape, x, result, taps); });
 }
 
 const char* cudaPoolBackward(const PoolShape& shape, const void* gradient, const uint8_t* taps, void* result) {
-  switch (shape.element) {
-    case ElementKind::f16:
-      return backward<__half>(shape, gradient, taps, result);
-    case ElementKind::bf16:
-      return backward<__nv_bfloat16>(shape, gradient, taps, result);
-    default:
-      return backward<float>(shape, gradient, taps, result);
-  }
+  return byElement(shape.element, [&](auto type) { return backward<decltype(type)>(shape, gradient, taps, result); });
 }
 
 }  // namespace crab

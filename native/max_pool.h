@@ -20,7 +20,10 @@ struct PoolShape {
   void* stream;
 };
 
-// Whether the kernels take maps of this shape.
+// Which place of a window won is kept in one byte.
+constexpr int kMostPoolKernel = 15;
+
+// Whether the kernels take maps of this shape, under a window that sees something at each of its places.
 bool cudaPoolTakes(const PoolShape& shape);
 
 // Both return nullptr, or what CUDA says is wrong.

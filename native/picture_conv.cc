@@ -4,6 +4,7 @@
 #include "picture_conv.h"
 
 #include "handles.h"
+#include "window.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -12,8 +13,6 @@
 
 #ifdef CRAB_CUDA_KERNELS
 #include "cuda_elements.h"
-
-#include <c10/cuda/CUDAGuard.h>
 #endif
 
 namespace crab {
@@ -21,12 +20,6 @@ namespace crab {
 namespace {
 
 using at::Tensor;
-
-// How a window of kernel x kernel pixels goes over pictures.
-struct Window {
-  int64_t kernel, stride, padding;
-  int64_t places(int64_t side) const { return (side + 2 * padding - kernel) / stride + 1; }
-};
 
 #ifdef CRAB_CUDA_KERNELS
 PictureShape shapeOf(const Tensor& pictures, const Window& window, int64_t channels, bool narrow) {
@@ -43,8 +36,6 @@ PictureShape shapeOf(const Tensor& pictures, const Window& window, int64_t chann
           currentStream()};
 }
 
-void requireLaunched(const char* error) { TORCH_CHECK(error == nullptr, "picture_maps: ", error); }
-
 struct PictureMaps : torch::autograd::Function<PictureMaps> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& given, const Tensor& weights,
                         const Window& window, bool narrow) {
@@ -56,7 +47,7 @@ struct PictureMaps : torch::autograd::Function<PictureMaps> {
                                   at::MemoryFormat::ChannelsLast);
     requireLaunched(cudaPictureMaps(shape, pictures.data_ptr<float>(), kernels.data_ptr<float>(), maps.data_ptr()));
     context->save_for_backward({pictures, kernels});
-    context->saved_data["window"] = std::vector<int64_t>{window.kernel, window.stride, window.padding};
+    context->saved_data["window"] = window.saved();
     return maps;
   }
 
@@ -66,10 +57,10 @@ struct PictureMaps : torch::autograd::Function<PictureMaps> {
     const auto saved = context->get_saved_variables();
     const Tensor &pictures = saved[0], &kernels = saved[1];
     const c10::cuda::CUDAGuard guard(pictures.device());
-    const auto sizes = context->saved_data["window"].toIntVector();
-    const Tensor gradient = gradients[0].contiguous(at::MemoryFormat::ChannelsLast);
+    const Window window = Window::from(context->saved_data["window"].toIntVector());
+    const Tensor gradient = aligned(gradients[0].contiguous(at::MemoryFormat::ChannelsLast));
     const bool narrow = gradient.scalar_type() == at::kBFloat16;
-    const PictureShape shape = shapeOf(pictures, {sizes[0], sizes[1], sizes[2]}, kernels.size(0), narrow);
+    const PictureShape shape = shapeOf(pictures, window, kernels.size(0), narrow);
     const Tensor scratch = at::empty({cudaPictureScratch(shape)}, kernels.options());
     const Tensor result = at::empty_like(kernels);
     requireLaunched(cudaPictureGradient(shape, pictures.data_ptr<float>(), kernels.data_ptr<float>(),
@@ -81,8 +72,12 @@ struct PictureMaps : torch::autograd::Function<PictureMaps> {
 
 bool hasPictureKernels(const Tensor& pictures, int64_t channels, int64_t kernel, int64_t stride, int64_t padding) {
 #ifdef CRAB_CUDA_KERNELS
-  if (!pictures.is_cuda() || pictures.scalar_type() != at::kFloat || pictures.requires_grad()) return false;
-  return cudaPicturesTake(shapeOf(pictures, {kernel, stride, padding}, channels, false), static_cast<int>(kernel));
+  const bool isPlain = kernel == kPictureSide && stride > 0 && padding >= 0 && padding < kernel;
+  if (!isPlain || !pictures.is_cuda() || pictures.scalar_type() != at::kFloat || pictures.requires_grad() ||
+      channels > INT32_MAX || !hasIntSizes(pictures)) {
+    return false;
+  }
+  return cudaPicturesTake(shapeOf(pictures, {kernel, stride, padding}, channels, false));
 #else
   (void)pictures, (void)channels, (void)kernel, (void)stride, (void)padding;
   return false;
@@ -94,6 +89,7 @@ bool hasPictureKernels(const Tensor& pictures, int64_t channels, int64_t kernel,
 Tensor pictureMaps(const Tensor& pictures, const Tensor& weights, int64_t stride, int64_t padding, bool narrow) {
   TORCH_CHECK(pictures.dim() == 4 && pictures.size(1) == 1, "expected pictures [B, 1, H, W]");
   TORCH_CHECK(weights.dim() == 2, "expected weights [C, taps + 1]");
+  TORCH_CHECK(weights.device() == pictures.device(), "expected weights on the pictures' device, ", pictures.device());
   const int64_t taps = weights.size(1) - 1, channels = weights.size(0);
   const auto kernel = static_cast<int64_t>(std::sqrt(static_cast<double>(taps)));
   TORCH_CHECK(taps > 0 && kernel * kernel == taps, "expected weights of a square window");

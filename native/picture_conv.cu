@@ -11,7 +11,7 @@ namespace crab {
 namespace {
 
 constexpr int kTaps = kPictureTaps;
-constexpr int kSide = 3;
+constexpr int kSide = kPictureSide;
 constexpr int kThreads = 256;
 constexpr int kWarp = 32;
 constexpr int kWarps = kThreads / kWarp;
@@ -102,7 +102,11 @@ __global__ void __launch_bounds__(kThreads)
     readWindow(shape, pictures, part.place, 0.f, pixels);
     Pack<T, kWidth> values;
 #pragma unroll
-    for (int i = 0; i < kWidth; i++) values.value[i] = rounded<T>(fmaxf(kernels.output(i, pixels), 0.f));
+    for (int i = 0; i < kWidth; i++) {
+      const float output = kernels.output(i, pixels);
+      // What is no number stays none, so that it is not lost from sight.
+      values.value[i] = rounded<T>(output <= 0 ? 0.f : output);
+    }
     out[static_cast<int64_t>(part.place) * part.packs + part.pack] = values;
   }
 }
@@ -122,7 +126,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     const Pack<T, kWidth> from = in[static_cast<int64_t>(part.place) * part.packs + part.pack];
 #pragma unroll
     for (int i = 0; i < kWidth; i++) {
-      const float g = kernels.output(i, pixels) > 0 ? single(from.value[i]) : 0.f;
+      const float g = kernels.output(i, pixels) <= 0 ? 0.f : single(from.value[i]);
 #pragma unroll
       for (int tap = 0; tap < kTaps; tap++) sums[i][tap] += g * pixels[tap];
       sums[i][kTaps] += g;
@@ -212,13 +216,15 @@ void launchGradient(const PictureShape& shape, const float* pictures, const floa
 
 }  // namespace
 
-bool cudaPicturesTake(const PictureShape& shape, int kernel) {
+bool cudaPicturesTake(const PictureShape& shape) {
   const int packs = shape.channels / kWidth;
   const bool isPower = packs > 0 && (packs & (packs - 1)) == 0;
   const int64_t places = shape.pictures * shape.rows * shape.columns;
-  // Places are counted in 32 bits, one step beyond the last included.
-  const bool counts = places > 0 && places < (int64_t{1} << 31);
-  return kernel == kSide && shape.channels % kWidth == 0 && isPower && packs <= kWarp && counts;
+  // Places are counted in 32 bits, one step beyond the last included; pixels of a picture in as many.
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const bool counts = shape.rows > 0 && shape.columns > 0 && places > 0 && places < kMost &&
+                      int64_t{shape.height} * shape.width < kMost;
+  return shape.channels % kWidth == 0 && isPower && packs <= kWarp && counts;
 }
 
 int64_t cudaMomentScratch() { return int64_t{kBlocks} * kMoments; }

@@ -6,7 +6,8 @@
 
 namespace crab {
 
-constexpr int kPictureTaps = 9;
+constexpr int kPictureSide = 3;
+constexpr int kPictureTaps = kPictureSide * kPictureSide;
 
 struct PictureShape {
   int64_t pictures;
@@ -21,8 +22,8 @@ struct PictureShape {
   void* stream;
 };
 
-// Whether the kernels take this many channels, and windows of kernel x kernel.
-bool cudaPicturesTake(const PictureShape& shape, int kernel);
+// Whether the kernels take this many channels and places.
+bool cudaPicturesTake(const PictureShape& shape);
 // Floats of scratch memory: for the moments, and for the gradient.
 int64_t cudaMomentScratch();
 int64_t cudaPictureScratch(const PictureShape& shape);

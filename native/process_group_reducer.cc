@@ -240,7 +240,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   struct Gathering {
     int64_t room;
     int64_t bytes = 0;
-    std::vector<size_t> members;
+    std::vector<size_t> members = {};
   };
 
   void close(Gathering& gathering) {

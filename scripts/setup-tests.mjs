@@ -3,14 +3,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** Debian packages and a file that shows each is there. */
+/** Debian packages, each with files of which one shows that nothing need be installed. */
 const PACKAGES = {
-  'python3-numpy': '/usr/lib/python3/dist-packages/numpy/__init__.py',
-  'python3-onnx': '/usr/lib/python3/dist-packages/onnx/__init__.py',
-  chromium: '/usr/bin/chromium',
+  'python3-numpy': ['/usr/lib/python3/dist-packages/numpy/__init__.py'],
+  'python3-onnx': ['/usr/lib/python3/dist-packages/onnx/__init__.py'],
+  'chromium-headless-shell': ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'],
 };
 
-const missing = Object.keys(PACKAGES).filter((name) => !existsSync(PACKAGES[name]));
+const missing = Object.keys(PACKAGES).filter((name) => !PACKAGES[name].some(existsSync));
 const canInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 if (missing.length > 0 && canInstall) {
   const apt = (...args) =>

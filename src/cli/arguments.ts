@@ -6,11 +6,9 @@ import { UsageError } from './errors.js';
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
     const value = /^-?\d[\d_]*$/.test(text) ? Number(text.replaceAll('_', '')) : NaN;
-    if (!Number.isSafeInteger(value) || value < min || value > max) {
-      const upper = max === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${max}`;
-      throw new InvalidArgumentError(`expected a whole number, ${min} ${upper}.`);
-    }
-    return value;
+    if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+    const upper = max === Number.MAX_SAFE_INTEGER && !(value > max) ? 'or more' : `to ${max}`;
+    throw new InvalidArgumentError(`expected a whole number, ${min} ${upper}.`);
   };
 }
 

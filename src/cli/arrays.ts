@@ -21,7 +21,8 @@ import {
 import { openProblems, RowsWriter } from '../matrix/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
-import { requireInput, requireNewFile } from './paths.js';
+import { tell } from './output.js';
+import { notParted, requireInput, requireNewFile } from './paths.js';
 
 interface Options {
   task: Task;
@@ -100,9 +101,7 @@ async function open(input: string, options: Options): Promise<[ProblemSource, nu
       `--size and --resize need full pictures: ${input} holds them at ${SMALL_SIZE}; give a RAVEN folder`,
     );
   }
-  if (!isFolder && options.part !== undefined) {
-    throw new UsageError(`--part is of a RAVEN folder: ${input} is not parted`);
-  }
+  if (!isFolder && options.part !== undefined) throw notParted(input);
   const side = isFolder ? IMAGE_SIZE : SMALL_SIZE;
   const part = options.part === 'all' ? undefined : options.part;
   return [await openProblems(input, { part, side }), side];
@@ -166,11 +165,6 @@ async function run(input: string, options: Options, signal: AbortSignal): Promis
   await requireInput('the input', input);
   const named = { argument: 'the input', location: input };
   const place = await requireNewFile('--out', options.out, [named], 'npz');
-  if (place === undefined) return;
   const problems = await write(input, place, options, signal);
-  process.stdout.write(
-    options.json
-      ? `${JSON.stringify({ problems, output: options.out })}\n`
-      : `${problems} problems: ${options.out}\n`,
-  );
+  tell(options, { problems, output: options.out }, () => `${problems} problems: ${options.out}\n`);
 }

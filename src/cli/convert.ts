@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import { convert, CONVERT_FORMATS, type ConvertFormat } from '../matrix/node.js';
 import { noAnswers, oneOf } from './arguments.js';
-import { startProgress, type Progress } from './progress.js';
+import { tell } from './output.js';
+import { withProgress } from './progress.js';
 
 interface Options {
   out: string;
@@ -41,28 +42,16 @@ export function define(command: Command, signal: AbortSignal): void {
 }
 
 async function run(input: string, options: Options, signal: AbortSignal): Promise<void> {
-  const format = options.format ?? (options.out.endsWith('.npz') ? 'npz' : 'raven');
-  let progress: Progress | undefined;
-  try {
-    const report = await convert({
-      input,
-      out: options.out,
-      format,
-      redraw: options.redraw,
-      withoutAnswers: options.noAnswers,
-      signal,
+  const { out, redraw, noAnswers: withoutAnswers } = options;
+  const format = options.format ?? (out.endsWith('.npz') ? 'npz' : 'raven');
+  const report = await withProgress(null, 'problems', options, (progress) =>
+    convert({
+      ...{ input, out, format, redraw, withoutAnswers, signal },
       onProgress: (done, total) => {
-        progress ??= startProgress(total, 'problems', options.quiet);
+        progress.total = total;
         progress.update(done);
       },
-    });
-    progress?.stop();
-    process.stdout.write(
-      options.json
-        ? JSON.stringify(report) + '\n'
-        : `${report.problems} problems: ${report.outputs.join(', ')}\n`,
-    );
-  } finally {
-    progress?.stop();
-  }
+    }),
+  );
+  tell(options, report, () => `${report.problems} problems: ${report.outputs.join(', ')}\n`);
 }

@@ -1,8 +1,12 @@
 /** `crab evaluate`: measures a model on problems, prints it, and draws a report of it. */
 import type { Command } from 'commander';
 import {
+  ANSWERS_FORMAT,
+  answersBy,
   closeData,
+  EVALUATION_FORMAT,
   evaluateModel,
+  formatAnswers,
   formatTraining,
   FRESH_COUNTS,
   freshData,
@@ -12,23 +16,33 @@ import {
   MODEL_MARK,
   openData,
   openSubject,
+  paintsAnywhere,
   readFacts,
   summaryJson,
   summaryText,
   tagIn,
+  TRAINING_FORMAT,
   writeReport,
 } from '../lab/index.js';
-import type { EvaluationData, MetricName, ModelEvaluation, SubjectFacts } from '../lab/index.js';
+import type {
+  EvaluationData,
+  MetricName,
+  ModelEvaluation,
+  PaintedAnswers,
+  SubjectFacts,
+} from '../lab/index.js';
 import { PAPER_VARIANTS, PARTS, VARIANTS, type Part, type Variant } from '../matrix/index.js';
 import { ArgumentError } from '../base/index.js';
-import { writeOutput, type OutputPlace } from '../base/node.js';
+import { isFolder, writeOutput, type OutputPlace } from '../base/node.js';
 import type { Device } from '../torch/index.js';
 import { isRun, openRun } from '../training/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
-import { StageProgress } from './export.js';
 import { deviceOption, problemsOption, readMetrics, repeatsOption } from './measuring.js';
-import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
+import { tell } from './output.js';
+import { ownJson, ownPage, requireOwnFile, type OwnFile } from './own-files.js';
+import { notParted, requireInput } from './paths.js';
+import { withStages } from './progress.js';
 
 interface Options {
   model: string;
@@ -36,7 +50,7 @@ interface Options {
   count?: number;
   variant?: Variant[];
   metrics?: string;
-  part: Part | 'all';
+  part?: Part | 'all';
   problems?: number;
   repeats?: number;
   seed?: number;
@@ -45,6 +59,7 @@ interface Options {
   save?: string;
   measured?: string;
   beside?: number;
+  answers?: string;
   json?: boolean;
   quiet?: boolean;
 }
@@ -115,10 +130,13 @@ export function define(command: Command, signal: AbortSignal): void {
       wholeNumber(0, 1000),
     )
     .option(
+      '--answers <file>',
+      'also keep what it paints at any position as JSON, for crab report --pictures',
+    )
+    .option(
       '--part <part>',
-      `of a RAVEN folder: ${PARTS.join(', ')} or all`,
+      `of a RAVEN folder: ${PARTS.join(', ')} or all (default: test)`,
       oneOf([...PARTS, 'all']),
-      'test',
     )
     .addOption(problemsOption())
     .addOption(repeatsOption())
@@ -141,20 +159,16 @@ const usesData = (metrics: readonly MetricName[]): boolean =>
 
 /** Opens all data, or makes fresh ones. */
 async function dataFor(
-  { data, count, variant, part, seed }: Options,
+  { data, count, variant, part = 'test', seed }: Options,
   metrics: readonly MetricName[],
   facts: SubjectFacts,
 ): Promise<EvaluationData[]> {
   if (data !== undefined) {
-    return openData(
-      data.map((location) => ({ location })),
-      facts,
-      part,
-    );
+    const given = data.map((location) => ({ location }));
+    return openData(given, facts, part);
   }
-  return usesData(metrics)
-    ? freshData(facts, count ?? FRESH_COUNTS.model, { variants: variant, seed })
-    : [];
+  if (!usesData(metrics)) return [];
+  return freshData(facts, count ?? FRESH_COUNTS.model, { variants: variant, seed });
 }
 
 /** Refuses metrics that were named and that the model cannot have. */
@@ -169,14 +183,16 @@ function checkMetrics({ metrics: told = 'all' }: Options, facts: SubjectFacts): 
 async function measure(
   options: Options,
   metrics: readonly MetricName[],
-  report: OutputPlace | undefined,
+  { report, answers }: Pick<Outputs, 'report' | 'answers'>,
   signal: AbortSignal,
-): Promise<ModelEvaluation> {
+  onProgress: (stage: string, share: number) => void,
+): Promise<{ readonly evaluation: ModelEvaluation; readonly painted: PaintedAnswers | null }> {
   const { model, device, problems, repeats, seed } = options;
   const facts = await readFacts(model, signal);
   checkMetrics(options, facts);
-  const progress = new StageProgress(options.quiet ?? false);
-  const onProgress = (stage: string, share: number): void => progress.update(stage, share);
+  if (answers !== undefined && !paintsAnywhere(facts)) {
+    throw new UsageError(`--answers: ${facts.system} paints no panels at arbitrary positions`);
+  }
   const data = await dataFor(options, metrics, facts);
   try {
     // Figures show the rules of a model, whatever is measured.
@@ -186,32 +202,42 @@ async function measure(
       const asked = { model, data, metrics, problems, repeats, seed, signal, onProgress };
       const evaluation = await evaluateModel(subject, asked);
       if (report !== undefined) {
-        progress.update('report', 0);
+        onProgress('report', 0);
         await writeReport(evaluation, report, { model: subject, signal });
       }
-      return evaluation;
+      const painted = answers === undefined ? null : await answersBy(subject, { signal });
+      return { evaluation, painted };
     } finally {
       await subject.dispose();
     }
   } finally {
-    progress.stop();
     await closeData(data);
   }
 }
 
-function checkCount({ data, count, variant }: Options, metrics: readonly MetricName[]): void {
-  if (variant !== undefined && data !== undefined) {
-    throw new UsageError('--variant is of fresh problems: leave it out, or --data');
-  }
-  if (count === undefined) return;
-  if (data !== undefined) {
-    throw new UsageError('--count is of fresh problems: leave it out, or --data');
-  }
-  if (!usesData(metrics)) {
+/** Refuses options of fresh problems beside `--data`, and those of data without them. */
+async function checkData(options: Options, metrics: readonly MetricName[]): Promise<void> {
+  const { data, count, part } = options;
+  if (data === undefined) {
+    if (part !== undefined) throw new UsageError('--part is of --data: give a RAVEN folder');
+    if (count === undefined || usesData(metrics)) return;
     throw new UsageError(
       `--count is of the problems of ${ON_DATA.join(', ')}: ${metrics.join(', ')} makes its own`,
     );
   }
+  const fresh = (['variant', 'count'] as const).find((name) => options[name] !== undefined);
+  if (fresh !== undefined) {
+    throw new UsageError(`--${fresh} is of fresh problems: leave it out, or --data`);
+  }
+  for (const location of data) await requireInput('--data', location);
+  const folders = await Promise.all(data.map(isFolder));
+  if (part !== undefined && !folders.includes(true)) throw notParted(data.join(' '));
+}
+
+/** Refuses `--device` for a bundle, which works on the processor alone. */
+async function checkDevice({ model, device }: Options): Promise<void> {
+  if (device === undefined || (await isRun(model))) return;
+  throw new UsageError(`--device is of a run: ${model} is no run`);
 }
 
 /** The files to write. Looked at before measuring: later nobody may have replaced them. */
@@ -219,6 +245,7 @@ interface Outputs {
   readonly report: OutputPlace | undefined;
   readonly save: OutputPlace | undefined;
   readonly measured: OutputPlace | undefined;
+  readonly answers: OutputPlace | undefined;
 }
 
 /** Refuses `--measured` for a bundle, which knows too little, and a name that is not the run's. */
@@ -249,27 +276,25 @@ async function writeTraining(
   await writeOutput(place, formatTraining(training));
 }
 
-/** Finds what is wrong with paths now, not after minutes of measuring. */
-async function checkPaths(options: Options): Promise<Outputs> {
-  const { model, data = [], report, save, measured } = options;
-  for (const each of data) await requireInput('--data', each);
-  await checkMeasured(options);
+/** Finds what is wrong with outputs now, not after minutes of measuring. */
+async function outputsOf({ model, data = [], ...options }: Options): Promise<Outputs> {
   const taken = [
     { argument: '--model', location: model },
     ...data.map((location) => ({ argument: '--data', location })),
   ];
   /** No output may be one of the files named before it. */
-  const place = async (argument: string, location: string | undefined, ending: 'html' | 'json') => {
-    const found = await requireOutputFile(argument, location, taken, ending);
-    if (location !== undefined) taken.push({ argument, location });
+  const place = async (name: keyof Outputs, own: OwnFile): Promise<OutputPlace | undefined> => {
+    const [argument, location] = [`--${name}`, options[name]];
+    if (location === undefined) return undefined;
+    const found = await requireOwnFile(argument, location, taken, own);
+    taken.push({ argument, location });
     return found;
   };
-  const page = await place('--report', report, 'html');
-  await requireOwnPage('--report', report, MODEL_MARK);
   return {
-    report: page,
-    save: await place('--save', save, 'json'),
-    measured: await place('--measured', measured, 'json'),
+    report: await place('report', ownPage(MODEL_MARK)),
+    save: await place('save', ownJson(EVALUATION_FORMAT, 'an evaluation')),
+    measured: await place('measured', ownJson(TRAINING_FORMAT, 'a measured training')),
+    answers: await place('answers', ownJson(ANSWERS_FORMAT, 'a file of answers')),
   };
 }
 
@@ -282,12 +307,16 @@ function metricsOf({ metrics, report, measured }: Options): readonly MetricName[
 
 async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
   const metrics = metricsOf(options);
-  checkCount(options, metrics);
-  const { report, save, measured } = await checkPaths(options);
-  const evaluation = await measure(options, metrics, report, signal);
+  await checkData(options, metrics);
+  await checkDevice(options);
+  await checkMeasured(options);
+  const places = await outputsOf(options);
+  const { save, measured, answers } = places;
+  const { evaluation, painted } = await withStages(options, (onProgress) =>
+    measure(options, metrics, places, signal, onProgress),
+  );
   if (save !== undefined) await writeOutput(save, `${JSON.stringify(evaluation)}\n`);
   if (measured !== undefined) await writeTraining(measured, options, evaluation);
-  process.stdout.write(
-    options.json ? `${JSON.stringify(summaryJson(evaluation))}\n` : summaryText(evaluation),
-  );
+  if (answers !== undefined && painted !== null) await writeOutput(answers, formatAnswers(painted));
+  tell(options, summaryJson(evaluation), () => summaryText(evaluation));
 }

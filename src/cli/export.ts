@@ -10,8 +10,8 @@ import { WEIGHT_FORMATS, type WeightFormat } from '../models/index.js';
 import type { WhichWeights } from '../training/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { requireInput, requireOutputFolder } from './paths.js';
-import { startProgress, type Progress } from './progress.js';
-import { percent } from './text.js';
+import { percent, tell } from './output.js';
+import { withStages } from './progress.js';
 
 interface Options {
   out: string;
@@ -59,28 +59,6 @@ export function define(command: Command, signal: AbortSignal): void {
     .action((run: string, options: Options) => runExport(run, options, signal));
 }
 
-/** One bar for each stage of a longer work. */
-export class StageProgress {
-  #stage = '';
-  #bar: Progress | null = null;
-
-  constructor(readonly quiet: boolean) {}
-
-  update(stage: string, share: number): void {
-    if (stage !== this.#stage) {
-      this.stop();
-      this.#stage = stage;
-      this.#bar = startProgress(100, `% ${stage}`, this.quiet);
-    }
-    this.#bar?.update(Math.round(100 * share));
-  }
-
-  stop(): void {
-    this.#bar?.stop();
-    this.#bar = null;
-  }
-}
-
 function summary({ folder, name, step, bytes, accuracy }: ExportReport): string {
   const shares = Object.keys(accuracy.sa).map(
     (variant) =>
@@ -91,24 +69,11 @@ function summary({ folder, name, step, bytes, accuracy }: ExportReport): string 
 }
 
 async function runExport(run: string, options: Options, signal: AbortSignal): Promise<void> {
+  const { out, checkpoint: which, weights: format, compact, problems, judged } = options;
   await requireInput('RUN', run);
-  await requireOutputFolder('--out', options.out);
-  const progress = new StageProgress(options.quiet ?? false);
-  try {
-    const report = await exportRun({
-      run,
-      out: options.out,
-      which: options.checkpoint,
-      format: options.weights,
-      compact: options.compact,
-      problems: options.problems,
-      judged: options.judged,
-      signal,
-      onProgress: (stage, share) => progress.update(stage, share),
-    });
-    progress.stop();
-    process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : summary(report));
-  } finally {
-    progress.stop();
-  }
+  await requireOutputFolder('--out', out);
+  const report = await withStages(options, (onProgress) =>
+    exportRun({ run, out, which, format, compact, problems, judged, signal, onProgress }),
+  );
+  tell(options, report, () => summary(report));
 }

@@ -12,10 +12,12 @@ import {
   type Configuration,
   type ConfigurationLayout,
 } from '../matrix/index.js';
-import { generate, GENERATE_FORMATS, type GenerateOptions } from '../matrix/node.js';
+import { generate, GENERATE_FORMATS } from '../matrix/node.js';
+import type { GenerateOptions, GenerateReport } from '../matrix/node.js';
 import { noAnswers, oneOf, wholeNumber } from './arguments.js';
 import { defineItemOptions, vlmSetting, type ItemOptions } from './generate-items.js';
-import { formatRate, startProgress } from './progress.js';
+import { tell } from './output.js';
+import { formatRate, withProgress } from './progress.js';
 import { regimeOption, rulesOf, rulesOption, splitOption, type RuleOptions } from './rules.js';
 
 type Options = ItemOptions & RuleOptions & OwnOptions & Omit<GenerateOptions, keyof Decided>;
@@ -110,32 +112,23 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   const layouts = layoutsFor(options);
   const vlm = vlmSetting(options.format, options);
   const rules = await rulesOf(options);
-  const progress = startProgress(options.count * layouts.length, 'problems', options.quiet);
+  const total = options.count * layouts.length;
   const start = performance.now();
-  try {
-    const report = await generate({
+  const report = await withProgress(total, 'problems', options, (progress) =>
+    generate({
       ...options,
-      withoutAnswers: options.noAnswers,
-      layouts,
-      rules,
-      vlm,
-      signal,
+      ...{ withoutAnswers: options.noAnswers, layouts, rules, vlm, signal },
       onProgress: (done) => progress.update(done),
-    });
-    progress.stop();
-    const seconds = (performance.now() - start) / 1000;
-    if (options.json) {
-      process.stdout.write(JSON.stringify({ ...report, seconds }) + '\n');
-      return;
-    }
-    const made = report.problems - report.kept;
-    const repaired = report.repaired > 0 ? ` (${report.repaired} of them were damaged)` : '';
-    const kept = report.kept > 0 ? `, ${report.kept} were there already` : '';
-    process.stdout.write(
-      `${counted(made, 'problem')}${repaired}${kept} in ${seconds.toFixed(1)} s (${formatRate(made / seconds)}/s): ` +
-        `${report.outputs.join(', ')}\n`,
-    );
-  } finally {
-    progress.stop();
-  }
+    }),
+  );
+  const seconds = (performance.now() - start) / 1000;
+  tell(options, { ...report, seconds }, () => summary(report, seconds));
+}
+
+function summary({ problems, kept, repaired, outputs }: GenerateReport, seconds: number): string {
+  const made = problems - kept;
+  const damaged = repaired > 0 ? ` (${repaired} of them were damaged)` : '';
+  const before = kept > 0 ? `, ${kept} were there already` : '';
+  const rate = `${seconds.toFixed(1)} s (${formatRate(made / seconds)}/s)`;
+  return `${counted(made, 'problem')}${damaged}${before} in ${rate}: ${outputs.join(', ')}\n`;
 }

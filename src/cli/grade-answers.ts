@@ -6,7 +6,7 @@ import {
   type GroupGrade,
   type ModelAnswers,
 } from '../lab/index.js';
-import { percent, table } from './text.js';
+import { percent, table } from './output.js';
 
 type Measured = GroupGrade['accuracy'];
 

@@ -1,6 +1,7 @@
 /** `crab grade`: what people and models answered to items of ours, and what that says about them. */
 import type { Command } from 'commander';
 import { counted } from '../base/index.js';
+import { writeOutput } from '../base/node.js';
 import {
   GRADE_MARK,
   grade,
@@ -10,12 +11,12 @@ import {
   severalRight,
   type GradeResult,
 } from '../lab/index.js';
-import { writeOutput } from '../base/node.js';
 import { UsageError } from './errors.js';
 import { describeReplies, gradeReplies } from './grade-answers.js';
-import { requireInput, requireOutputFile, requireOwnPage } from './paths.js';
-import { startProgress } from './progress.js';
-import { percent, table } from './text.js';
+import { percent, table, tell } from './output.js';
+import { ownPage, requireOwnFile } from './own-files.js';
+import { requireInput } from './paths.js';
+import { withProgress } from './progress.js';
 
 interface Options {
   items: string;
@@ -76,39 +77,46 @@ async function run(responses: string, options: Options, signal: AbortSignal): Pr
   }
   await requireInput('RESPONSES', responses);
   await requireInput('--items', options.items);
-  if (/\.jsonl$/i.test(responses)) {
-    if (options.out !== undefined) {
-      throw new UsageError(
-        '--out makes a page of what people answered (CSV); use --json for models',
-      );
-    }
-    const answers = await gradeReplies(responses, options.items, models, signal);
-    const { stdout } = process;
-    stdout.write(options.json ? `${JSON.stringify(answers)}\n` : describeReplies(answers));
-    return;
+  const isOfModels = /\.jsonl$/i.test(responses);
+  return (isOfModels ? runModels : runPeople)(responses, options, models, signal);
+}
+
+/** Grades what models replied. */
+async function runModels(
+  responses: string,
+  options: Options,
+  models: readonly string[] | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (options.out !== undefined) {
+    throw new UsageError('--out makes a page of what people answered (CSV); use --json for models');
   }
+  const answers = await gradeReplies(responses, options.items, models, signal);
+  tell(options, answers, () => describeReplies(answers));
+}
+
+/** Grades what people answered. */
+async function runPeople(
+  responses: string,
+  options: Options,
+  models: readonly string[] | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { items, out } = options;
   const inputs = [
     { argument: 'RESPONSES', location: responses },
-    { argument: '--items', location: options.items },
+    { argument: '--items', location: items },
   ];
-  const out = await requireOutputFile('--out', options.out, inputs, 'html');
-  await requireOwnPage('--out', options.out, GRADE_MARK);
-  const progress = startProgress(1, 'items', options.quiet);
-  try {
-    const graded = await grade({
-      responses,
-      items: options.items,
-      models,
-      signal,
+  const place =
+    out === undefined ? undefined : await requireOwnFile('--out', out, inputs, ownPage(GRADE_MARK));
+  const graded = await withProgress(1, 'items', options, (progress) =>
+    grade({
+      ...{ responses, items, models, signal },
       onProgress: (done, total) => progress.update(done / total),
-    });
-    progress.stop();
-    if (out !== undefined) await writeOutput(out, await gradePage(graded));
-    const { result } = graded;
-    process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : describe(result));
-  } finally {
-    progress.stop();
-  }
+    }),
+  );
+  if (place !== undefined) await writeOutput(place, await gradePage(graded));
+  tell(options, graded.result, () => describe(graded.result));
 }
 
 const decimals = (value: number | null): string => (value === null ? '-' : value.toFixed(2));

@@ -1,14 +1,13 @@
 /** `crab info`: what is installed here, what is missing, and the command that installs it. */
 import type { Command } from 'commander';
-import { stat } from 'node:fs/promises';
 import {
   readInstallation,
   type BundleInfo,
   type Installation,
   type Part,
 } from '../server/index.js';
-import { UsageError } from './errors.js';
-import { percent } from './text.js';
+import { percent, tell } from './output.js';
+import { requireInputFolder } from './paths.js';
 
 const EXAMPLES = `
 Examples:
@@ -21,18 +20,10 @@ export function define(command: Command): void {
     .option('--json', 'report as JSON on standard output')
     .addHelpText('after', EXAMPLES)
     .action(async ({ json, zoo }: { json?: boolean; zoo?: string }) => {
-      if (zoo !== undefined) await requireFolder(zoo);
+      if (zoo !== undefined) await requireInputFolder('--zoo', zoo);
       const found = await readInstallation({ zoo });
-      process.stdout.write(json ? `${JSON.stringify(found)}\n` : describe(found));
+      tell({ json }, found, () => describe(found));
     });
-}
-
-async function requireFolder(zoo: string): Promise<void> {
-  const found = await stat(zoo).catch(() => null);
-  if (found === null) throw new UsageError(`--zoo ${zoo}: no such folder`);
-  if (!found.isDirectory()) {
-    throw new UsageError(`--zoo ${zoo}: this is a file, a folder of models was expected`);
-  }
 }
 
 const LABEL_WIDTH = 14;

@@ -23,11 +23,11 @@ export interface NamedPath {
   readonly location: string;
 }
 
-const isAbsent = (error: unknown): boolean =>
+export const isAbsent = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** The system's refusal of a path, with the argument it was given for. */
-const refused = ({ argument }: NamedPath, cause: unknown): Error =>
+export const refused = ({ argument }: NamedPath, cause: unknown): Error =>
   new Error(`${argument} ${sentenceOf(cause)}`, { cause });
 
 /** Refuses an input that is not there or cannot be read. */
@@ -38,6 +38,10 @@ export async function requireInput(argument: string, location: string): Promise<
     throw refused({ argument, location }, error);
   }
 }
+
+/** Refuses `--part` for a file: only folders of RAVEN are parted. */
+export const notParted = (location: string): UsageError =>
+  new UsageError(`--part is of a RAVEN folder: ${location} is not parted`);
 
 /** People write no larger JSON. */
 const LARGEST_TEXT = 64 << 20;
@@ -95,11 +99,10 @@ async function requireWritable(folder: string, { argument, location }: NamedPath
  */
 export async function requireOutputFile(
   argument: string,
-  location: string | undefined,
+  location: string,
   inputs: readonly NamedPath[] = [],
   format?: string,
-): Promise<OutputPlace | undefined> {
-  if (location === undefined) return undefined;
+): Promise<OutputPlace> {
   const named = { argument, location };
   if (location === '') throw new UsageError(`${argument} is empty: name a file`);
   if (/[\\/]$/.test(location) || (await kindOf(named)) === 'folder') {
@@ -132,9 +135,9 @@ export async function requireNewFile(
   location: string,
   inputs: readonly NamedPath[] = [],
   format?: string,
-): Promise<OutputPlace | undefined> {
+): Promise<OutputPlace> {
   const place = await requireOutputFile(argument, location, inputs, format);
-  if (place?.direct === false && (await kindOf({ argument, location })) !== null) {
+  if (!place.direct && (await kindOf({ argument, location })) !== null) {
     throw new UsageError(`${argument} ${location} exists already: choose another name`);
   }
   return place;
@@ -144,34 +147,11 @@ export async function requireNewFile(
 const realPath = (location: string): Promise<string> =>
   realpath(location).catch(() => path.resolve(location));
 
-/** Our pages are smaller. */
-const LARGEST_PAGE = 64 << 20;
-
-/** Refuses to write a page over a file that the same command has not written: its pages carry a mark. */
-export async function requireOwnPage(
-  argument: string,
-  location: string | undefined,
-  mark: string,
-): Promise<void> {
-  if (location === undefined) return;
-  // Import it late: only commands that write pages need the lab.
-  const { isMarked } = await import('../lab/index.js');
-  try {
-    const found = await stat(location);
-    // Pipes and devices must not be read, and an empty file has nothing to lose.
-    if (!found.isFile() || found.size === 0) return;
-    if (
-      found.size <= LARGEST_PAGE &&
-      isMarked(String(await readSmallFile(location, LARGEST_PAGE)), mark)
-    )
-      return;
-  } catch (error) {
-    if (isAbsent(error)) return;
-    throw refused({ argument, location }, error);
-  }
-  throw new UsageError(
-    `${argument} ${location}: this file exists and is not a page that crab wrote here before; name another file, or move it`,
-  );
+/** Refuses what is not there and what is not a folder. */
+export async function requireInputFolder(argument: string, location: string): Promise<void> {
+  const kind = await kindOf({ argument, location });
+  if (kind === null) throw new UsageError(`${argument} ${location}: no such folder`);
+  await requireFolder(argument, location);
 }
 
 /** Refuses what is not a folder and cannot become one. Returns the folder, or the nearest one above it. */

@@ -23,7 +23,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   text: {
     about: 'problems as text for language models: I-RAVEN and I-RAVEN-X',
-    load: () => import('./language.js'),
+    load: () => import('./text.js'),
   },
   arrays: {
     about: 'problems as arrays for other programs: any size, other tasks',

@@ -116,3 +116,37 @@ export function startProgress(
   const Shown = process.stderr.isTTY ? TerminalProgress : PlainProgress;
   return new Shown(total, unit, first);
 }
+
+/** Shows progress while something is worked on; the display is gone when the result is told. */
+export async function withProgress<T>(
+  total: number | null,
+  unit: string,
+  { quiet }: { readonly quiet?: boolean },
+  work: (progress: Progress) => Promise<T>,
+): Promise<T> {
+  const progress = startProgress(total, unit, quiet);
+  try {
+    return await work(progress);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** The same for a longer work: one bar for each of its stages, told how far that is, 0..1. */
+export async function withStages<T>(
+  { quiet }: { readonly quiet?: boolean },
+  work: (onProgress: (stage: string, share: number) => void) => Promise<T>,
+): Promise<T> {
+  let current = { stage: '', bar: SILENT };
+  try {
+    return await work((stage, share) => {
+      if (stage !== current.stage) {
+        current.bar.stop();
+        current = { stage, bar: startProgress(100, `% ${stage}`, quiet) };
+      }
+      current.bar.update(Math.round(100 * share));
+    });
+  } finally {
+    current.bar.stop();
+  }
+}

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { writeOutput } from '../base/node.js';
 import {
+  ANSWERS_FORMAT,
   formatAnswers,
   paintAnswers,
   parseAnswers,
@@ -11,12 +12,14 @@ import {
 import type { Device } from '../torch/index.js';
 import { isRun } from '../training/index.js';
 import { UsageError } from './errors.js';
-import { readTextInput, requireOutputFile, requireOutputFolder } from './paths.js';
-import { startProgress } from './progress.js';
+import { tell } from './output.js';
+import { ownJson, requireOwnFile } from './own-files.js';
+import { readTextInput, requireOutputFolder } from './paths.js';
+import { withProgress } from './progress.js';
 
 export interface PictureOptions {
   readonly pictures?: readonly string[];
-  readonly out: string;
+  readonly out?: string;
   readonly save?: string;
   readonly examples?: number;
   readonly seed?: number;
@@ -32,37 +35,53 @@ async function answersOf(
   signal: AbortSignal,
 ): Promise<PaintedAnswers> {
   if (!location.endsWith('.json') || (await isRun(location))) {
-    return paintAnswers(location, { device, examples, seed, signal });
+    const argument = '--pictures';
+    return paintAnswers(location, { device, examples, seed, signal, argument });
   }
   return parseAnswers(await readTextInput('--pictures', location), location);
 }
 
-const draw = async (
-  all: readonly PaintedAnswers[],
-  out: string,
-  signal: AbortSignal,
-): Promise<string[]> =>
-  (await writeSystemAnswers(all, out, signal)).map((name) => path.join(out, name));
-
-export async function reportPictures(options: PictureOptions, signal: AbortSignal): Promise<void> {
-  const { pictures = [], out, save, json = false } = options;
-  if (save !== undefined && pictures.length !== 1) {
-    throw new UsageError(`--save keeps the answers of one model: name one, not ${pictures.length}`);
-  }
-  const place = await requireOutputFile('--save', save);
-  if (place === undefined) await requireOutputFolder('--out', out);
-  const progress = startProgress(pictures.length, 'models', options.quiet);
-  const all: PaintedAnswers[] = [];
-  try {
+/** Answers of all models named, in their order. */
+const allAnswers = (options: PictureOptions, signal: AbortSignal): Promise<PaintedAnswers[]> => {
+  const { pictures = [] } = options;
+  return withProgress(pictures.length, 'models', options, async (progress) => {
+    const all: PaintedAnswers[] = [];
     for (const location of pictures) {
       all.push(await answersOf(location, options, signal));
       progress.update(all.length);
     }
-    progress.stop();
-    const files = place === undefined ? await draw(all, out, signal) : [place.path];
-    if (place !== undefined) await writeOutput(place, formatAnswers(all[0]));
-    process.stdout.write(json ? `${JSON.stringify({ files })}\n` : `${files.join('\n')}\n`);
-  } finally {
-    progress.stop();
+    return all;
+  });
+};
+
+const tellFiles = (options: PictureOptions, files: readonly string[]): void =>
+  tell(options, { files }, () => `${files.join('\n')}\n`);
+
+/** Keeps the answers of one model, and draws nothing. */
+async function saveAnswers(
+  save: string,
+  options: PictureOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { pictures = [] } = options;
+  if (pictures.length !== 1) {
+    throw new UsageError(`--save keeps the answers of one model: name one, not ${pictures.length}`);
   }
+  const model = { argument: '--pictures', location: pictures[0] };
+  const own = ownJson(ANSWERS_FORMAT, 'a file of answers');
+  const place = await requireOwnFile('--save', save, [model], own);
+  const [answers] = await allAnswers(options, signal);
+  await writeOutput(place, formatAnswers(answers));
+  tellFiles(options, [place.path]);
+}
+
+export async function reportPictures(options: PictureOptions, signal: AbortSignal): Promise<void> {
+  const { out = 'report', save } = options;
+  if (save !== undefined) return saveAnswers(save, options, signal);
+  await requireOutputFolder('--out', out);
+  const files = await writeSystemAnswers(await allAnswers(options, signal), out, signal);
+  tellFiles(
+    options,
+    files.map((name) => path.join(out, name)),
+  );
 }

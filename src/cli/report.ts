@@ -17,10 +17,10 @@ import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { sentenceOf } from './sentences.js';
 import { deviceOption, problemsOption, readMetrics, repeatsOption } from './measuring.js';
+import { percent, table, tell } from './output.js';
 import { requireInput, requireOutputFolder } from './paths.js';
-import { startProgress } from './progress.js';
+import { withProgress } from './progress.js';
 import { reportPictures, type PictureOptions } from './report-pictures.js';
-import { percent, table } from './text.js';
 
 interface Options extends PictureOptions {
   answerSets?: string | true;
@@ -81,7 +81,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--save <file>', 'with --pictures of one model: keep its answers as JSON, draw nothing')
     .option('--examples <n>', 'with --pictures: problems of each configuration', wholeNumber(1, 20))
     .option('--seed <n>', 'with --pictures: of the problems', wholeNumber(0))
-    .option('--out <folder>', 'folder to write', 'report')
+    .option('--out <folder>', 'folder to write (default: report)')
     .option('--data <folder...>', 'folders of RAVEN, or of sets (raven_center_single.npz)')
     .option(
       '--count <n>',
@@ -101,112 +101,125 @@ export function define(command: Command, signal: AbortSignal): void {
     .action((options: Options) => run(options, signal));
 }
 
-const MEASURING = ['data', 'count', 'metrics', 'problems', 'repeats', 'device'] as const;
+/** What the command can report on, with the options that each takes; the first that is asked for is meant. */
+const KINDS = [
+  { flag: 'pictures', takes: ['save', 'examples', 'seed', 'out', 'device'], run: reportPictures },
+  { flag: 'answerSets', takes: ['count'], run: reportAnswerSets },
+  { flag: 'systems', takes: ['docs'], run: reportSystems },
+  { flag: 'cards', takes: ['zoo', 'docs'], run: writeCards },
+  {
+    flag: 'zoo',
+    takes: ['out', 'data', 'count', 'metrics', 'problems', 'repeats', 'device', 'docs'],
+    run: reportModels,
+  },
+] as const satisfies readonly {
+  readonly flag: keyof Options;
+  readonly takes: readonly (keyof Options)[];
+  readonly run: (options: Options, signal: AbortSignal) => Promise<void>;
+}[];
 
-/** Refuses options of measuring: this flag measures nothing. */
-function requireAlone(flag: '--cards' | '--systems', options: Options): void {
-  const asked = MEASURING.find((name) => options[name] !== undefined);
-  if (asked !== undefined) {
-    throw new UsageError(`${flag} measures nothing: leave --${asked} out, or ${flag}`);
+/** An option as people write it. */
+const optionName = (name: string): string =>
+  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+async function run(options: Options, signal: AbortSignal): Promise<void> {
+  const kind = KINDS.find(({ flag }) => options[flag] !== undefined);
+  if (kind === undefined) {
+    throw new UsageError(
+      'say what to report on: --zoo, --zoo with a folder of models, --systems, --pictures or --answer-sets',
+    );
   }
+  const taken: readonly string[] = [kind.flag, ...kind.takes, 'json', 'quiet', 'debug'];
+  const foreign = Object.keys(options).find((name) => !taken.includes(name));
+  if (foreign !== undefined) {
+    const [flag, other] = [kind.flag, foreign].map(optionName);
+    throw new UsageError(`${flag} does not go with ${other}: leave one of them out`);
+  }
+  return kind.run(options, signal);
 }
 
 /** `--systems`: what the documents keep, as tables and figures. */
 async function reportSystems(options: Options): Promise<void> {
   const { docs } = options;
-  requireAlone('--systems', options);
-  if (options.zoo !== undefined) throw new UsageError('--systems and --zoo: give one of them');
   if (docs === undefined) throw new UsageError('--systems needs --docs, a folder of documents');
   await requireInput('--docs', path.join(docs, 'results.md'));
   const { changed, figures, trainings } = await updateResults(docs);
-  const words = [
-    counted(trainings, 'training'),
-    `results.md ${changed ? 'written' : 'is up to date'}`,
-    ...figures,
-  ];
-  const told = { trainings, changed, figures };
-  process.stdout.write(options.json ? `${JSON.stringify(told)}\n` : `${words.join('\n')}\n`);
+  const results = `results.md ${changed ? 'written' : 'is up to date'}`;
+  tell(options, { trainings, changed, figures }, () =>
+    lines([counted(trainings, 'training'), results, ...figures]),
+  );
+}
+
+const lines = (texts: readonly string[]): string => `${texts.join('\n')}\n`;
+
+/** The folder of models; undefined for those of this package. */
+async function zooOf({ zoo }: Options): Promise<string | undefined> {
+  if (typeof zoo !== 'string') return undefined;
+  await requireInput('--zoo', zoo);
+  return zoo;
 }
 
 /** `--cards`: from what is kept, measuring nothing. */
 async function writeCards(options: Options, signal: AbortSignal): Promise<void> {
-  requireAlone('--cards', options);
-  const zoo = options.zoo === true ? undefined : options.zoo;
+  if (options.zoo === undefined)
+    throw new UsageError('--cards needs --zoo: cards of which models?');
+  const zoo = await zooOf(options);
   const cards = await writeZooCards({ zoo, docs: options.docs, signal });
-  const lines = cards.length === 0 ? ['all cards are up to date'] : cards;
-  process.stdout.write(options.json ? `${JSON.stringify({ cards })}\n` : `${lines.join('\n')}\n`);
+  tell(options, { cards }, () => lines(cards.length === 0 ? ['all cards are up to date'] : cards));
 }
 
 /** `--answer-sets`: needs no model. */
 async function reportAnswerSets(options: Options, signal: AbortSignal): Promise<void> {
-  if (options.zoo !== undefined) throw new UsageError('--answer-sets and --zoo: give one of them');
-  const layouts =
-    typeof options.answerSets === 'string'
-      ? [findLayout(options.answerSets)]
+  const { answerSets, count } = options;
+  const configurations =
+    typeof answerSets === 'string'
+      ? [findLayout(answerSets)]
       : ALL_LAYOUTS.filter(({ noisy }) => !noisy);
-  const progress = startProgress(layouts.length * VARIANTS.length, 'answer sets', options.quiet);
-  try {
-    const results = await answerSetReport({
-      configurations: layouts,
-      tested: options.count,
-      signal,
+  const total = configurations.length * VARIANTS.length;
+  const results = await withProgress(total, 'answer sets', options, (progress) =>
+    answerSetReport({
+      ...{ configurations, tested: count, signal },
       onProgress: (done) => progress.update(done),
-    });
-    progress.stop();
-    const rows = results.map(({ configuration, variant, majority, network }) => [
-      configuration,
-      variant,
-      percent(majority),
-      percent(network),
-    ]);
-    const header = ['configuration', 'variant', 'majority', 'context-blind network'];
-    process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : table([header, ...rows]));
-  } finally {
-    progress.stop();
-  }
+    }),
+  );
+  tell(options, results, () =>
+    table([
+      ['configuration', 'variant', 'majority', 'context-blind network'],
+      ...results.map(({ configuration, variant, majority, network }) => [
+        configuration,
+        variant,
+        percent(majority),
+        percent(network),
+      ]),
+    ]),
+  );
 }
 
 /** `--zoo`: measures its models and writes pages about them. */
 async function reportModels(options: Options, signal: AbortSignal): Promise<void> {
+  const { out = 'report', docs } = options;
+  const zoo = await zooOf(options);
+  if (docs !== undefined) await requireOutputFolder('--docs', docs);
   const metrics = options.metrics === undefined ? undefined : readMetrics(options.metrics);
   for (const folder of options.data ?? []) await requireInput('--data', folder);
-  await requireOutputFolder('--out', options.out);
-  const progress = startProgress(100, '% of the report', options.quiet);
-  try {
-    const { page, evaluations, broken } = await reportZoo({
-      ...options,
-      zoo: options.zoo === true ? undefined : options.zoo,
-      metrics,
-      signal,
-      onProgress: (stage, _, whole) => progress.update(Math.round(1000 * whole) / 10, stage),
-    });
-    progress.stop();
-    const failed = broken.map(({ location, error }) => ({ location, reason: sentenceOf(error) }));
-    process.stdout.write(
-      options.json
-        ? `${JSON.stringify({ page, models: evaluations.map(summaryJson), failed })}\n`
-        : `${evaluations.map((each) => `${each.name}\n${summaryText(each)}`).join('\n')}\n${page}\n`,
-    );
-    for (const { location, reason } of failed) {
-      process.stderr.write(`crab: the report is without ${location}: ${reason}\n`);
-    }
-    if (failed.length > 0) process.exitCode = 1;
-  } finally {
-    progress.stop();
+  await requireOutputFolder('--out', out);
+  const { page, evaluations, broken } = await withProgress(
+    100,
+    '% of the report',
+    options,
+    (progress) =>
+      reportZoo({
+        ...options,
+        ...{ zoo, out, metrics, signal },
+        onProgress: (stage, _, whole) => progress.update(Math.round(1000 * whole) / 10, stage),
+      }),
+  );
+  const failed = broken.map(({ location, error }) => ({ location, reason: sentenceOf(error) }));
+  tell(options, { page, models: evaluations.map(summaryJson), failed }, () =>
+    lines([...evaluations.map((each) => `${each.name}\n${summaryText(each)}`), page]),
+  );
+  for (const { location, reason } of failed) {
+    process.stderr.write(`crab: the report is without ${location}: ${reason}\n`);
   }
-}
-
-async function run(options: Options, signal: AbortSignal): Promise<void> {
-  const { zoo, docs } = options;
-  if (options.pictures !== undefined) return reportPictures(options, signal);
-  if (options.answerSets !== undefined) return reportAnswerSets(options, signal);
-  if (options.systems) return reportSystems(options);
-  if (zoo === undefined) {
-    throw new UsageError(
-      'say what to report on: --zoo, --zoo with a folder of models, --systems, --pictures or --answer-sets',
-    );
-  }
-  if (typeof zoo === 'string') await requireInput('--zoo', zoo);
-  if (docs !== undefined) await requireOutputFolder('--docs', docs);
-  return options.cards ? writeCards(options, signal) : reportModels(options, signal);
+  if (failed.length > 0) process.exitCode = 1;
 }

@@ -8,7 +8,7 @@ import type {
   ProblemInput,
   Solver,
 } from '../solver/node.js';
-import { percent, table } from './text.js';
+import { percent, table } from './output.js';
 
 const AND = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 

@@ -16,6 +16,7 @@ import {
 import type { Answer, Paint, Panel, ProblemInput } from '../solver/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
+import { tell } from './output.js';
 import { requireInput, requireOutputFile } from './paths.js';
 import {
   answersText,
@@ -105,7 +106,10 @@ function missingOf(input: ProblemInput, given: readonly number[] | undefined): r
 async function solve(location: string, options: Options, signal: AbortSignal): Promise<void> {
   await requireInput('INPUT', location);
   const inputs = [{ argument: 'INPUT', location }];
-  const out = await requireOutputFile('--out', options.out, inputs, 'png');
+  const out =
+    options.out === undefined
+      ? undefined
+      : await requireOutputFile('--out', options.out, inputs, 'png');
   const { layout, problem: input, redrawn } = recogniseProblem(await readProblem(location));
   const missing = missingOf(input, options.missing);
   const model = options.model ?? (await knowingModel(location, layout));
@@ -128,13 +132,12 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
     const named = solver.nameRules(answer);
     const finding: Finding =
       unknown.length === 0 ? { answer, choice, named, answers } : withoutCertainty(answer, choice);
-    if (options.json) {
-      const found = { model, redrawn, ...findingJson(finding, input, unknown) };
-      process.stdout.write(`${JSON.stringify(found)}\n`);
-      return;
-    }
-    process.stdout.write(
-      (options.model === undefined ? foundNote(model) : '') +
+    const found = { model, redrawn, ...findingJson(finding, input, unknown) };
+    tell(
+      options,
+      found,
+      () =>
+        (options.model === undefined ? foundNote(model) : '') +
         redrawnNote(redrawn) +
         unknownNote(unknown, solver, layout) +
         findingText(finding, input, options.explain ?? false) +

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { isLoopback, pageFolder, startStudio, type StudioServer } from '../server/index.js';
 import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
-import { requireFolder } from './paths.js';
+import { tell } from './output.js';
+import { requireFolder, requireInputFolder } from './paths.js';
 
 interface Options {
   port?: number;
@@ -98,12 +99,8 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 function announce({ url, port }: StudioServer, options: Options): void {
-  if (options.json) {
-    process.stdout.write(`${JSON.stringify({ url, port })}\n`);
-    return;
-  }
-  process.stdout.write(`CRAB studio: ${url} (Ctrl-C ends it)\n`);
-  if (isLoopback(options.host)) return;
+  tell(options, { url, port }, () => `CRAB studio: ${url} (Ctrl-C ends it)\n`);
+  if (options.json || isLoopback(options.host)) return;
   process.stderr.write(
     'crab: everyone who can reach this machine can use it, and start trainings\n',
   );
@@ -114,10 +111,7 @@ async function runStudio(options: Options, signal: AbortSignal): Promise<void> {
     throw new UsageError('the page is not built: run `npm run build`');
   }
   await requireFolder('--runs', options.runs);
-  if (options.zoo !== undefined) {
-    await requireFolder('--zoo', options.zoo);
-    if (!existsSync(options.zoo)) throw new UsageError(`--zoo ${options.zoo}: no such folder`);
-  }
+  if (options.zoo !== undefined) await requireInputFolder('--zoo', options.zoo);
   const studio = await start(options);
   announce(studio, options);
   if (options.open) openInBrowser(studio.url);

@@ -9,8 +9,8 @@ import {
 } from '../lab/index.js';
 import type { Variant } from '../matrix/index.js';
 import { UsageError } from './errors.js';
+import { percent, tell } from './output.js';
 import { requireFolder } from './paths.js';
-import { percent } from './text.js';
 
 const EXAMPLES = `
 Accuracy is selection accuracy, the mean over the configurations that were measured, from the documents
@@ -37,8 +37,7 @@ export function define(command: Command): void {
           `--docs ${docs}: there are no measurements in ${path.join(docs, 'measured')}; crab report --zoo --docs ${docs} writes them`,
         );
       }
-      const text = systems.map(describe).join('\n');
-      process.stdout.write(json ? `${JSON.stringify({ systems })}\n` : text);
+      tell({ json }, { systems }, () => systems.map(describe).join('\n'));
     });
 }
 

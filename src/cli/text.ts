@@ -1,15 +1,244 @@
-/** Results as lines of text. */
+/** `crab text`: problems as text for language models, of figures or of numbers alone. */
+import { InvalidArgumentError, type Command } from 'commander';
+import { extname } from 'node:path';
+import { makeFolderOf, PendingFile, type OutputPlace } from '../base/node.js';
+import {
+  choosePrompt,
+  findLayout,
+  numericProblemJson,
+  OPERAND_DRAWS,
+  predictPrompt,
+  problemTextJson,
+  RULE_NAMES,
+  sampleNumericProblem,
+  sampleProblem,
+  textOfNumericProblem,
+  textOfProblem,
+  VARIANTS,
+  type NumericRequest,
+  type TextForms,
+  type Variant,
+} from '../matrix/index.js';
+import { oneOf, wholeNumber } from './arguments.js';
+import { UsageError } from './errors.js';
+import { tell } from './output.js';
+import { requireNewFile } from './paths.js';
+import { withProgress, type Progress } from './progress.js';
 
-export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+const SETS = ['i-raven', 'i-raven-x'] as const;
 
-/** Columns padded to the widest entry: words in the first, figures in the others. */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0].map((_, column) =>
-    rows.reduce((widest, row) => Math.max(widest, row[column].length), 0),
+interface Options extends Omit<NumericRequest, 'index'> {
+  set: (typeof SETS)[number];
+  config?: string;
+  noisy?: boolean;
+  variant?: Variant;
+  count: number;
+  out: string;
+  examples: number;
+  angle?: boolean;
+  rows?: '1' | '2' | '3';
+  certainty?: number;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+const HELP = `
+--out FILE.jsonl writes one line for each problem: its rules, the text of context and candidates, both
+prompts (predict: the model tells the missing panel; choose: it names a candidate), and the same
+attribute by attribute. --out FILE.json writes the data themselves as lm-raven and I-RAVEN-X read them.
+docs/text.md explains both.
+
+Examples:
+  crab text --set i-raven --config center --count 500 --out center.jsonl
+  crab text --set i-raven-x --width 10 --values 1000 --count 500 --out x.jsonl
+  crab text --set i-raven-x --confounders 10 --certainty 0.51 --count 500 --out hard.jsonl
+  crab text --set i-raven-x --values 100 --count 10000 --seed 1234 --out center_n_10_maxval_100.json`;
+
+const FIGURES_ONLY = ['config', 'noisy', 'variant', 'rows', 'angle'] as const;
+const NUMBERS_ONLY = ['width', 'values', 'confounders', 'rule', 'operands', 'certainty'] as const;
+
+export function define(command: Command, signal: AbortSignal): void {
+  command
+    .requiredOption('--set <name>', `which problems: ${SETS.join(', ')}`, oneOf(SETS))
+    .requiredOption('--count <n>', 'how many problems', wholeNumber(1, 1_000_000))
+    .requiredOption('--out <file>', 'a .jsonl of prompts, or a .json of data')
+    .option('--seed <n>', 'problem i of a seed is always the same', wholeNumber(0), 0)
+    .option('--examples <n>', 'solved problems told before each (predict)', wholeNumber(0, 100), 0)
+    .option('--config <name>', 'i-raven: which configuration (default: center)')
+    .option('--noisy', "i-raven: RAVEN's original noise, for the configurations with grids")
+    .option(
+      '--variant <name>',
+      'i-raven: how candidates are made (default: i-raven)',
+      oneOf(VARIANTS),
+    )
+    .option('--rows <n>', 'i-raven: how many rows are told (default: 3)', oneOf(['1', '2', '3']))
+    .option('--angle', 'i-raven: tell angles too, which are noise')
+    .option('--width <n>', 'i-raven-x: panels of a row (default: 10)', wholeNumber(3, 100))
+    .option('--values <n>', 'i-raven-x: values of an attribute (default: 1000)', wholeNumber(10))
+    .option('--confounders <n>', 'i-raven-x: numbers without a rule', wholeNumber(0, 1000))
+    .option(
+      '--rule <name>',
+      `i-raven-x: one rule for all: ${RULE_NAMES.join(', ')}`,
+      oneOf(RULE_NAMES),
+    )
+    .option('--operands <name>', `i-raven-x: ${OPERAND_DRAWS.join(', ')}`, oneOf(OPERAND_DRAWS))
+    .option(
+      '--certainty <p>',
+      'i-raven-x: least probability of the true value, 0.34 to 1',
+      certainty,
+    )
+    .option('--json', 'report as JSON on standard output')
+    .option('--quiet', 'no progress')
+    .addHelpText('after', HELP)
+    .action((options: Options) => run(options, signal));
+}
+
+function certainty(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0.34 && value <= 1) return value;
+  throw new InvalidArgumentError('expected a number from 0.34 to 1.');
+}
+
+/** One problem, in the forms that files have. */
+interface Told {
+  readonly rules: unknown;
+  readonly forms: TextForms;
+  readonly json: () => unknown;
+}
+
+type Teller = (index: number) => Told;
+
+function figures(options: Options): Teller {
+  const { config = 'center', variant = 'i-raven', seed } = options;
+  const { configuration, noisy } = findLayout(config, options.noisy);
+  const rows = Number(options.rows ?? 3) as 1 | 2 | 3;
+  return (index) => {
+    const problem = sampleProblem({ configuration, noisy, variant, seed, index });
+    return {
+      rules: problemTextJson(problem).rules,
+      forms: textOfProblem(problem, { rows, withAngle: options.angle }),
+      json: () => problemTextJson(problem),
+    };
+  };
+}
+
+function numbers(options: Options): Teller {
+  const { seed, certainty: least } = options;
+  return (index) => {
+    const problem = sampleNumericProblem({ ...given(options), seed, index });
+    return {
+      rules: [problem.rules],
+      forms: textOfNumericProblem(problem, { certainty: least, seed, index }),
+      json: () => numericProblemJson(problem),
+    };
+  };
+}
+
+/** The settings of numeric problems that were given. */
+const given = ({ width, values, confounders, rule, operands }: Options) =>
+  Object.fromEntries(
+    Object.entries({ width, values, confounders, rule, operands }).filter(
+      ([, value]) => value !== undefined,
+    ),
   );
-  const line = (row: readonly string[]): string =>
-    row
-      .map((entry, i) => (i === 0 ? entry.padEnd(widths[i]) : entry.padStart(widths[i])))
-      .join('  ');
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
+
+/** Examples come from far beyond the problems of a file. */
+const FIRST_EXAMPLE = 1_000_000_000;
+
+/** Solved problems none of whose attributes have the context of the problem at hand. */
+function examplesFor(problemAt: Teller, index: number, problem: TextForms, count: number) {
+  const shares = (other: TextForms): boolean =>
+    Object.entries(problem.separate).some(
+      ([name, { context }]) => other.separate[name].context === context,
+    );
+  const found: TextForms['whole'][] = [];
+  for (let i = 0; found.length < count; i++) {
+    const { forms } = problemAt(FIRST_EXAMPLE + index * 1000 + i);
+    if (!shares(forms)) found.push(forms.whole);
+  }
+  return found;
+}
+
+function lineOf(options: Options, problemAt: Teller, index: number): string {
+  const { rules, forms } = problemAt(index);
+  const { context, candidates, target } = forms.whole;
+  const examples = examplesFor(problemAt, index, forms, options.examples);
+  return JSON.stringify({
+    id: index,
+    set: options.set,
+    seed: options.seed,
+    rules,
+    answer: target,
+    context,
+    candidates,
+    separate: Object.fromEntries(
+      Object.entries(forms.separate).map(([name, text]) => [
+        name,
+        { context: text.context, candidates: text.candidates },
+      ]),
+    ),
+    prompts: {
+      predict: predictPrompt(forms.whole, examples),
+      choose: choosePrompt(forms.whole),
+    },
+  });
+}
+
+/** The file, problem by problem: lines of prompts, or one object of all data. */
+function* pieces(options: Options, problemAt: Teller, format: 'json' | 'jsonl') {
+  for (let index = 0; index < options.count; index++) {
+    if (format === 'jsonl') {
+      yield `${lineOf(options, problemAt, index)}\n`;
+      continue;
+    }
+    const before = index === 0 ? '{' : ',\n';
+    const after = index === options.count - 1 ? '}\n' : '';
+    yield `${before}"${index}": ${JSON.stringify(problemAt(index).json())}${after}`;
+  }
+}
+
+/** Characters written at a time. */
+const CHUNK = 1 << 20;
+
+/** Writes pieces one after the other, so that files may be larger than memory. */
+const writePieces = (
+  place: OutputPlace,
+  made: Iterable<string>,
+  signal: AbortSignal,
+  progress: Progress,
+): Promise<void> =>
+  PendingFile.fill(place, async (file) => {
+    let [position, done, waiting] = [0, 0, ''];
+    const write = async (): Promise<void> => {
+      signal.throwIfAborted();
+      const bytes = Buffer.from(waiting);
+      await file.write(bytes, position);
+      position += bytes.length;
+      waiting = '';
+      progress.update(done);
+    };
+    for (const piece of made) {
+      waiting += piece;
+      done++;
+      if (waiting.length >= CHUNK) await write();
+    }
+    await write();
+  });
+
+async function run(options: Options, signal: AbortSignal): Promise<void> {
+  const { set, count, out } = options;
+  const foreign = set === 'i-raven' ? NUMBERS_ONLY : FIGURES_ONLY;
+  const wrong = foreign.find((name) => options[name] !== undefined);
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is not for --set ${set}`);
+  const format = extname(out).slice(1);
+  if (format !== 'json' && format !== 'jsonl') {
+    throw new UsageError(`--out ${out}: name a .jsonl of prompts or a .json of data`);
+  }
+  const place = await requireNewFile('--out', out);
+  const problemAt = set === 'i-raven' ? figures(options) : numbers(options);
+  await makeFolderOf(place.path);
+  await withProgress(count, 'problems', options, (progress) =>
+    writePieces(place, pieces(options, problemAt, format), signal, progress),
+  );
+  tell(options, { problems: count, output: out }, () => `${count} problems: ${out}\n`);
 }

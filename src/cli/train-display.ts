@@ -6,7 +6,7 @@ import type {
   ValidationEvent,
 } from '../training/index.js';
 import { formatRate, startProgress, type Progress } from './progress.js';
-import { percent } from './text.js';
+import { percent } from './output.js';
 
 /** The terms worth a look while training, by short names. */
 const SHORT_NAMES: Record<string, string> = {

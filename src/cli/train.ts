@@ -373,15 +373,15 @@ function disagreements(options: Options, config: RunConfig): string[] {
   const { model, budget, data } = config;
   const stream = data.kind === 'stream' ? data : null;
   const agrees: Record<string, boolean> = {
-    system: options.system === undefined || options.system === config.system,
+    system: isSame(options.system, config.system),
     config: options.config === undefined || isConfiguration(options, model),
-    noisy: options.noisy === undefined || options.noisy === model.noisy,
+    noisy: isSame(options.noisy, model.noisy),
     data: options.data === undefined,
-    preset: options.preset === undefined || options.preset === model.preset,
+    preset: isSame(options.preset, model.preset),
     overrides: options.overrides === undefined,
     rules: options.rules === undefined,
     regime: options.regime === undefined,
-    device: options.device === undefined || options.device === config.device,
+    device: isSame(options.device, config.device),
     steps: isSame(options.steps, budget.kind === 'steps' ? budget.steps : null),
     epochs: isSame(options.epochs, budget.kind === 'epochs' ? budget.epochs : null),
     time: isSame(options.time, budget.kind === 'time' ? budget.seconds : null),
@@ -389,7 +389,7 @@ function disagreements(options: Options, config: RunConfig): string[] {
     seed: isSame(options.seed, config.seed),
     pool: isSame(options.pool, stream?.pool ?? null),
     refresh: isSame(options.refresh, stream?.refresh ?? null),
-    precision: options.precision === undefined || options.precision === config.precision,
+    precision: isSame(options.precision, config.precision),
     deterministic: options.deterministic === undefined || config.deterministic,
     threads: isSame(options.threads, config.threads),
     'no-sync-batch-norm': options.syncBatchNorm !== false || config.syncBatchNorm === false,
@@ -403,7 +403,7 @@ function disagreements(options: Options, config: RunConfig): string[] {
     .map((flag) => `--${flag}`);
 }
 
-const isSame = (given: number | undefined, stored: number | null): boolean =>
+const isSame = <T>(given: T | undefined, stored: T | null): boolean =>
   given === undefined || given === stored;
 
 function isConfiguration({ config, noisy }: Options, model: SystemConfig): boolean {

@@ -5,8 +5,8 @@
  * deployed, compacted or not, best weights or latest.
  */
 import { storedPrior, type MixtureData } from '../models/index.js';
-import { greyByte, MATRIX_PANELS, SMALL_PIXELS } from '../matrix/index.js';
-import { formatImagined } from '../solver/index.js';
+import { greyByte, MATRIX_PANELS, parseLabel, SMALL_PIXELS } from '../matrix/index.js';
+import { formatImagined, formatRuleMap } from '../solver/index.js';
 import type { ConceptMeans, RuleMap, RuleMixture, SelectionStatistics } from '../solver/index.js';
 import type { OpenedRun, RulesSnapshot, StoredWeights } from '../training/index.js';
 import { refittedPrior } from './bundle-prior.js';
@@ -84,12 +84,6 @@ function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): Rules
   return Array.from({ length: MOST_MOMENTS }, (_, i) => earlier[Math.round(i * every)]);
 }
 
-/** To what places on a map are rounded: finer than a pixel. */
-const UNIT = 0.001;
-
-const inUnits = (rules: RulesSnapshot['rules']): number[][][] =>
-  rules.map((ofProblem) => ofProblem.map((rule) => rule.map((value) => Math.round(value / UNIT))));
-
 export interface BundleRulesOptions {
   readonly signal?: AbortSignal;
   /** Problems the prior is fitted to. */
@@ -123,18 +117,14 @@ async function bundleTraining(
   // As many categories as training had components.
   const counts = trained.prior?.map(({ weights }) => weights.length) ?? null;
   const prior = counts && (await fitPrior(subject, counts, { signal, fitted }));
-  const map = {
+  const map: RuleMap = {
     prior,
-    source: { configuration: source.configuration, noisy: source.noisy, seed: source.seed },
-    truth: last.truth,
-    snapshots: [...earlier, { step: trained.step, rules: last.rules }].map(({ step, rules }) => ({
-      step,
-      unit: UNIT,
-      rules: inUnits(rules),
-    })),
+    source,
+    truth: last.truth.map(parseLabel),
+    snapshots: [...earlier, { step: trained.step, rules: last.rules }],
   };
   return {
-    rules: new TextEncoder().encode(JSON.stringify(map)),
+    rules: formatRuleMap(map),
     imagined: await filmOf(subject, source, earlier, signal),
   };
 }

@@ -4,7 +4,6 @@
  * bootstrap over problems, of shares of exactly 0 or 1 by Wilson's formula. Concepts are numbered
  * 1..M, panels 1..9, candidates from 1.
  */
-import { FormatError, parseJson } from '../base/index.js';
 import type { AttributeColumn, AttributeGroup, Configuration, Variant } from '../matrix/index.js';
 import type { BundleSizes, HistoryCurve } from '../solver/index.js';
 
@@ -301,17 +300,4 @@ export interface ModelEvaluation {
   readonly history: readonly HistoryCurve[];
   /** Seconds each metric took. */
   readonly seconds: Readonly<Partial<Record<MetricName, number>>>;
-}
-
-/** An evaluation read from a file, its head checked. */
-export function parseEvaluation(text: string, file: string): ModelEvaluation {
-  const model = parseJson(text, FormatError, file) as Partial<ModelEvaluation> | null;
-  if (model?.format !== EVALUATION_FORMAT || model.version !== EVALUATION_VERSION) {
-    throw new FormatError(`${file}: not an evaluation of version ${EVALUATION_VERSION}`);
-  }
-  const { name, system, preset, configuration } = model;
-  if ([name, system, preset, configuration].some((each) => typeof each !== 'string')) {
-    throw new FormatError(`${file}: it does not say which model it is of`);
-  }
-  return model as ModelEvaluation;
 }

@@ -31,6 +31,7 @@ import { generatedSource } from './metrics/generated-source.js';
 import { selectionAccuracy } from './metrics/selection-accuracy.js';
 import { NAME_MIXED, NAME_UNUSED, varianceDecline } from './metrics/variance-decline.js';
 import { subjectFrom } from './open-subject.js';
+import { sumOf } from './statistics.js';
 import { findVocabulary, speaks } from './vocabulary/find.js';
 
 export interface ExportOptions {
@@ -224,7 +225,7 @@ export async function exportRun(options: ExportOptions): Promise<ExportReport> {
   signal?.throwIfAborted();
   await writeBundle(place, { ...named, accuracy }, files);
   const sizes = Object.fromEntries([...files].map(([name, bytes]) => [name, bytes.length]));
-  const bytes = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+  const bytes = sumOf(Object.values(sizes));
   const { step } = weights;
   return {
     folder: options.out,

@@ -41,6 +41,8 @@ import { findVocabulary, speaks } from './vocabulary/find.js';
 export interface SubjectOptions {
   /** Folder of named bundles, that of this package unless told. */
   readonly zoo?: string;
+  /** The argument that errors name for the model, `--model` unless told. */
+  readonly argument?: string;
   /** Threads of ONNX Runtime. */
   readonly threads?: number;
   /** Where a run's model works, the CPU unless told. */
@@ -91,14 +93,14 @@ export async function subjectFrom(
   return subjectOf(await openBundle(source, options.signal), options);
 }
 
-/** Finds a bundle; an error names the argument that all commands have for it. */
+/** Finds a bundle; an error names the argument. */
 const locate = (
   location: string,
-  { zoo, signal }: Pick<SubjectOptions, 'zoo' | 'signal'>,
+  { zoo, argument = '--model', signal }: Pick<SubjectOptions, 'zoo' | 'argument' | 'signal'>,
 ): Promise<BundleSource> =>
   locateBundle(location, { zoo, signal }).catch((cause: unknown) => {
     if (!(cause instanceof ArgumentError)) throw cause;
-    throw new ArgumentError(`--model ${cause.message}`, { cause });
+    throw new ArgumentError(`${argument} ${cause.message}`, { cause });
   });
 
 /** Opens a bundle by its folder, its name in the zoo or its URL. */

@@ -31,9 +31,11 @@ import type { Panel } from '../solver/index.js';
 import { drawPanels } from './metrics/generated-source.js';
 import { drawMissing } from './missing-sets.js';
 import { openSubject, type SubjectOptions } from './open-subject.js';
+import type { Subject, SubjectFacts } from './subject.js';
 
 /** Numbers of missing panels that are shown. */
 export const PAINTED_TARGETS = [1, 2] as const;
+export const ANSWERS_FORMAT = 'crab-answers';
 const ANSWERS_SEED = 8_100_000_003;
 const MOST_EXAMPLES = 20;
 
@@ -46,7 +48,7 @@ const pixels: Reader<Uint8Array> = (given) => {
 const position = integer({ min: 1, max: MATRIX_PANELS });
 
 const answersReader = object({
-  format: oneOf(['crab-answers']),
+  format: oneOf([ANSWERS_FORMAT]),
   system: text(100),
   preset: text(100),
   configuration: oneOf(CONFIGURATIONS),
@@ -104,43 +106,54 @@ const missingOf = (
 
 const toBytes = (panel: Panel): Uint8Array => Uint8Array.from(panel, greyByte);
 
-export interface PaintOptions extends Pick<SubjectOptions, 'device' | 'zoo' | 'signal'> {
+export interface PaintOptions extends Pick<
+  SubjectOptions,
+  'device' | 'zoo' | 'signal' | 'argument'
+> {
   /** Problems that are completed; 1 unless told. */
   readonly examples?: number;
   readonly seed?: number;
 }
 
-/** Opens a run or a bundle and lets it paint; means, as the paper shows them. */
+/** Whether a model paints what these pictures show. */
+export const paintsAnywhere = ({ can, imageSize, positions }: SubjectFacts): boolean =>
+  can.includes('impute') && positions === 'any' && imageSize === SMALL_SIZE;
+
+/** Lets an open model paint; means, as the paper shows them. */
+export async function answersBy(
+  subject: Subject,
+  {
+    examples = 1,
+    seed = ANSWERS_SEED,
+    signal,
+  }: Pick<PaintOptions, 'examples' | 'seed' | 'signal'> = {},
+): Promise<PaintedAnswers> {
+  const { name, system, preset, configuration, noisy } = subject.facts;
+  if (subject.imagine === undefined || !paintsAnywhere(subject.facts)) {
+    throw new ArgumentError(`${name}: ${system} paints no panels at arbitrary positions`);
+  }
+  const painted: PaintedAnswers['examples'][number][] = [];
+  for (let index = 0; index < examples; index++) {
+    const pictures = examplePictures({ configuration, noisy, seed }, index);
+    const { panels } = await subject.see(pictures, signal);
+    const questions = PAINTED_TARGETS.map((targets) => ({
+      panels,
+      missing: missingOf(configuration, seed, index, targets),
+    }));
+    const found = await subject.imagine(questions, { paint: 'mean', signal });
+    painted.push(questions.map(({ missing }, t) => ({ missing, images: found[t].map(toBytes) })));
+  }
+  return { format: ANSWERS_FORMAT, system, preset, configuration, noisy, seed, examples: painted };
+}
+
+/** Opens a run or a bundle and lets it paint. */
 export async function paintAnswers(
   location: string,
-  { examples = 1, seed = ANSWERS_SEED, ...options }: PaintOptions = {},
+  { examples, seed, ...options }: PaintOptions = {},
 ): Promise<PaintedAnswers> {
   const subject = await openSubject(location, { ...options, metrics: [] });
   try {
-    const { system, preset, configuration, noisy, imageSize, positions } = subject.facts;
-    if (subject.imagine === undefined || positions !== 'any' || imageSize !== SMALL_SIZE) {
-      throw new ArgumentError(`${location}: ${system} paints no panels at arbitrary positions`);
-    }
-    const painted: PaintedAnswers['examples'][number][] = [];
-    for (let index = 0; index < examples; index++) {
-      const pictures = examplePictures({ configuration, noisy, seed }, index);
-      const { panels } = await subject.see(pictures, options.signal);
-      const questions = PAINTED_TARGETS.map((targets) => ({
-        panels,
-        missing: missingOf(configuration, seed, index, targets),
-      }));
-      const found = await subject.imagine(questions, { paint: 'mean', signal: options.signal });
-      painted.push(questions.map(({ missing }, t) => ({ missing, images: found[t].map(toBytes) })));
-    }
-    return {
-      format: 'crab-answers',
-      system,
-      preset,
-      configuration,
-      noisy,
-      seed,
-      examples: painted,
-    };
+    return await answersBy(subject, { examples, seed, signal: options.signal });
   } finally {
     await subject.dispose();
   }

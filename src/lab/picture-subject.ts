@@ -18,6 +18,8 @@ import type {
 import { inSlices, type AtOnce, type Put } from './torch-work.js';
 
 const PROBLEMS_AT_ONCE: AtOnce = { cpu: 32, gpu: 128 };
+/** Of models that foretell concepts: panels are small, and global selection accuracy asks tens of thousands. */
+const FORETOLD_AT_ONCE: AtOnce = { cpu: 32, gpu: 1024 };
 const IMAGES_AT_ONCE: AtOnce = { cpu: 64, gpu: 2048 };
 
 /** Whether a model can paint panels from their own concepts. */
@@ -85,7 +87,8 @@ export class PictureSubject implements Subject {
       const missing = asked.map((each) => each.missing.map((position) => position - 1));
       return answer(this.#put(put, panels, [length, MATRIX_PANELS]), missing, first, put);
     };
-    return inSlices(this.model, questions.length, PROBLEMS_AT_ONCE, work, signal);
+    const atOnce = this.model instanceof ForetellingModel ? FORETOLD_AT_ONCE : PROBLEMS_AT_ONCE;
+    return inSlices(this.model, questions.length, atOnce, work, signal);
   }
 
   async #scores(questions: readonly ChoiceQuestion[], signal?: AbortSignal): Promise<number[][]> {

@@ -127,6 +127,11 @@ export interface MetricOptions {
   readonly onProgress?: (share: number) => void;
 }
 
+/** The same for those that are measured on so many problems. */
+export interface CountedOptions extends MetricOptions {
+  readonly problems?: number;
+}
+
 /** A subject that draws. */
 export type Painter = Subject & Required<Pick<Subject, 'imagine'>>;
 

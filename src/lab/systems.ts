@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { PAPER_VARIANTS, type Variant } from '../matrix/index.js';
 import { SYSTEMS, type Capability, type Needs, type System } from '../models/index.js';
 import { accuracyRow, groupsOf, type Compared } from './compare.js';
-import { paperRows, paperShare } from './report/paper.js';
+import { paperRows, paperShare } from './paper.js';
 import { readMeasurements, type Measurements } from './results/index.js';
 import { comparedOf } from './results/systems.js';
 import { meanOf } from './statistics.js';

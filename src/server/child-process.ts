@@ -11,8 +11,8 @@ const REMEMBERED = 4000;
 
 export interface Worker {
   readonly process: ChildProcess;
-  /** The end of what it said on standard error. */
-  readonly lastWords: () => string;
+  /** The last line it said on standard error; empty if it said nothing. */
+  readonly lastLine: () => string;
 }
 
 /** Starts a module of this layer, named relative to it without its ending. */
@@ -28,7 +28,7 @@ export function startWorker(name: string, args: readonly string[] = []): Worker 
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-REMEMBERED);
   });
-  return { process: child, lastWords: () => said };
+  return { process: child, lastLine: () => said.trim().split('\n').at(-1) ?? '' };
 }
 
 /** Sends a message; if the process is gone already, nothing happens. */

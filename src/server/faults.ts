@@ -1,4 +1,5 @@
 /** How a request is refused: a status and one sentence for people. */
+import type { IncomingMessage } from 'node:http';
 import { firstLineOf } from '../base/index.js';
 import { faultSentence, systemCauseOf } from '../base/node.js';
 import { UnsavedError } from '../training/index.js';
@@ -21,6 +22,12 @@ export class BadRequest extends HttpFault {
   constructor(message: string) {
     super(400, message);
   }
+}
+
+/** Refuses a request by another method than these. */
+export function requireMethod({ method = '' }: IncomingMessage, ...allowed: string[]): void {
+  if (allowed.includes(method)) return;
+  throw new HttpFault(405, `${method} is not possible here`, { allow: allowed.join(', ') });
 }
 
 /** One sentence of what went wrong. */

@@ -11,7 +11,6 @@ import { pipeline } from 'node:stream/promises';
 import { FormatError } from '../matrix/index.js';
 import { openRegularFile } from '../base/node.js';
 import { CompressedBodies, isCompressible, type Encoding } from './compression.js';
-import { HttpFault } from './faults.js';
 import { mediaTypeOf } from './media-types.js';
 
 const ENCODINGS = [
@@ -155,10 +154,4 @@ export class StaticFolder {
     const bytes = handle.createReadStream({ start: 0, end: size - 1, autoClose: false });
     await pipeline(bytes, response);
   }
-}
-
-/** For what may be looked at but not changed. */
-export function requireReading(request: IncomingMessage): void {
-  if (request.method === 'GET' || request.method === 'HEAD') return;
-  throw new HttpFault(405, `${request.method} is not possible here`, { allow: 'GET, HEAD' });
 }

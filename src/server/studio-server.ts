@@ -15,11 +15,11 @@ import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { zooFolder } from '../solver/node.js';
 import { segmentsOf } from './address.js';
-import { HttpFault } from './faults.js';
+import { HttpFault, requireMethod } from './faults.js';
 import { LIMITS, PATIENCE, type Patience } from './limits.js';
 import { JSON_TYPE } from './media-types.js';
 import { isLoopback, requireOwnOrigin } from './origin.js';
-import { requireReading, StaticFolder } from './static-folder.js';
+import { StaticFolder } from './static-folder.js';
 import { answerApi } from './training-api.js';
 import type { TrainingSettings } from './training/protocol.js';
 import { TrainingService } from './training/service.js';
@@ -185,7 +185,7 @@ class Studio {
       if (answer !== null) sendJson(response, 200, answer);
       return;
     }
-    requireReading(request);
+    requireMethod(request, 'GET', 'HEAD');
     if (segments.join('/') === 'zoo/index.json') {
       sendJson(response, 200, await this.#zoo.index());
       return;

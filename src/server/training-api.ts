@@ -1,8 +1,7 @@
 /** The addresses of the training API, and what each leads to. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readJson } from './body.js';
-import { HttpFault } from './faults.js';
-import { requireReading } from './static-folder.js';
+import { HttpFault, requireMethod } from './faults.js';
 import { TRAIN_API } from '../protocol/index.js';
 import type { TrainingService } from './training/service.js';
 
@@ -14,7 +13,7 @@ type Handler = (
 
 function reading(answer: (service: TrainingService) => Promise<object>): Handler {
   return (service, request) => {
-    requireReading(request);
+    requireMethod(request, 'GET', 'HEAD');
     return answer(service);
   };
 }
@@ -23,9 +22,7 @@ function changing(
   answer: (service: TrainingService, body: Record<string, unknown>) => Promise<object>,
 ): Handler {
   return async (service, request) => {
-    if (request.method !== 'POST') {
-      throw new HttpFault(405, `${request.method} is not possible here`, { allow: 'POST' });
-    }
+    requireMethod(request, 'POST');
     const body = await readJson(request);
     // An export takes a while, during which nothing is sent.
     request.socket.setTimeout(0);
@@ -38,9 +35,7 @@ async function listen(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<null> {
-  if (request.method !== 'GET') {
-    throw new HttpFault(405, `${request.method} is not possible here`, { allow: 'GET' });
-  }
+  requireMethod(request, 'GET');
   await service.listen(response);
   return null;
 }

@@ -83,7 +83,7 @@ export {
 } from './vocabulary.js';
 export { formatVocabulary, parseVocabulary } from './vocabulary-file.js';
 export { PAINTS } from './questions.js';
-export { categoriesOf, parseRuleMap, RuleClassifier } from './rule-map.js';
+export { categoriesOf, formatRuleMap, parseRuleMap, RuleClassifier } from './rule-map.js';
 export type { RuleCategories, RuleMap, RuleMixture, RuleSnapshot } from './rule-map.js';
 export {
   bandOf,

@@ -1,10 +1,13 @@
 /**
  * `rules.json`: the global rules a model abstracted (one Gaussian mixture for each concept, the paper's
- * prior), and the rules it parsed from fixed problems at moments of its training, beside the true ones.
+ * prior), and the rules it parsed from fixed problems at moments of its training, beside the true ones. These
+ * repeat a lot, so each different rule is written once; parsed rules are written as bytes. Earlier versions wrote
+ * both at length, and are read too.
  */
 import {
   boolean,
   choleskyInverse,
+  Given,
   indexOfLargest,
   integer,
   list,
@@ -16,10 +19,17 @@ import {
   optional,
   parseJson,
   read,
+  text,
   withDefault,
   type Reader,
 } from '../base/index.js';
-import { CONFIGURATIONS, labelText, type Configuration, type Label } from '../matrix/index.js';
+import {
+  CONFIGURATIONS,
+  formatLabel,
+  labelText,
+  type Configuration,
+  type Label,
+} from '../matrix/index.js';
 import { BundleError } from './errors.js';
 
 /** A mixture as plain data; those of one category together, by falling weight. */
@@ -87,32 +97,99 @@ const mixture =
     })(given);
   };
 
-/** Rules of n problems; written as multiples of `unit`, which is 1 if absent, they take less room. */
+/** What values of snapshots are rounded to: finer than a pixel of a map. */
+const UNIT = 0.001;
+const LARGEST = 2 ** 15 - 1;
+
+/** Values as whole units in 16 bits each, low byte first, as base64. */
+function valuesText(values: readonly number[]): string {
+  const units = values.map((value) =>
+    Math.max(-LARGEST, Math.min(LARGEST, Math.round(value / UNIT))),
+  );
+  return btoa(units.map((value) => String.fromCharCode(value & 255, (value >> 8) & 255)).join(''));
+}
+
+/** The same read back: so many values, in units. */
+const valuesIn =
+  (count: number): Reader<readonly number[]> =>
+  (given) => {
+    let bytes: string;
+    try {
+      bytes = atob(text(4 * count + 4)(given));
+    } catch {
+      return given.expected('base64');
+    }
+    if (bytes.length !== 2 * count) given.fail(`expected ${count} values of two bytes`);
+    return Array.from({ length: count }, (_, i) => {
+      const value = bytes.charCodeAt(2 * i) + 256 * bytes.charCodeAt(2 * i + 1);
+      return value > LARGEST ? value - 2 ** 16 : value;
+    });
+  };
+
+/** Values in rows of so many. */
+const inRows = <T>(values: readonly T[], length: number): T[][] =>
+  Array.from({ length: values.length / length }, (_, i) =>
+    values.slice(i * length, (i + 1) * length),
+  );
+
+/** Rules of n problems: in units as bytes, or as lists of multiples of `unit`, which is 1 if absent. */
 const snapshot =
   (n: number, concepts: number, ruleSize: number): Reader<RuleSnapshot> =>
   (given) => {
+    const step = integer({ min: 0 })(given.member('step'));
     const unit = withDefault(number(), 1)(given.member('unit'));
+    const values = given.member('values');
+    if (values.value !== undefined) {
+      const all = valuesIn(n * concepts * ruleSize)(values).map((value) => value * unit);
+      return { step, rules: inRows(inRows(all, ruleSize), concepts) };
+    }
     const value: Reader<number> = (part) => number()(part) * unit;
-    return objectWith({
-      step: integer({ min: 0 }),
-      rules: exactly(exactly(exactly(value, ruleSize), concepts), n),
-    })(given);
+    const rules = exactly(exactly(exactly(value, ruleSize), concepts), n);
+    return { step, rules: rules(given.member('rules')) };
   };
+
+/** Labels by the numbers of their rules in a list of all that occur, or each in full. */
+const truth: Reader<readonly Label[]> = (given) => {
+  if (Array.isArray(given.value)) {
+    return list(labelText, { max: MOST_PROBLEMS })(given);
+  }
+  const alone: Reader<Label[number]> = (rule) =>
+    labelText(new Given(`[[${text(200)(rule)}]]`, rule.path))[0];
+  const rules = list(alone, { max: 10_000 })(given.member('rules'));
+  const rule: Reader<Label[number]> = (number) =>
+    rules[integer({ min: 0, max: rules.length - 1 })(number)];
+  const component: Reader<Label[number]> = (of) => list(rule, { max: 4 })(of).flat();
+  return list(list(component, { max: 3 }), { max: MOST_PROBLEMS })(given.member('problems'));
+};
+
+function truthData(labels: readonly Label[]) {
+  const numbers = new Map<string, number>();
+  const numberOf = (rule: Label[number][number]): number => {
+    const name = formatLabel([[rule]]).slice(2, -2);
+    const number = numbers.get(name) ?? numbers.size;
+    numbers.set(name, number);
+    return number;
+  };
+  const problems = labels.map((label) => label.map((component) => component.map(numberOf)));
+  return { rules: [...numbers.keys()], problems };
+}
 
 const ruleMap =
   (concepts: number, ruleSize: number): Reader<RuleMap> =>
   (given) => {
-    const n = given.member('truth').items(0, MOST_PROBLEMS).length;
-    return objectWith({
-      prior: withDefault(nullable(exactly(mixture(ruleSize), concepts)), null),
-      source: objectWith({
-        configuration: oneOf(CONFIGURATIONS),
-        noisy: boolean,
-        seed: integer(),
-      }),
-      truth: exactly(labelText, n),
-      snapshots: list(snapshot(n, concepts, ruleSize), { max: MOST_SNAPSHOTS }),
-    })(given);
+    const labels = truth(given.member('truth'));
+    return {
+      ...objectWith({
+        prior: withDefault(nullable(exactly(mixture(ruleSize), concepts)), null),
+        source: objectWith({
+          configuration: oneOf(CONFIGURATIONS),
+          noisy: boolean,
+          seed: integer(),
+        }),
+        snapshots: list(snapshot(labels.length, concepts, ruleSize), { max: MOST_SNAPSHOTS }),
+      })(given),
+      truth: labels,
+    };
   };
 
 /** Reads `rules.json`. */
@@ -120,6 +197,21 @@ export function parseRuleMap(bytes: Uint8Array, concepts: number, ruleSize: numb
   const file = 'rules.json';
   const json = parseJson(bytes, BundleError, file);
   return read(ruleMap(concepts, ruleSize), json, BundleError, file);
+}
+
+/** The bytes of `rules.json`. */
+export function formatRuleMap({ prior, source, truth: labels, snapshots }: RuleMap): Uint8Array {
+  const map = {
+    prior,
+    source: { configuration: source.configuration, noisy: source.noisy, seed: source.seed },
+    truth: truthData(labels),
+    snapshots: snapshots.map(({ step, rules }) => ({
+      step,
+      unit: UNIT,
+      values: valuesText(rules.flat(2)),
+    })),
+  };
+  return new TextEncoder().encode(JSON.stringify(map));
 }
 
 /** Categories of a rule: its probability in each. */

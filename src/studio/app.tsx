@@ -1,4 +1,5 @@
 /** The frame of the page: name, tabs, the matrix to look at, the model's state, and the view. */
+import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { ConfigurationBar } from './parts/configuration-bar.js';
 import { KeepOffline } from './parts/keep-offline.js';
@@ -7,7 +8,7 @@ import { Masthead } from './parts/masthead.js';
 import { MisfitNotice } from './parts/misfit-notice.js';
 import { ModelNotice } from './parts/model-notice.js';
 import { PrintItem } from './parts/print-item.js';
-import { TabBar } from './parts/tab-bar.js';
+import { TAB_NAMES, TabBar } from './parts/tab-bar.js';
 import { Footer } from './parts/footer.js';
 import { matrix, settings, tab } from './state/store.js';
 import type { Tab } from './state/settings.js';
@@ -23,46 +24,26 @@ import { TestView } from './views/test/test-view.js';
 import { TrainView } from './views/train/train-view.js';
 import { WhyView } from './views/why/why-view.js';
 
-const TITLES: Readonly<Record<Tab, string>> = {
-  play: 'Play',
-  erase: 'Erase anything',
-  why: 'Why',
-  rules: 'Rule map',
-  compare: 'Compare',
-  make: 'Make',
-  test: 'Test',
-  train: 'Train',
+const VIEWS: Readonly<Record<Tab, () => JSX.Element>> = {
+  play: PlayView,
+  erase: EraseView,
+  why: WhyView,
+  rules: RulesView,
+  compare: CompareView,
+  make: MakeView,
+  test: TestView,
+  train: TrainView,
 };
-
-function View({ name }: { readonly name: Tab }) {
-  switch (name) {
-    case 'play':
-      return <PlayView />;
-    case 'erase':
-      return <EraseView />;
-    case 'why':
-      return <WhyView />;
-    case 'rules':
-      return <RulesView />;
-    case 'compare':
-      return <CompareView />;
-    case 'make':
-      return <MakeView />;
-    case 'test':
-      return <TestView />;
-    case 'train':
-      return <TrainView />;
-  }
-}
 
 export function App() {
   const name = tab.value;
+  const View = VIEWS[name];
   const { phase } = session.value;
   // Who takes a test needs no other way to go.
   const isTesting = name === 'test' && (phase === 'practice' || phase === 'items');
   const isAboutMatrix = name !== 'train' && name !== 'test';
   useEffect(() => {
-    document.title = `${TITLES[name]} · CRAB Studio`;
+    document.title = `${TAB_NAMES[name][0]} · CRAB Studio`;
   }, [name]);
   return (
     <>
@@ -84,7 +65,7 @@ export function App() {
         {settings.value.tour === 0 && <ExampleNote />}
         {isAboutMatrix && <ModelNotice />}
         {isAboutMatrix && <MisfitNotice />}
-        <View name={name} />
+        <View />
         {isAboutMatrix && <PrintItem />}
       </main>
       <Footer />

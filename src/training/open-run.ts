@@ -11,7 +11,7 @@ import { Generator, type Device } from '../torch/index.js';
 import { parseRunConfig, type RunConfig } from './config.js';
 import { RunFormatError } from './errors.js';
 import type { RulesSnapshot } from './rules-snapshot.js';
-import { loadWeights, MODEL_PREFIX, readExtra } from './run/checkpoint.js';
+import { loadWeights, MODEL_PREFIX, readExtra, readTotalSteps } from './run/checkpoint.js';
 import { BEST, CHECKPOINTS, CONFIG_FILE, configFileOf, readText, RULES } from './run/folder.js';
 import { readMetrics, type MetricsLine } from './run/logs.js';
 
@@ -46,6 +46,8 @@ export interface OpenedRun {
   metrics(): Promise<MetricsLine[]>;
   /** Steps of the newest checkpoint and of the best weights; null if there is none yet. */
   steps(): Promise<{ readonly latest: number | null; readonly best: number | null }>;
+  /** Steps that the run is to have, by its newest checkpoint: those done once it has ended; null if not known yet. */
+  totalSteps(): Promise<number | null>;
   /** Rule snapshots, oldest first. */
   rules(): Promise<RulesSnapshot[]>;
   /** Where the weights are; `best` falls back to the latest if none was chosen yet. */
@@ -104,6 +106,11 @@ export async function openRun(run: string): Promise<OpenedRun> {
       latest: (await CHECKPOINTS.steps(folder)).at(0) ?? null,
       best: (await BEST.steps(folder)).at(0) ?? null,
     }),
+    totalSteps: async () => {
+      const newest = (await CHECKPOINTS.steps(folder)).at(0);
+      if (newest === undefined) return null;
+      return readTotalSteps(path.join(folder, CHECKPOINTS.name(newest)));
+    },
     rules: () => readRules(folder),
     weights: async (which) => {
       const { file, step } = await weightsFile(folder, which);

@@ -352,9 +352,18 @@ describe('crab generate stops cleanly', () => {
   test.each(['npz', 'raven'])('on Ctrl-C, leaving nothing half-written (%s)', async (format) => {
     const out = fresh(format === 'npz' ? '.npz' : '');
     const args = ['--config', 'grid-3x3', '--count', '50000', '--format', format, '--out', out];
+    const isUnderWay = (): boolean =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.includes(path.basename(out)))
+        .map((name) => statSync(path.join(folder, name), { throwIfNoEntry: false }))
+        .some((entry) => entry?.isFile() && entry.size > 100_000);
     const { code, stderr } = await crab(['generate', ...args], {
-      // Plain progress lines appear after some seconds: by then it is in the middle of the work.
-      onStart: (child) => child.stderr?.once('data', () => child.kill('SIGINT')),
+      onStart: (child) => {
+        const timer = setInterval(() => {
+          if (isUnderWay() && child.kill('SIGINT')) clearInterval(timer);
+        }, 50);
+        child.once('close', () => clearInterval(timer));
+      },
     });
     expect(code).toBe(130);
     expect(stderr).toMatch(/stopped before the end/);

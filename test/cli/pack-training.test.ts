@@ -54,6 +54,15 @@ describe('the packed training', () => {
     expect(readdirSync(path.join(folder, 'run'))).toContain('metrics.jsonl');
   });
 
+  test.skipIf(!existsSync(addon))('checks its kernels, here on the processor', () => {
+    const check = path.join(unpacked, 'app/scripts/check-gpu.mjs');
+    const env = { CRAB_TORCH_ADDON: addon };
+    const { code, text } = run(path.join(unpacked, 'bin/node'), [check, '--device', 'cpu'], env);
+    expect(text).toMatch(/^right {2}bf16 first stage 2x1x160x160 to 16 \(SCL\)/m);
+    expect(text).toContain('All kernels are right.');
+    expect(code).toBe(0);
+  });
+
   test('says what is missing if the addon cannot be built', () => {
     const { code, text } = run('/bin/sh', [path.join(unpacked, 'crab'), '--version'], {
       PATH: '/usr/bin:/bin',

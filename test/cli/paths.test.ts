@@ -3,15 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/errors.js';
-import {
-  requireInput,
-  requireOutputFile,
-  requireOutputFolder,
-  requireOwnPage,
-} from '../../src/cli/paths.js';
+import { ownJson, ownPage, requireOwnFile } from '../../src/cli/own-files.js';
+import { requireInput, requireOutputFile, requireOutputFolder } from '../../src/cli/paths.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { failureOf } from './crab-in-process.js';
-import { words } from './words.js';
 
 const folder = scratchFolder();
 const at = (...names: string[]): string => path.join(folder, ...names);
@@ -22,35 +17,53 @@ beforeAll(() => {
 });
 
 describe('outputs', () => {
-  test('pages are written over pages of the same command only', async () => {
-    const page = at('folder', 'page.html');
-    await requireOwnPage('--report', undefined, 'Written by x');
-    await requireOwnPage('--report', page, 'Written by x');
-    for (const own of ['', '<footer>Written by x; so.</footer>']) {
-      writeFileSync(page, own);
-      await requireOwnPage('--report', page, 'Written by x');
-    }
-    for (const foreign of ['# Mine', 'Written by x', '<footer>Written by y</footer>']) {
-      writeFileSync(page, foreign);
-      const error = await requireOwnPage('--report', page, 'Written by x').catch((e: unknown) => e);
-      expect((error as Error).message).toMatch(/^--report .*page\.html: .*name another file/);
+  const page = ownPage('Written by x');
+  const json = ownJson('crab-x', 'a file of x');
+  test.each([
+    ['page.html', page, '', true],
+    ['page.html', page, '<footer>Written by x; so.</footer>', true],
+    ['page.html', page, '# Mine', false],
+    ['page.html', page, 'Written by x', false],
+    ['page.html', page, '<footer>Written by y</footer>', false],
+    ['x.json', json, '', true],
+    ['x.json', json, '{"format": "crab-x", "version": 7}', true],
+    ['x.json', json, '{"format": "crab-y"}', false],
+    ['x.json', json, '["crab-x"]', false],
+    ['x.json', json, 'null', false],
+    ['x.json', json, '{"format": "crab-x"', false],
+  ])('%s is written over files of the same command only: %#', async (name, own, text, may) => {
+    const file = at('folder', name);
+    await requireOwnFile('--report', file, [], own);
+    writeFileSync(file, text);
+    try {
+      const check = requireOwnFile('--report', file, [], own);
+      const error: unknown = await check.catch((thrown: unknown) => thrown);
+      if (may) return expect(error).toMatchObject({ direct: false });
+      expect((error as Error).message).toMatch(/^--report .*: this file exists .*another file/);
       expect(exitCodeOf(error)).toBe(2);
+    } finally {
+      rmSync(file);
     }
-    rmSync(page);
-    writeFileSync(at('mine.md'), '# Mine');
-    const { message, code } = await failureOf(
-      ...words`evaluate --model x --report ${at('mine.md')}`,
-    );
+  });
+
+  test.each([
+    ['evaluate --model x --report', 'mine.md'],
+    ['evaluate --model x --save', 'mine.json'],
+    ['report --pictures x --save', 'mine.json'],
+    ['grade FILE --items FILE --out', 'mine.html'],
+  ])('%s %s keeps a file of somebody else', async (asked, name) => {
+    const mine = path.join(scratchFolder(), name);
+    writeFileSync(mine, '# Mine');
+    const args = asked.replaceAll('FILE', at('file.csv')).split(' ');
+    const { message, code } = await failureOf(...args, mine);
     expect(code).toBe(2);
-    expect(message).toMatch(/^--report .*mine\.md: this file exists/);
-    expect(readFileSync(at('mine.md'), 'utf8')).toBe('# Mine');
-    rmSync(at('mine.md'));
+    expect(message).toMatch(/^--(report|save|out) .*mine\.\w+: this file exists/);
+    expect(readFileSync(mine, 'utf8')).toBe('# Mine');
   });
 
   test('may be new, in new folders, or written over', async () => {
     await requireOutputFile('--out', at('new', 'deep', 'x.html'));
     await requireOutputFile('--out', at('file.csv'));
-    await requireOutputFile('--out', undefined);
     await requireOutputFolder('--out', at('new', 'deep'));
     await requireOutputFolder('--out', at('folder'));
     expect(readdirSync(folder).sort()).toEqual(['file.csv', 'folder']);
@@ -107,6 +120,9 @@ describe('commands', () => {
       /^--save x\.html: this is also --report/,
     ],
     [['evaluate', ...model, '--data', 'NONE'], 1, /^--data .*no such file/],
+    [['evaluate', ...model, '--part', 'val'], 2, /^--part is of --data/],
+    [['evaluate', ...model, '--data', 'FILE', '--part', 'val'], 2, /^--part is of a RAVEN folder/],
+    [['evaluate', ...model, '--device', 'cuda'], 2, /^--device is of a run: center is no run/],
     [['evaluate', ...model, '--data', 'FILE', '--count', '5'], 2, /^--count/],
     [['evaluate', ...model, '--metrics', 'vd', '--count', '5'], 2, /^--count .*vd makes its own/],
     [['evaluate', '--model', 'nothing'], 2, /^--model nothing is neither a folder/],
@@ -114,6 +130,33 @@ describe('commands', () => {
     [['report', '--zoo', 'NONE'], 1, /^--zoo .*no such file/],
     [['report', '--zoo', '--data', 'NONE'], 1, /^--data .*no such file/],
     [['report', '--zoo', '--docs', 'FOLDER'], 2, /^--docs .*no results\.md/],
+    [['report', '--zoo', '--cards', '--docs', 'FOLDER'], 2, /^--docs .*no folder measured/],
+    [['report', '--cards'], 2, /^--cards needs --zoo/],
+    [['report', '--systems'], 2, /^--systems needs --docs/],
+    [['report', '--systems', '--zoo'], 2, /^--systems does not go with --zoo/],
+    [['report', '--zoo', '--examples', '2'], 2, /^--zoo does not go with --examples/],
+    [['report', '--cards', '--zoo', '--count', '5'], 2, /^--cards does not go with --count/],
+    [
+      ['report', '--answer-sets', '--metrics', 'sa'],
+      2,
+      /^--answer-sets does not go with --metrics/,
+    ],
+    [
+      ['report', '--pictures', 'FILE', '--docs', 'FOLDER'],
+      2,
+      /^--pictures does not go with --docs/,
+    ],
+    [['report', '--pictures', 'NONE', '--quiet'], 2, /^--pictures .* is neither a folder/],
+    [
+      ['text', '--set', 'i-raven-x', '--count', '99999999999999999', '--out', 'x'],
+      2,
+      /1 to 1000000/,
+    ],
+    [
+      ['arrays', 'FILE', '--out', 'x.npz', '--count', '9'.repeat(20)],
+      2,
+      /number, 1 to 900719925474/,
+    ],
     [['grade', 'FILE', '--items', 'FOLDER', '--out', 'FILE'], 2, /^--out .*also RESPONSES/],
     [['grade', 'NONE', '--items', 'FOLDER'], 1, /^RESPONSES .*no such file/],
     [['grade', 'FILE', '--items', 'NONE'], 1, /^--items .*no such file/],

@@ -416,7 +416,7 @@ describe('cards in a folder', () => {
     expect(text).toMatch(/\| fresh problems of our generator, seed \d+ \| RAVEN \| 8 \| [\d.]+ \[/);
     expect(readFileSync(path.join(zoo, CARD_FILE), 'utf8')).toContain('(center/README.md)');
     expect(await writeZooCards({ zoo, docs })).toEqual([]);
-  }, 60_000);
+  });
 
   test('are not written for a damaged bundle, and need the folders they are told', async () => {
     const { zoo, card } = await smallZoo();
@@ -432,7 +432,6 @@ describe('cards in a folder', () => {
     const report = (...args: string[]) => crabInProcess('report', '--zoo', zoo, '--cards', ...args);
     const first = await report('--docs', docs, '--json');
     const second = await report('--docs', docs);
-    await expect(report('--count', '5')).rejects.toThrow(/leave --count/);
     const cards = [card('center'), card('up-down'), path.join(zoo, CARD_FILE)];
     expect(JSON.parse(first)).toEqual({ cards });
     expect(second).toBe('all cards are up to date\n');

@@ -31,8 +31,8 @@ const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 const digits = (value: number): number => Number(value.toPrecision(6));
 const share = (value: number): Measured => ({
   value: digits(value),
-  low: digits(value - 0.01),
-  high: digits(value + 0.01),
+  low: digits(Math.max(0, value - 0.01)),
+  high: digits(Math.min(1, value + 0.01)),
 });
 
 /** A made-up evaluation, all of its values told by one. */
@@ -233,6 +233,15 @@ describe('sections', () => {
       '| SCL | `paper`, context-blind | 1 | 6,000 | 20,000 | 15,000 | 2.0 | 5 | NVIDIA H200 |',
     );
     expect(rendered('systems-training')).toContain('| SCL | `endless` | 1 | endless |');
+    const cut = {
+      system: 'scl',
+      preset: 'paper',
+      configuration: 'center',
+      planned: 37_500,
+    } as const;
+    expect(rendered('systems-training', all, [readTraining(cut)])).toContain(
+      '| 20,000 (1 cut short) |',
+    );
     expect(rendered('systems-training', all, [])).toBe('Not trained yet.');
     expect(rendered('systems', all, [])).not.toMatch(/\b0\.0\b/);
   });
@@ -315,7 +324,7 @@ describe('measured files', () => {
     const other = { ...evaluationOf('center', 0.5), name: 'center-scl', system: 'scl' };
     const older = { ...evaluationOf('up-down', 0.5), name: 'older' };
     await writeMeasured(folder, [evaluationOf('center', 0.5), other, older]);
-    await writeMeasured(folder, [evaluationOf('up-down', 0.25)]);
+    await writeMeasured(folder, [evaluationOf('up-down', 0.5)]);
     // That of the same configuration makes way, others stay.
     expect(readdirSync(folder)).toEqual(['center-scl.json', 'center.json', 'up-down.json']);
     for (const name of ['center-scl', 'center']) rmSync(path.join(folder, `${name}.json`));
@@ -324,7 +333,7 @@ describe('measured files', () => {
     expect(model).toMatchObject({ name: 'up-down', system: 'crab', selection: [{}, {}, {}] });
     writeFileSync(path.join(docs, 'results.md'), marked('errors'));
     expect(await updateResults(docs)).toEqual({ changed: true, figures: [], trainings: 0 });
-    expect(readFileSync(path.join(docs, 'results.md'), 'utf8')).toContain('| U-D | 0.0025 |');
+    expect(readFileSync(path.join(docs, 'results.md'), 'utf8')).toContain('| U-D | 0.0050 |');
     expect(await updateResults(docs)).toMatchObject({ changed: false });
   });
 
@@ -332,9 +341,35 @@ describe('measured files', () => {
     const folder = scratchFolder();
     expect(await readMeasured(path.join(folder, 'none'))).toEqual([]);
     writeFileSync(path.join(folder, 'a.json'), '{"format":"other"}');
-    await expect(readMeasured(folder)).rejects.toThrow(/a\.json: not an evaluation/);
+    await expect(readMeasured(folder)).rejects.toThrow(/a\.json: format: expected/);
     writeFileSync(path.join(folder, 'a.json'), 'hello');
     await expect(readMeasured(folder)).rejects.toThrow(/a\.json is not JSON/);
+  });
+
+  test.each([
+    ['conditions', undefined, /conditions: expected an object, found nothing/],
+    ['selection.0.sa', 0.9, /selection\[0\]\.sa: expected an object, found 0\.9/],
+    ['selection.0.sa.value', 90, /sa\.value: expected a number from 0 to 1, found 90/],
+    ['gsa.points', 7, /gsa\.points: expected a list, found 7/],
+    ['configuration', 'middle', /configuration: expected one of center/],
+    ['ari.matrix.best.1.attribute', null, /best\[1\]\.attribute: expected a text, found null/],
+    ['vd.names.0.score', 'high', /names\[0\]\.score: expected a number/],
+    ['readback.obeys', [], /readback\.obeys: expected an object/],
+    ['rules', 5, /rules: expected an object, found 5/],
+  ])('and whole: %s cannot be %j', async (place, value, message) => {
+    const model = JSON.parse(
+      readFileSync(path.join(DOCS, 'measured', 'center.json'), 'utf8'),
+    ) as object;
+    const keys = place.split('.');
+    const last = keys.pop() ?? '';
+    const holder = keys.reduce(
+      (at, key) => at[key] as Record<string, unknown>,
+      model as Record<string, unknown>,
+    );
+    holder[last] = value;
+    const folder = scratchFolder();
+    writeFileSync(path.join(folder, 'center.json'), JSON.stringify(model));
+    await expect(readMeasured(folder)).rejects.toThrow(message);
   });
 });
 
@@ -381,8 +416,6 @@ describe('figures of systems', () => {
     expect(JSON.parse(await report('--json'))).toMatchObject({ trainings: 1, changed: true });
     expect(readFileSync(path.join(docs, 'results.md'), 'utf8')).toContain('| SCL | 95.1 / 85.7 |');
     expect(await report()).toContain('results.md is up to date\nimages/systems/learning-light.svg');
-    await expect(report('--count', '5')).rejects.toThrow('--systems measures nothing');
-    await expect(crab('report', '--systems')).rejects.toThrow('--systems needs --docs');
     const systems = await describeSystems(docs);
     expect(systems.find(({ name }) => name === 'scl')?.measured).toEqual([
       { preset: 'paper', configurations: 1, sa: { raven: 0.9, 'i-raven': 0.8 } },

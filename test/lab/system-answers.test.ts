@@ -156,6 +156,13 @@ describe.skipIf(!isTorchAvailable())('crab report --pictures', () => {
     expect([...png.subarray(1, 4)]).toEqual([0x50, 0x4e, 0x47]);
   });
 
+  test('are kept by an evaluation too, the same ones', async () => {
+    const kept = file('kept.json');
+    const asked = ['--metrics', 'sa', '--count', '8', '--answers', kept, '--quiet'];
+    await crab('evaluate', '--model', file('bundle'), ...asked);
+    expect(readFileSync(kept, 'utf8')).toBe(formatAnswers(await paintAnswers(file('bundle'))));
+  });
+
   test('what cannot be drawn is refused in one sentence', async () => {
     writeFileSync(file('no.json'), '{}');
     const refused = async (...args: string[]): Promise<string> =>
@@ -166,6 +173,10 @@ describe.skipIf(!isTorchAvailable())('crab report --pictures', () => {
       '--save keeps the answers of one model: name one, not 2',
     );
     await tinyTraining('cnn', { optimizer: { batchSize: 8 } }, systemNamed('cnn').presets[0]);
-    expect(await refused(file('cnn'))).toMatch(/cnn paints no panels at arbitrary positions/);
+    const sentence = 'cnn paints no panels at arbitrary positions';
+    expect(await refused(file('cnn'))).toContain(sentence);
+    const kept = ['--count', '8', '--answers', file('z.json'), '--quiet'];
+    const { message } = await failureOf('evaluate', '--model', file('cnn'), ...kept);
+    expect(message).toBe(`--answers: ${sentence}`);
   });
 });

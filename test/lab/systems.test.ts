@@ -196,7 +196,7 @@ describe.skipIf(!isTorchAvailable())('a run of a selective system', () => {
     // Pictures are any letters.
     const words = page.replaceAll(/data:[^"]*"/g, '');
     expect(words).not.toMatch(/id="concepts"|id="rules"|id="positions"|NaN|undefined/);
-  }, 300_000);
+  });
 });
 
 describe('crab systems', () => {

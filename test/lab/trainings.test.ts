@@ -106,6 +106,9 @@ describe.skipIf(!isTorchAvailable())('crab evaluate --measured', () => {
   const blind = { data: { problems: 8, context: 'white' }, network: small };
   beforeAll(async () => {
     await train({ ...settings(file('blind'), 'paper', blind), workers: 1 });
+    const stop = new AbortController();
+    const step = (): void => stop.abort();
+    await train({ ...settings(file('cut'), 'paper', blind), workers: 1 }, { step }, stop.signal);
     const joint = { data: { problems: 8 }, network: small };
     await train({ ...settings(file('joint'), 'joint', joint), workers: 1 });
   }, 600_000);
@@ -131,6 +134,7 @@ describe.skipIf(!isTorchAvailable())('crab evaluate --measured', () => {
         '--device cpu --steps 4 --seed 5 --pool 8 --refresh 0 --validate-every 2 --patience 9',
     );
     expect(read.curve.map(({ step }) => step)).toEqual([2, 4]);
+    expect(read).not.toHaveProperty('planned');
     const model = systemNamed('cnn').create(
       systemNamed('cnn').config('paper', 'center', { overrides: blind }),
       { generator: new Generator('cpu', 1) },
@@ -140,6 +144,12 @@ describe.skipIf(!isTorchAvailable())('crab evaluate --measured', () => {
     const kept = JSON.parse(text) as { evaluation: object };
     expect(kept.evaluation).toEqual({ ...printed, model: 'center-cnn-paper' });
     expect(text).not.toContain(folder);
+  });
+
+  test('says of a training that was stopped how many steps it was to have', async () => {
+    const { read } = await measured('cut', 'cnn-paper-center-cut', '--metrics', 'sa');
+    expect(read.steps).toBeLessThan(4);
+    expect(read.planned).toBe(4);
   });
 
   test('measures a joint model on every configuration', async () => {

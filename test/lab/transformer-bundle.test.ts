@@ -88,7 +88,7 @@ describe.skipIf(!isTorchAvailable())('a bundle of a Transformer', () => {
     const sizes = { problems: 64, judged: 8 };
     await exportRun({ run, out: file('plain'), ...sizes });
     await exportRun({ run, out: file('compact'), compact: true, ...sizes });
-  }, 300_000);
+  });
 
   test('says what it is, and has no more than a Transformer has', async () => {
     const manifest = parseManifest(readFileSync(file('plain/bundle.json')));

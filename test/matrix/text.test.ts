@@ -1,5 +1,5 @@
 /** Problems as text: the exact form of figures, rows and prompts, and the files of `crab text`. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -15,6 +15,7 @@ import {
   textOfProblem,
   type Panel,
 } from '../../src/matrix/index.js';
+import { buildProgram } from '../../src/cli/program.js';
 import { crabInProcess, failureOf } from '../cli/crab-in-process.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { words } from '../cli/words.js';
@@ -161,4 +162,13 @@ test('crab text writes prompts, or data, and refuses what does not fit', async (
   );
   // What is there stays there.
   expect((await failureOf(...args, '--out', file('a.jsonl'))).message).toMatch(/exists already/);
+});
+
+test('crab text stops on Ctrl-C and leaves nothing', async () => {
+  const folder = scratchFolder();
+  const out = path.join(folder, 'deep', 'a.jsonl');
+  const asked = words`text --set i-raven-x --count 3 --out ${out} --quiet`;
+  const stopped = buildProgram(AbortSignal.abort()).parseAsync(['node', 'crab', ...asked]);
+  await expect(stopped).rejects.toThrow(/abort/);
+  expect(readdirSync(path.dirname(out))).toEqual([]);
 });

@@ -1,11 +1,12 @@
 /** Distances by residual statistics, and the files they are stored in. */
 import { describe, expect, test } from 'vitest';
 import { invertPositive } from '../../src/base/index.js';
-import { Random } from '../../src/matrix/index.js';
+import { formatLabel, parseLabel, Random, samplePanels } from '../../src/matrix/index.js';
 import { formatSelection, Metric, packTriangle, parseSelection } from '../../src/solver/index.js';
 import type { CovarianceForm, ResidualStatistics } from '../../src/solver/index.js';
 import { formatSafetensors, parseSafetensors } from '../../src/solver/safetensors.js';
-import { parseRuleMap, RuleClassifier } from '../../src/solver/rule-map.js';
+import { formatRuleMap, parseRuleMap, RuleClassifier } from '../../src/solver/rule-map.js';
+import type { RuleMap } from '../../src/solver/rule-map.js';
 
 const M = 3;
 const Z = 4;
@@ -245,6 +246,46 @@ describe('categories of several components', () => {
       /^rules\.json: truth\[0\]\[0\]\[0\]\[1\]: expected one of Constant/,
     );
     expect(() => rulesOf({ unit: 'mm', rules: [[[250, -1500]]] })).toThrow(/unit/);
+  });
+
+  test('a map is read as it was written, in less room than at length', () => {
+    const random = new Random(5);
+    const map: RuleMap = {
+      prior: [mixture],
+      source: { configuration: 'left-right', noisy: false, seed: 1 },
+      truth: Array.from({ length: 40 }, (_, index) =>
+        parseLabel(
+          formatLabel(
+            samplePanels({ configuration: 'left-right', noisy: false, seed: 1, index }).rules,
+          ),
+        ),
+      ),
+      snapshots: [10, 20].map((step) => ({
+        step,
+        rules: Array.from({ length: 40 }, () => [
+          Array.from({ length: 2 }, () => (random.below(8001) - 4000) * 0.001),
+        ]),
+      })),
+    };
+    const bytes = formatRuleMap(map);
+    const found = parseRuleMap(bytes, 1, 2);
+    expect(found).toEqual(map);
+    expect(formatRuleMap(found)).toEqual(bytes);
+    const atLength = { ...map, truth: map.truth.map((label) => formatLabel(label)) };
+    expect(bytes.length).toBeLessThan(JSON.stringify(atLength).length / 3);
+    const damaged = (change: (map: { truth: object; snapshots: object[] }) => void) => () => {
+      const json = JSON.parse(new TextDecoder().decode(bytes)) as Parameters<typeof change>[0];
+      change(json);
+      return parseRuleMap(new TextEncoder().encode(JSON.stringify(json)), 1, 2);
+    };
+    const values = (text: string) =>
+      damaged(({ snapshots }) => Object.assign(snapshots[0], { values: text }));
+    expect(values('AAAA')).toThrow(/rules\.json: snapshots.*values.*expected 80 values/);
+    expect(values('!')).toThrow(/rules\.json: snapshots.*values.*base64/);
+    const problems = damaged(({ truth }) => Object.assign(truth, { problems: [[[999]]] }));
+    expect(problems).toThrow(/rules\.json: truth.problems/);
+    const rules = damaged(({ truth }) => Object.assign(truth, { rules: ['["Type"]'] }));
+    expect(rules).toThrow(/rules\.json: truth\.rules\[0\].*expected 3 items/);
   });
 
   test('are read, and may be absent', () => {

@@ -254,8 +254,16 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     const { page } = shared;
     await moveTo(page, 'tab=train&config=center');
     const looks = (): Promise<string[]> =>
-      page.evaluate(`['--paper', '--ink', '--crab-text', '--you-soft', '--rival-soft'].map(
-        (name) => getComputedStyle(document.documentElement).getPropertyValue(name))`);
+      page.evaluate(`(() => {
+        const probe = document.body.appendChild(document.createElement('i'));
+        const names = ['--paper', '--ink', '--crab-text', '--you-soft', '--rival-soft'];
+        const colours = names.map((name) => {
+          probe.style.color = 'var(' + name + ')';
+          return getComputedStyle(probe).color;
+        });
+        probe.remove();
+        return colours;
+      })()`);
     await page.emulateMedia({ media: 'print', colorScheme: 'light' });
     const light = await looks();
     await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });

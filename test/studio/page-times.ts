@@ -1,5 +1,5 @@
 /**
- * How long a visitor waits: `npx tsx test/studio/page-times.ts [FOLDER]`. Prints seconds from the click on a
+ * How long a visitor waits: `npx tsx test/studio/page-times.ts [FOLDER] [ROUNDS]`. Prints seconds from the click on a
  * link to the first paint and to a model that is ready, and from a new matrix to its painted answer, as medians
  * (least to most) of rounds; every round is a browser context without a cache. FOLDER is the built page of
  * another version (its dist/studio), which takes turns with this one. Takes the built page and the zoo.
@@ -9,7 +9,6 @@ import { launch } from '../chromium.js';
 import { LAPTOP, modelReady, moveTo, openPage, requirePage } from './browser.js';
 import { servePage } from './served-page.js';
 
-const ROUNDS = 5;
 const MATRICES = 5;
 
 const PAINTED =
@@ -21,7 +20,7 @@ interface Times {
   readonly solved: number[];
 }
 
-const [other] = process.argv.slice(2);
+const [other, rounds = '5'] = process.argv.slice(2);
 requirePage();
 const hosts = new Map([['this page', await servePage({ isolated: true })]]);
 if (other !== undefined) hosts.set(other, await servePage({ isolated: true, page: other }));
@@ -55,7 +54,7 @@ function inShort(milliseconds: readonly number[]): string {
 
 for (const configuration of CONFIGURATIONS) {
   const found = new Map([...hosts.keys()].map((name) => [name, [] as Times[]]));
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < Number(rounds); round++) {
     for (const [name, { url }] of hosts) found.get(name)?.push(await visit(url, configuration));
   }
   for (const [name, times] of found) {

@@ -3,7 +3,16 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { brokenRules, ruleMeaning, sampleProblem } from '../../src/matrix/index.js';
 import { CHROMIUM } from '../chromium.js';
-import { eventually, fontsOf, goTo, LAPTOP, modelReady, moveTo, openPage } from './browser.js';
+import {
+  eventually,
+  fontsOf,
+  goTo,
+  LAPTOP,
+  modelReady,
+  moveTo,
+  openPage,
+  steadyBox,
+} from './browser.js';
 import { UNASSISTED, visitedSite } from './visited-site.js';
 
 /** The smallest phone there is. */
@@ -426,7 +435,9 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     await swipe(middle, isLow ? height - 60 : height + 120, 0, -60);
     await eventually(() => page.evaluate<number>('scrollY')).not.toBe(before);
     expect(page.url()).not.toContain('rule=');
-    const [x, y] = await centreOf('.plane-handle');
+    // The page may still be on its way from the last swipe.
+    const { x: left, y: top, width, height: side } = await steadyBox(dot);
+    const [x, y] = [left + width / 2, top + side / 2];
     await swipe(x, y, x > middle ? -50 : 50, isLow ? -40 : 40);
     await eventually(() => page.url()).toContain('rule=');
   });

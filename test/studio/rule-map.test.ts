@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { clusterLabels } from '../../src/studio/engine/plane-labels.js';
 import { eitherRule } from '../../src/studio/engine/words.js';
-import { placeNames } from '../../src/studio/views/rules/place-names.js';
+import { placeNames, type Box } from '../../src/studio/views/rules/place-names.js';
 import { spreadPoints } from '../../src/studio/views/rules/spread-points.js';
 import { CHROMIUM } from '../chromium.js';
 import { eventually, goTo, moveTo, openPage, steadyBox } from './browser.js';
@@ -13,6 +13,9 @@ import { visitedSite } from './visited-site.js';
 
 const ZOO = path.join(ROOT, 'zoo');
 const hasModel = existsSync(path.join(ZOO, 'out-in-center', 'bundle.json'));
+
+const areApart = (a: Box, b: Box): boolean =>
+  a.left >= b.left + b.width || b.left >= a.left + a.width || Math.abs(a.top - b.top) >= 16;
 
 /** Points in rows of ten, one row for each class, so far from each other. */
 const rows = (classes: number, apart: number) => ({
@@ -91,12 +94,15 @@ describe('names of clusters', () => {
     for (const [i, a] of placed.entries()) {
       expect(a.left < 200 && a.left + a.width > 200 && a.top < 200 && a.top + 16 > 200).toBe(false);
       for (const b of placed.slice(i + 1)) {
-        const isApart =
-          a.left >= b.left + b.width || b.left >= a.left + a.width || Math.abs(a.top - b.top) >= 16;
-        expect(isApart).toBe(true);
+        expect(areApart(a, b)).toBe(true);
       }
     }
     expect(placeNames(names, points, 20)).toEqual([]);
+    // A place that is taken, such as that of the red dot, is left free.
+    const [first] = placed;
+    for (const each of placeNames(names, points, 400, [first])) {
+      expect(areApart(each, first)).toBe(true);
+    }
   });
 });
 

@@ -123,6 +123,15 @@ describe.skipIf(CHROMIUM === undefined)('test mode', () => {
     const graded = await crabInProcess('grade', responses, '--items', key, '--json', '--quiet');
     const result = JSON.parse(graded) as GradeResult;
     expect(result.respondents).toMatchObject([{ name: 'Ada, 7', right: 2, answered: 3 }]);
+    // Every item can be looked at again, and the result is still there afterwards.
+    await page.getByRole('link', { name: 'left-right-00000' }).click();
+    const verdict = page.locator('[data-testid=verdict]');
+    await eventually(() => verdict.innerText()).toMatch(
+      /^Not this one\..*Candidate \d breaks the rule/s,
+    );
+    await page.goBack();
+    await eventually(() => line('You')).toMatch(/50\.0%[^]*2 of 4/);
+
     // CRAB has answered items of other configurations; the one that was chosen before is back.
     await page.getByRole('link', { name: 'Play' }).click();
     await eventually(() => page.locator('.choice:has(:checked)').innerText()).toContain('Center');

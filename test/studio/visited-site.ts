@@ -12,6 +12,12 @@ import { servePage, type Host, type HostOptions } from './served-page.js';
 
 type ContextOptions = Parameters<Browser['newContext']>[0];
 
+/**
+ * Most pages of tests live for seconds. To compile their WebAssembly a second time, so that it runs faster,
+ * takes longer than it saves.
+ */
+const COMPILE_ONCE = '--js-flags=--liftoff-only';
+
 /** Without a service worker, whose requests a test cannot stand in for. */
 export const UNASSISTED = { viewport: LAPTOP, serviceWorkers: 'block' as const };
 
@@ -32,7 +38,7 @@ export interface Site {
   fresh(options?: ContextOptions): Promise<BrowserContext>;
 }
 
-export function visitedSite({ bundles = [], flags, ...options }: SiteOptions): Site {
+export function visitedSite({ bundles = [], flags = [], ...options }: SiteOptions): Site {
   const zoo = options.zoo ?? scratchFolder();
   const contexts: BrowserContext[] = [];
   let host: Host;
@@ -41,7 +47,7 @@ export function visitedSite({ bundles = [], flags, ...options }: SiteOptions): S
     requirePage();
     for (const configuration of bundles) await writeBundle(zoo, configuration);
     host = await servePage({ ...options, zoo });
-    browser = await launch(flags);
+    browser = await launch([COMPILE_ONCE, ...flags]);
   });
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();

@@ -5,6 +5,8 @@ import {
   Generator,
   TorchError,
   baddbmm,
+  batchNormAddRelu,
+  batchNormLeakyRelu,
   conv2d,
   convTranspose2d,
   crossEntropy,
@@ -16,6 +18,7 @@ import {
   isTorchAvailable,
   layerNorm,
   linear,
+  maxPool2d,
   mse,
   noGrad,
   ones,
@@ -24,6 +27,8 @@ import {
   tensor,
   zeros,
 } from '../../src/torch/index.js';
+
+import { pictureStage, stageByKernels } from '../../src/torch/nn/picture-stage.js';
 
 const STEP = 1e-6;
 
@@ -53,8 +58,47 @@ function expectGradient(fn: (x: Tensor) => Tensor, shape: number[]): void {
 const fixed = (shape: number[], seed = 5): Tensor =>
   randn(shape, { dtype: 'f64', generator: new Generator('cpu', seed) });
 
+/** A sum of maps in which each element counts for something else. */
+const weighed = (maps: Tensor): Tensor => maps.mul(fixed(maps.shape, 6)).sum();
+
+/** Five pictures through a first stage with `weight` [2, 1, 3, 3], normalised by the batch. */
+function firstStage(stage: typeof pictureStage, weight: Tensor): Tensor {
+  const conv = { weight, bias: fixed([2]), stride: 2, padding: 1 };
+  const [mean, variance] = [zeros([2], { dtype: 'f64' }), ones([2], { dtype: 'f64' })];
+  const norm = { weight: fixed([2], 7), bias: fixed([2], 8), eps: 1e-5, momentum: 0.1 };
+  return stage(fixed([5, 1, 6, 6]), conv, { ...norm, runningMean: mean, runningVar: variance });
+}
+
 describe.skipIf(!isTorchAvailable())('gradients', () => {
   test.each<[string, (x: Tensor) => Tensor, number[]]>([
+    ...(['channelsLast', 'contiguous'] as const).map(
+      (layout): [string, (x: Tensor) => Tensor, number[]] => [
+        `batch normalisation and leaky ReLU, ${layout}`,
+        (x) => {
+          const maps = x.contiguous(layout);
+          const options = { slope: 0.1 };
+          return weighed(batchNormLeakyRelu(maps, null, null, fixed([3]), fixed([3], 7), options));
+        },
+        [4, 3, 2, 2],
+      ],
+    ),
+    [
+      'weights of batch normalisation and ReLU',
+      (x) => weighed(batchNormLeakyRelu(fixed([6, 3]), null, null, x, fixed([3], 7))),
+      [3],
+    ],
+    [
+      'batch normalisation, added maps and ReLU',
+      (x) => weighed(batchNormAddRelu(x, x.square(), null, null, fixed([3]), fixed([3], 7))),
+      [4, 3, 2, 2],
+    ],
+    ['max pooling', (x) => weighed(maxPool2d(x, 3, { stride: 2, padding: 1 })), [2, 2, 5, 4]],
+    ['a first stage as one product', (x) => weighed(firstStage(pictureStage, x)), [2, 1, 3, 3]],
+    [
+      'a first stage as for kernels of our own',
+      (x) => weighed(firstStage((...given) => stageByKernels(...given, 'f64'), x)),
+      [2, 1, 3, 3],
+    ],
     [
       'a solution by Cholesky factors, as in a Gaussian process',
       (x) => {

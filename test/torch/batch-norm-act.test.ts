@@ -24,10 +24,13 @@ interface Layout {
   readonly name: string;
   readonly shape: readonly number[];
   readonly channelsLast: boolean;
+  /** Maps and gradients begin one element after other memory does. */
+  readonly isView?: boolean;
 }
 
 const LAYOUTS: readonly Layout[] = [
   { name: 'channels-last', shape: [6, 32, 5, 7], channelsLast: true },
+  { name: 'channels-last, views', shape: [6, 32, 5, 7], channelsLast: true, isView: true },
   { name: 'many rows', shape: [70, 64, 8, 8], channelsLast: true },
   { name: 'contiguous', shape: [6, 32, 5, 7], channelsLast: false },
   { name: 'rows', shape: [300, 48], channelsLast: false },
@@ -46,6 +49,13 @@ interface Result {
   readonly gradients: Tensor[];
 }
 
+/** The same maps as a view into other memory, where they do not begin at its beginning. */
+function oneElementLater(maps: Tensor): Tensor {
+  const { shape, strides, dtype, device } = maps;
+  const memory = zeros([maps.numel + 1], { dtype, device });
+  return memory.asStrided(shape, strides, 1).copy_(maps);
+}
+
 function draw(layout: Layout, dtype: DType, device: Device) {
   const generator = new Generator('cpu', 7);
   const statistics: DType = dtype === 'f64' ? 'f64' : 'f32';
@@ -54,14 +64,15 @@ function draw(layout: Layout, dtype: DType, device: Device) {
   const channels = [layout.shape[1]];
   const maps = (offset: number, spread: number): Tensor => {
     const drawn = value(layout.shape, offset, spread).to({ dtype, device });
-    return (layout.channelsLast ? drawn.contiguous('channelsLast') : drawn).requiresGrad_();
+    const maps = layout.channelsLast ? drawn.contiguous('channelsLast') : drawn;
+    return (layout.isView ? oneElementLater(maps) : maps).requiresGrad_();
   };
   return {
     x: maps(2, 3),
     residual: maps(0.5, 1),
     weight: value(channels, 1, 0.3).to({ dtype: statistics, device }).requiresGrad_(),
     bias: value(channels, 0, 0.3).to({ dtype: statistics, device }).requiresGrad_(),
-    backward: value(layout.shape, 0, 1).to({ dtype, device }),
+    backward: layout.isView ? maps(0, 1).detach() : value(layout.shape, 0, 1).to({ dtype, device }),
     statistics,
   };
 }
@@ -91,7 +102,7 @@ function run(
       ? batchNormLeakyRelu(x, ...known, { momentum, slope: activation })
       : leakyRelu(plain(), activation);
   }
-  const gradients = grad([y.mul(backward).sum()], inputs);
+  const gradients = grad([y], inputs, { gradOutputs: [backward] });
   return { y, runningMean, runningVar, gradients };
 }
 

@@ -14,7 +14,8 @@ const say = (line: object): boolean => process.stdout.write(`${JSON.stringify(li
 
 try {
   if (rendezvous === null) throw new Error('this program is a rank; start it as one');
-  const { timeoutSeconds = 20, joinSeconds = 60 } = task;
+  // Long enough for a busy machine; what is lost is noticed at once.
+  const { timeoutSeconds = 60, joinSeconds = 60 } = task;
   const options = { backend: 'gloo', timeoutSeconds, joinSeconds } as const;
   const group = await ProcessGroup.join(rendezvous, options);
   for (const name of task.scenarios) say({ name, found: await SCENARIOS[name](group) });

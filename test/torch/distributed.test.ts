@@ -300,7 +300,7 @@ sys.stdin.read()`;
   });
 
   test('a rank that hangs is noticed when the time is over', async () => {
-    const three = await start({ scenarios: ['hang'], timeoutSeconds: 2 });
+    const three = await start({ scenarios: ['hang'], timeoutSeconds: 6 });
     for (const rank of three.slice(0, 2)) {
       const { found: noticed } = await rank.line(() => true);
       expect(noticed).toMatchObject({

@@ -17,19 +17,19 @@ import { words } from '../cli/words.js';
 
 const KILLS = process.env.CRAB_TEST_LONG ? 10 : 2;
 const STEPS = 60;
-/** Longest silence that ranks bear; the tests' own limits are far above it. */
-const TIMEOUT_SECONDS = 4;
-/** The same while ranks start, which takes a while on a busy machine. */
-const JOIN_SECONDS = 60;
+/** Longest silence that ranks bear. A busy machine may hold one up, but a killed one is noticed at once. */
+const PATIENCE_SECONDS = 60;
+/** The same where silence alone tells that a rank is lost, which the test waits for. */
+const SILENCE_SECONDS = 8;
 const run = promisify(execFile);
 
 const folder = scratchFolder();
 const start = rankStarter();
 
-const specOf = (name: string): ChildSpec => ({
+const specOf = (name: string, timeoutSeconds = PATIENCE_SECONDS): ChildSpec => ({
   out: path.join(folder, name),
-  timeoutSeconds: TIMEOUT_SECONDS,
-  joinSeconds: JOIN_SECONDS,
+  timeoutSeconds,
+  joinSeconds: PATIENCE_SECONDS,
   changes: { precision: 'f64', budget: { kind: 'steps', steps: STEPS } },
 });
 
@@ -106,7 +106,7 @@ describe.skipIf(!distributedBackends().includes('gloo'))('when ranks are lost', 
   }
 
   test('a rank that hangs is given up after the time-out', async () => {
-    const ranks = await start(specOf('hung'), 2);
+    const ranks = await start(specOf('hung', SILENCE_SECONDS), 2);
     await ranks[0].line((line) => stepOf(line) >= 11);
     ranks[1].child.kill('SIGSTOP');
     await expectLost([ranks[0]]);
@@ -163,7 +163,7 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
     );
     flags = ['--config', 'center', '--preset', 'small', '--overrides', overrides];
     flags.push('--pool', '24', '--checkpoint-every', '5', '--log-every', '5');
-    flags.push('--rank-timeout', `${TIMEOUT_SECONDS}s`);
+    flags.push('--rank-timeout', `${PATIENCE_SECONDS}s`);
   });
 
   /** Waits for the checkpoint of step 5. */
@@ -217,9 +217,7 @@ describe.skipIf(!distributedBackends().includes('gloo') || !hasProc)('crab train
 
   test('a rank killed while the ranks meet costs a restart, too', async () => {
     const out = path.join(folder, 'restarted-early');
-    // On a busy machine a rank may be silent for longer than the others of these tests are given.
-    const patient = [...flags, '--rank-timeout', `${JOIN_SECONDS}s`];
-    const job = crab(...patient, '--steps', '10', '--out', out, '--nproc', '2', '--restarts', '1');
+    const job = crab(...flags, '--steps', '10', '--out', out, '--nproc', '2', '--restarts', '1');
     const [, second] = await ranksOf(job);
     process.kill(second, 'SIGKILL');
     expect(await job.end).toBe(0);
@@ -295,14 +293,13 @@ describe.skipIf(!distributedBackends().includes('gloo') || !canMakeNamespaces())
       for (const name of NAMESPACES) await ip('netns', 'del', name).catch(() => {});
     });
 
-    const startHosts = (name: string): Promise<Rank[]> => {
+    const startHosts = (spec: ChildSpec): Promise<Rank[]> => {
       const before = (rank: number) => ['ip', 'netns', 'exec', NAMESPACES[rank]];
-      const options = { before, host: '10.203.77.1', local: false };
-      return start(specOf(name), 2, options);
+      return start(spec, 2, { before, host: '10.203.77.1', local: false });
     };
 
     test('train together', async () => {
-      const ranks = await startHosts('hosts');
+      const ranks = await startHosts(specOf('hosts'));
       const ends = await Promise.all(
         ranks.map((rank) => rank.line((line) => 'finished' in line || 'failure' in line)),
       );
@@ -311,7 +308,7 @@ describe.skipIf(!distributedBackends().includes('gloo') || !canMakeNamespaces())
     });
 
     test('a cut link ends both, and the checkpoint opens', async () => {
-      const ranks = await startHosts('cut');
+      const ranks = await startHosts(specOf('cut', SILENCE_SECONDS));
       await ranks[0].line((line) => stepOf(line) >= 15);
       await ip('-n', NAMESPACES[1], 'link', 'set', LINKS[1], 'down');
       await expectLost(ranks);

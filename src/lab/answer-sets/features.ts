@@ -12,11 +12,12 @@ import {
   type Entity,
   type Panel,
 } from '../../matrix/index.js';
+import { rising } from '../numbers.js';
 
 /** An attribute of a component as a text that two panels share if they look the same in it. */
 function valueOf({ entities }: ComponentPanel, attribute: CandidateAttribute): string {
   const different = (level: (entity: Entity) => number): string =>
-    [...new Set(entities.map(level))].sort((a, b) => a - b).join();
+    rising(entities.map(level)).join();
   switch (attribute) {
     case 'Number':
       return String(entities.length);

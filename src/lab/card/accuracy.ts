@@ -7,7 +7,7 @@ import { systemOf, type BundleManifest } from '../../solver/index.js';
 import type { Compared, ComparedResult, Share } from '../compare.js';
 import { manifestHash } from '../conditions.js';
 import { bundleFacts } from '../open-subject.js';
-import { paperRows, paperShare } from '../report/paper.js';
+import { paperRows, paperShare } from '../paper.js';
 import type { MeasuredModel } from '../results/index.js';
 
 /** Accuracy of a model with concepts on one set of problems. */

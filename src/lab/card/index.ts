@@ -29,11 +29,14 @@ export interface Card {
   readonly text: string;
 }
 
-/** What was measured; a folder that is not there is a mistake, one without measurements is not. */
+/** What was measured. Cards without it tell less: a folder of documents that has none is a mistake. */
 async function readMeasurements(docs: string | undefined): Promise<MeasuredModel[]> {
   if (docs === undefined) return [];
+  const folder = path.join(docs, 'measured');
   if (!(await isFolder(docs))) throw new ArgumentError(`--docs ${docs}: no such folder`);
-  return readMeasured(path.join(docs, 'measured'));
+  if (!(await isFolder(folder)))
+    throw new ArgumentError(`--docs ${docs}: no folder measured in it`);
+  return readMeasured(folder);
 }
 
 async function readModels(zoo: string, options: CardsOptions): Promise<ZooModel[]> {

@@ -8,7 +8,7 @@ import { bundleBytes, hasRules, systemOf, type BundleManifest } from '../../solv
 import { bullets, escaped, megabytes, NOTHING, percentage, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { whole } from '../numbers.js';
-import { paperAri, paperSystemName } from '../report/paper.js';
+import { paperAri, paperSystemName } from '../paper.js';
 import type { MeasuredModel } from '../results/index.js';
 import type { Share } from '../compare.js';
 import { accuracyRows, isMeasurementOf, paperAccuracy, type AccuracyRow } from './accuracy.js';

@@ -11,7 +11,7 @@ import type { GsaPoint, MetricName } from '../evaluation.js';
 import { listed, percentage } from '../markdown.js';
 import { NAME_MIXED, NAME_UNUSED } from '../metrics/variance-decline.js';
 import { bundleFacts } from '../open-subject.js';
-import { paperAri } from '../report/paper.js';
+import { paperAri } from '../paper.js';
 import type { MeasuredModel } from '../results/index.js';
 import { paperAccuracy, type AccuracyRow } from './accuracy.js';
 

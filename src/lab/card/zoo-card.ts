@@ -12,7 +12,7 @@ import {
 } from '../compare.js';
 import { escaped, megabytes, NOTHING, table, type Cell } from '../markdown.js';
 import { whole } from '../numbers.js';
-import { paperRows, paperShare } from '../report/paper.js';
+import { paperRows, paperShare } from '../paper.js';
 import type { MeasuredModel } from '../results/index.js';
 import { sumOf } from '../statistics.js';
 import { comparedBundle, paperAccuracy } from './accuracy.js';

@@ -191,6 +191,13 @@ export function below(drawings: readonly Drawing[], gap: number): Drawing {
   };
 }
 
+/** A drawing below a head of so much height. */
+export const headed = (head: string, height: number, drawing: Drawing): Drawing => ({
+  width: drawing.width,
+  height: drawing.height + height,
+  body: head + at(0, height, drawing),
+});
+
 /** Drawings in rows of equal cells. */
 export function inRows(drawings: readonly Drawing[], perRow: number, gap: number): Drawing {
   const rows = Array.from({ length: Math.ceil(drawings.length / perRow) }, (_, r) =>

@@ -1,5 +1,5 @@
 /** Global selection accuracy: one small chart for each number of missing panels. */
-import { inWords } from '../numbers.js';
+import { inWords, rising } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import type { GsaPoint, Measured } from '../evaluation.js';
 import { chart, CHANCE_LINE, gridY } from './chart.js';
@@ -50,7 +50,7 @@ function gsaChart(series: readonly GsaSeries[], targets: number, floor: number):
       .filter((point) => point.targets === targets)
       .map(({ candidates, accuracy }) => ({ candidates, ...accuracy, series: i })),
   );
-  const counts = [...new Set(marks.map(({ candidates }) => candidates))].sort((a, b) => a - b);
+  const counts = rising(marks.map(({ candidates }) => candidates));
   const chance = counts
     .map((candidates) => ({ candidates, value: 1 / candidates }))
     .filter(({ value }) => value >= floor);
@@ -90,9 +90,7 @@ function floorOf(series: readonly GsaSeries[]): number {
 
 /** x: candidates offered; y: accuracy with its interval; dashed: chance. */
 export function gsaFigure(series: readonly GsaSeries[]): Figure {
-  const counts = [...new Set(series.flatMap(({ points }) => points.map((p) => p.targets)))].sort(
-    (a, b) => a - b,
-  );
+  const counts = rising(series.flatMap(({ points }) => points.map((p) => p.targets)));
   const floor = floorOf(series);
   const key = seriesLegend(series);
   const charts = counts.map((targets, i) => {

@@ -8,6 +8,7 @@ import {
   at,
   beside,
   figure,
+  headed,
   number,
   text,
   textWidth,
@@ -134,16 +135,12 @@ function systemsPart(spots: readonly SystemSpot[]): Drawing {
       ({ name, shade, shape }) => ({ name, colour: shade, shape }),
     ),
   );
+  const head =
+    text(MARGIN.left, 12, 'Mean over the configurations', { bold: true }) +
+    at(MARGIN.left - 4, 20, key) +
+    text(MARGIN.left, 52, 'right on I-RAVEN', { size: SMALL_FONT_SIZE });
   const drawing = spotChart(spots);
-  return {
-    width: drawing.width,
-    height: drawing.height + HEAD,
-    body:
-      text(MARGIN.left, 12, 'Mean over the configurations', { bold: true }) +
-      at(MARGIN.left - 4, 20, key) +
-      text(MARGIN.left, 52, 'right on I-RAVEN', { size: SMALL_FONT_SIZE }) +
-      at(0, HEAD, { body: drawing.body + names(spots) }),
-  };
+  return headed(head, HEAD, { ...drawing, body: drawing.body + names(spots) });
 }
 
 const BLIND_KEY = [
@@ -189,14 +186,8 @@ function blindPart(spots: readonly BlindSpot[], configurations: string): Drawing
       }),
     ],
   });
-  return {
-    width: drawing.width,
-    height: drawing.height + HEAD,
-    body:
-      text(left, 12, configurations, { bold: true }) +
-      at(left - 4, 20, legend(BLIND_KEY)) +
-      at(0, HEAD, drawing),
-  };
+  const title = text(left, 12, configurations, { bold: true });
+  return headed(title + at(left - 4, 20, legend(BLIND_KEY)), HEAD, drawing);
 }
 
 /**

@@ -1,11 +1,12 @@
 /** Several systems beside each other: how each learned, and how well each answers anywhere. */
-import { inWords } from '../numbers.js';
+import { inWords, rising } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import { chart, CHANCE_LINE, gridY } from './chart.js';
 import {
   at,
   below,
   figure,
+  headed,
   inRows,
   SMALL_PRINT,
   text,
@@ -66,7 +67,7 @@ function learningChart({ name, curves }: LearningSystem): Drawing {
     ],
   });
   const title = text(TICKS, 11, name, { bold: true, size: SMALL_FONT_SIZE });
-  return { width: WIDTH, height: HEIGHT + 14, body: title + at(0, 14, drawing) };
+  return headed(title, 14, drawing);
 }
 
 /** x: steps; y: accuracy on validation problems, a line for each configuration; dashed: chance. */
@@ -107,9 +108,7 @@ function gsaCell(
   const lines = systems.map(({ points }) =>
     points.filter((each) => each.configuration === configuration && each.targets === targets),
   );
-  const counts = [...new Set(lines.flat().map(({ candidates }) => candidates))].sort(
-    (a, b) => a - b,
-  );
+  const counts = rising(lines.flat().map(({ candidates }) => candidates));
   return chart({
     ...{ width: CELL + (isFirst ? TICKS : 0), height: CELL_HEIGHT },
     ...{ marginLeft: isFirst ? TICKS : 0, marginRight: 0, marginTop: 6, marginBottom: 22 },
@@ -136,7 +135,7 @@ function gsaCell(
 export function systemsGsaFigure(systems: readonly SystemGsa[]): Figure {
   const points = systems.flatMap((each) => each.points);
   const configurations = [...new Set(points.map(({ configuration }) => configuration))];
-  const counts = [...new Set(points.map(({ targets }) => targets))].sort((a, b) => a - b);
+  const counts = rising(points.map(({ targets }) => targets));
   const key = seriesLegend(systems);
   const place = (column: number): number => TICKS + column * (CELL + GAP);
   const heads = configurations.map((name, c) =>

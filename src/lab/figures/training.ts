@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import type { HistoryCurve } from '../../solver/index.js';
 import { chart, gridY } from './chart.js';
-import { at, below, inRows, figure, text, type Drawing, type Figure } from './drawing.js';
+import { at, below, figure, headed, inRows, text, type Drawing, type Figure } from './drawing.js';
 import { legend } from './legend.js';
 import { colour, seriesColour } from './theme.js';
 
@@ -59,7 +59,7 @@ function accuracyChart(curves: readonly HistoryCurve[]): Drawing {
       }),
     ],
   });
-  return { width, height: 220, body: at(axes.marginLeft, 0, key) + at(0, 20, drawing) };
+  return headed(at(axes.marginLeft, 0, key), 20, drawing);
 }
 
 function termChart(curve: HistoryCurve): Drawing {
@@ -75,7 +75,7 @@ function termChart(curve: HistoryCurve): Drawing {
     ],
   });
   const title = text(axes.marginLeft, 11, curveTitle(curve.name), { bold: true, size: 10 });
-  return { width: WIDTH, height: HEIGHT + 16, body: title + at(0, 16, drawing) };
+  return headed(title, 16, drawing);
 }
 
 /** x: steps of training. */

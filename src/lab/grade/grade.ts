@@ -319,6 +319,6 @@ export async function grade(options: GradeOptions): Promise<PicturedGrade> {
     const result = { ...gradeTable(table, options.responses, model), unanswered };
     return { result, pictures: new Map(pictures) };
   } finally {
-    await bank.close();
+    await bank.close?.();
   }
 }

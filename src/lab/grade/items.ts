@@ -68,7 +68,8 @@ export interface ItemBank {
   readonly count?: number;
   /** The name of some item, for messages. */
   readonly sample: string;
-  close(): Promise<void>;
+  /** Frees what is open, if anything is. */
+  readonly close?: () => Promise<void>;
 }
 
 /** Names are compared without case, folder and ending: `Sheets/center-00001.PNG` is `center-00001`. */

@@ -156,16 +156,16 @@ export async function keyBank(file: string): Promise<ItemBank> {
       `${file} is not an answer file of crab generate: it lacks item or answer`,
     );
   }
+  if (rows.length === 0) throw new FormatError(`${file} has no line after the first: no items`);
   const lines = linesByItem(rows, header.indexOf('item'), file);
   checkSeeds(header, rows, file);
   return {
     name: file,
     count: lines.size,
-    sample: rows[0]?.fields[header.indexOf('item')] ?? '',
+    sample: rows[0].fields[header.indexOf('item')] ?? '',
     find: (name) => {
       const row = lines.get(itemKey(name));
       return Promise.resolve(row === undefined ? undefined : keyItem(header, row, file));
     },
-    close: () => Promise.resolve(),
   };
 }

@@ -146,6 +146,7 @@ export async function readModelItems(root: string): Promise<ModelItems> {
       });
     }
   }
+  if (items.size === 0) throw new FormatError(`--items ${root}: ${ITEMS} holds no items`);
   return { items, perception };
 }
 

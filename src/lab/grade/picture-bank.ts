@@ -60,7 +60,6 @@ export function pictureBank(
         made: { variant, seed },
       });
     },
-    close: () => Promise.resolve(),
   };
 }
 

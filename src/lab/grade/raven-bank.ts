@@ -68,6 +68,5 @@ export async function ravenBank(root: string, folders: readonly string[]): Promi
       const problem = await readRavenProblem(found.folder, found.place);
       return ravenItem(found.id, problem, layoutOfFolder(found.folder));
     },
-    close: () => Promise.resolve(),
   };
 }

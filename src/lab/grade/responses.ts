@@ -1,8 +1,8 @@
 /**
  * What people answered. Two forms are read: long, one line an answer with columns respondent, item and
  * choice; and wide, one line a respondent with a column for each item. A choice is 1 to 8 or A to H;
- * an empty field, NA or - means that nothing was chosen. A column seconds of the long form says how long it took. Tables of several people may simply stand one after
- * the other: the first line may be there again.
+ * an empty field, NA or - means that nothing was chosen. A column seconds of the long form says how long a
+ * choice took. Tables of several people may stand one after the other: the first line may be there again.
  */
 import { FormatError } from '../../base/index.js';
 import { parseCsv, type CsvRow } from './csv.js';

@@ -19,6 +19,6 @@ export {
 export { answerDistances, selectionAccuracy, type AccuracyOptions } from './selection-accuracy.js';
 export { studyProblems, type StudiedProblems, type StudyOptions } from './studied-problems.js';
 export { nameConcepts, varianceDecline, type VarianceOptions } from './variance-decline.js';
-export { meanPanel, panelError, pixelErrors, type PixelOptions } from './pixel-error.js';
+export { meanPanel, panelError, pixelErrors } from './pixel-error.js';
 export { readback, type ReadbackOptions } from './readback.js';
 export { ReadbackJudge } from './readback-judge.js';

@@ -9,15 +9,10 @@ import type { Panel } from '../../solver/index.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { PixelError, PixelErrors } from '../evaluation.js';
 import { Bootstrap } from '../statistics.js';
-import type { MetricOptions, Painter } from '../subject.js';
+import type { CountedOptions, Painter } from '../subject.js';
 import { LAST } from '../missing-sets.js';
 import { SLICE } from './generated-source.js';
 import type { StudiedProblems } from './studied-problems.js';
-
-export interface PixelOptions extends MetricOptions {
-  /** Problems used, the first of those given. */
-  readonly problems?: number;
-}
 
 const DEFAULT_SEED = 7_600_000_019;
 
@@ -45,10 +40,11 @@ export function meanPanel(pictures: readonly Uint8Array[]): Panel {
   return Float32Array.from(sums, (sum) => sum / (255 * MATRIX_PANELS * pictures.length));
 }
 
+/** Errors on the first of the problems given. */
 export async function pixelErrors(
   subject: Painter,
   studied: StudiedProblems,
-  options: PixelOptions = {},
+  options: CountedOptions = {},
 ): Promise<PixelErrors> {
   const { seed = DEFAULT_SEED, signal, onProgress } = options;
   const { imageSize, positions } = subject.facts;

@@ -23,14 +23,10 @@ import type { ConceptSubject } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { RulesNamedResult } from '../evaluation.js';
 import { Bootstrap, meanOf } from '../statistics.js';
-import type { MetricOptions } from '../subject.js';
+import type { CountedOptions } from '../subject.js';
 import { LAST } from '../missing-sets.js';
 import { seenProblems, SLICE } from './generated-source.js';
 import { ReadbackJudge } from './readback-judge.js';
-
-export interface RulesNamedOptions extends MetricOptions {
-  readonly problems?: number;
-}
 
 const DEFAULT_SEED = 7_700_000_023;
 const ASKED = 10;
@@ -100,7 +96,7 @@ const calibrationOf = (namings: readonly Naming[]): RulesNamedResult['calibratio
 /** Names rules on fresh problems; null if the model has no vocabulary. */
 export async function rulesNamed(
   subject: ConceptSubject,
-  options: RulesNamedOptions = {},
+  options: CountedOptions = {},
 ): Promise<RulesNamedResult | null> {
   const { problems: count = DEFAULT_COUNTS.pictures, seed = DEFAULT_SEED } = options;
   const { signal, onProgress } = options;

@@ -2,7 +2,7 @@
  * Report pages: one model, and all of a zoo beside the paper's tables. What draws them is large and
  * loaded only when something is drawn: commands that draw nothing start without it.
  */
-export { GRADE_MARK, isMarked, MODEL_MARK } from './marks.js';
+export { GRADE_MARK, isMarked, isOfFormat, MODEL_MARK } from './marks.js';
 export type { ReportFigure } from './markup.js';
 export type { ModelFigures } from './model-figures.js';
 export type { ReportOptions } from './report.js';

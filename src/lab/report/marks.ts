@@ -19,12 +19,21 @@ export const isMarked = (page: string, mark: string): boolean => page.includes(`
 export const figuresOn = (page: string): string[] =>
   [...page.matchAll(/<figure id="([^"]+)">/g)].map(([, id]) => id);
 
+/** What a JSON text says it is; nothing if it is none. */
+function headOf(text: string): Partial<ModelEvaluation> | null {
+  try {
+    return JSON.parse(text) as Partial<ModelEvaluation> | null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a text is JSON of a format of ours, of any version. */
+export const isOfFormat = (text: string, format: string): boolean =>
+  headOf(text)?.format === format;
+
 /** Whether a text is an evaluation, of any version, of the model with this name. */
 export function isEvaluationOf(text: string, name: string): boolean {
-  try {
-    const value = JSON.parse(text) as Partial<ModelEvaluation> | null;
-    return value?.format === EVALUATION_FORMAT && value.name === name;
-  } catch {
-    return false;
-  }
+  const head = headOf(text);
+  return head?.format === EVALUATION_FORMAT && head.name === name;
 }

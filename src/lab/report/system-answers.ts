@@ -5,7 +5,7 @@ import { SYSTEM_NAMES } from '../../models/index.js';
 import { systemAnswersFigure, type AnswersRow } from '../figures/system-answers.js';
 import { examplePictures, PAINTED_TARGETS, type PaintedAnswers } from '../painted-answers.js';
 import { panelsOf } from './pictures.js';
-import { paperSystemName } from './paper.js';
+import { paperSystemName } from '../paper.js';
 import { writeFigures } from './report.js';
 import type { ReportFigure } from './markup.js';
 
@@ -22,21 +22,22 @@ function rowKeys(all: readonly PaintedAnswers[]): Pick<PaintedAnswers, 'system' 
   );
 }
 
+type Layout = Pick<PaintedAnswers, 'configuration' | 'noisy'>;
+const sameLayout = (a: Layout, b: Layout): boolean =>
+  a.configuration === b.configuration && a.noisy === b.noisy;
+
 /** One answer for each configuration, from any system: all were asked the same. */
 function columnsOf(all: readonly PaintedAnswers[]): PaintedAnswers[] {
   const columns = CONFIGURATIONS.flatMap((configuration) =>
     [false, true].flatMap(
-      (noisy) =>
-        all.find((each) => each.configuration === configuration && each.noisy === noisy) ?? [],
+      (noisy) => all.find((each) => sameLayout(each, { configuration, noisy })) ?? [],
     ),
   );
-  for (const { configuration, noisy, seed, examples } of all) {
-    const shown = columns.find(
-      (each) => each.configuration === configuration && each.noisy === noisy,
-    );
-    if (shown?.seed !== seed || shown.examples.length !== examples.length) {
+  for (const own of all) {
+    const shown = columns.find((each) => sameLayout(each, own));
+    if (shown?.seed !== own.seed || shown.examples.length !== own.examples.length) {
       throw new ArgumentError(
-        `${paperName(configuration)}: the models were asked different problems; paint all of them with the same seed and number of examples`,
+        `${paperName(own.configuration)}: the models were asked different problems; paint all of them with the same seed and number of examples`,
       );
     }
   }
@@ -54,11 +55,7 @@ export function systemAnswersFigures(all: readonly PaintedAnswers[]): ReportFigu
       preset,
       answers: places.map(({ of, index }) => {
         const own = all.find(
-          (each) =>
-            each.system === system &&
-            each.preset === preset &&
-            each.configuration === of.configuration &&
-            each.noisy === of.noisy,
+          (each) => each.system === system && each.preset === preset && sameLayout(each, of),
         );
         return own?.examples[index][t].images.map((image) => panelsOf(image, 1)[0]) ?? null;
       }),

@@ -44,7 +44,7 @@ import {
   paperShare,
   type PaperAccuracyRow,
   type PaperAriRow,
-} from './paper.js';
+} from '../paper.js';
 import { ZOO_MARK } from './marks.js';
 
 type Models = readonly ModelEvaluation[];

@@ -20,7 +20,7 @@ import {
   type Theme,
 } from '../figures/index.js';
 import { listed } from '../markdown.js';
-import { paperSystemName } from '../report/paper.js';
+import { paperSystemName } from '../paper.js';
 import { NO_TRAININGS } from './system-tables.js';
 import {
   BLIND,

@@ -12,7 +12,7 @@ import {
   paperSystemName,
   plainCell,
   REPOSITORY_AVERAGES,
-} from '../report/paper.js';
+} from '../paper.js';
 import {
   anywhereGroups,
   BLIND,
@@ -46,8 +46,7 @@ const measuredTable = (
 const pairOrNothing = (pair: Pair): string =>
   pair.every((share) => share === null) ? NOTHING : pairCell(pair);
 
-const share = (value: number | null | undefined): string =>
-  value === null || value === undefined ? NOTHING : percentage(value);
+const share = (value: number | null): string => (value === null ? NOTHING : percentage(value));
 
 /** The paper's pair of a system, by its first row: its configurations in order, or the average. */
 const paperPair = (system: string, of: (typeof CONFIGURATIONS)[number] | 'average'): Pair => {
@@ -67,10 +66,22 @@ function differenceCell(ours: Pair, paper: Pair): string {
 }
 
 /** `1,200`, or `1,200 to 3,400` if trainings differ. */
-function spread(values: readonly number[], format: (value: number) => string): string {
+function spread(
+  trainings: Trainings,
+  valueOf: (training: MeasuredTraining) => number,
+  format = whole,
+): string {
+  const values = trainings.map(valueOf);
   if (values.length === 0) return NOTHING;
   const [low, high] = [format(Math.min(...values)), format(Math.max(...values))];
   return low === high ? low : `${low} to ${high}`;
+}
+
+/** Steps of trainings, and how many of these were stopped before their end. */
+function stepsCell(trainings: Trainings): string {
+  const cut = trainings.filter(({ planned }) => planned !== undefined).length;
+  const steps = spread(trainings, (each) => each.steps);
+  return cut === 0 ? steps : `${steps} (${cut} cut short)`;
 }
 
 const minutes = (seconds: number): string => (seconds / 60).toFixed(1);
@@ -92,18 +103,9 @@ function averagesTable(trainings: Trainings): string {
       pairOrNothing(ours),
       differenceCell(ours, paper),
       pairOrNothing(printedRow(endless)?.average ?? NO_AVERAGE),
-      spread(
-        (published.length > 0 ? published : endless).map(({ parameters }) => parameters),
-        millions,
-      ),
-      spread(
-        published.map(({ steps }) => steps),
-        whole,
-      ),
-      spread(
-        published.map(({ seconds }) => seconds),
-        minutes,
-      ),
+      spread(published.length > 0 ? published : endless, (each) => each.parameters, millions),
+      stepsCell(published),
+      spread(published, ({ seconds }) => seconds, minutes),
     ];
   });
   return table(
@@ -170,29 +172,16 @@ function givenTable(trainings: Trainings): string {
 /** How long each was trained, on what. */
 function trainingTable(trainings: Trainings): string {
   const rows = trainingGroups(trainings).map(({ system, preset, tag, trainings: own }) => {
-    const of = (value: (training: MeasuredTraining) => number): number[] => own.map(value);
     const problems = [...new Set(own.map((each) => each.problems))];
     return [
       paperSystemName(system),
       presetTitle({ preset, tag }),
       own.length,
       problems.map((each) => (each === null ? 'endless' : whole(each))).join(', '),
-      spread(
-        of(({ steps }) => steps),
-        whole,
-      ),
-      spread(
-        of(({ bestStep }) => bestStep),
-        whole,
-      ),
-      spread(
-        of(({ seconds }) => seconds),
-        minutes,
-      ),
-      spread(
-        of(({ beside }) => beside),
-        whole,
-      ),
+      stepsCell(own),
+      spread(own, ({ bestStep }) => bestStep),
+      spread(own, ({ seconds }) => seconds, minutes),
+      spread(own, ({ beside }) => beside),
       [...new Set(own.map(({ device }) => device))].join(', '),
     ];
   });

@@ -16,7 +16,7 @@ import { METRIC_NAMES, VARIANT_NAMES } from '../evaluation.js';
 import type { GsaPoint, Measured, NamedGroup } from '../evaluation.js';
 import { NOTHING, percentage, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
-import { paperAri, paperRows, plainCell } from '../report/paper.js';
+import { paperAri, paperRows, plainCell } from '../paper.js';
 import { meanOf } from '../statistics.js';
 import type { MeasuredModel } from './measured.js';
 

@@ -24,7 +24,7 @@ import {
   type Reader,
 } from '../../base/index.js';
 import { readSmallFile } from '../../base/node.js';
-import { CONFIGURATIONS, VARIANTS } from '../../matrix/index.js';
+import { CONFIGURATIONS } from '../../matrix/index.js';
 import { overridesOf, SYSTEM_NAMES, systemNamed } from '../../models/index.js';
 import { Generator, torchInfo } from '../../torch/index.js';
 import { trainingFacts } from '../../training/index.js';
@@ -32,6 +32,7 @@ import type { MetricsLine, OpenedRun, RunConfig, ValidationMetrics } from '../..
 import { rounded } from '../bundle-history.js';
 import { trainCommand } from '../card/training-facts.js';
 import type { ModelEvaluation } from '../evaluation.js';
+import { measured, selection } from '../evaluation-reader.js';
 import { summaryJson, type EvaluationSummary } from '../summary.js';
 import { jsonFilesIn, sixDigits } from './files.js';
 import { measuredOf } from './measured.js';
@@ -45,7 +46,6 @@ const TAG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 const share = number({ min: 0, max: 1 });
 const count = integer({ min: 0 });
-const measured = objectWith({ value: share, low: share, high: share });
 /** Mean squared errors, which have no bound in principle. */
 const error = objectWith({ meanSquared: objectWith({ value: number({ min: 0 }) }) });
 
@@ -53,20 +53,7 @@ const error = objectWith({ meanSquared: objectWith({ value: number({ min: 0 }) }
 const evaluation = objectWith({
   sa: optional(share),
   saL2: optional(share),
-  selection: optional(
-    list(
-      objectWith({
-        data: text(),
-        /** Of fresh problems; absent for data that were given. */
-        seed: optional(integer()),
-        variant: nullable(oneOf(VARIANTS)),
-        configuration: optional(oneOf(CONFIGURATIONS)),
-        count,
-        sa: measured,
-        saL2: optional(measured),
-      }),
-    ),
-  ),
+  selection: optional(selection),
   gsa: optional(
     list(
       objectWith({
@@ -123,6 +110,8 @@ const fields = objectWith({
   /** Steps trained, and those after which the weights that were measured were kept. */
   steps: count,
   bestStep: count,
+  /** Of a training that was stopped before its end: the steps that it was to have. */
+  planned: optional(count),
   /** Time of the training on the clock. */
   seconds: number({ min: 0 }),
   /** Trainings that ran on the same device at the same time. */
@@ -232,6 +221,7 @@ export async function measuredTraining(
   const lines = await run.metrics();
   const { latest, best } = await run.steps();
   const steps = latest ?? lines.at(-1)?.step ?? 0;
+  const planned = (await run.totalSteps()) ?? steps;
   const seconds = lines.at(-1)?.wall.seconds ?? 0;
   const overrides = overridesOf(model, system) as Record<string, unknown>;
   const training = trainingFacts(config, steps, seconds);
@@ -246,6 +236,7 @@ export async function measuredTraining(
     seed,
     steps,
     bestStep: best ?? steps,
+    ...(steps < planned && { planned }),
     seconds: Math.round(seconds),
     beside: options.beside ?? 0,
     device: deviceName(config.device),

@@ -7,14 +7,14 @@ const PATIENCE_MS = 60_000;
 function probe<Found>(library: Library): Promise<Finding<Found>> {
   return new Promise((resolve) => {
     const missing = (reason: string): void => resolve({ found: null, reason });
-    const { process: child, lastWords } = startWorker('probe/probe-child', [library]);
+    const { process: child, lastLine } = startWorker('probe/probe-child', [library]);
     endAfter(child, PATIENCE_MS);
     child.once('message', (finding) => resolve(finding as Finding<Found>));
     child.once('error', (error) => missing(error.message));
     child.once('close', (code, signal) => {
       const how = signal === null ? `code ${code}` : signal;
-      const words = lastWords().trim().split('\n').at(-1) ?? '';
-      missing(`loading it ended the process with ${how}${words === '' ? '' : `: ${words}`}`);
+      const last = lastLine();
+      missing(`loading it ended the process with ${how}${last === '' ? '' : `: ${last}`}`);
     });
   });
 }

@@ -9,7 +9,7 @@ import { HttpFault, sentenceOf } from '../faults.js';
 import { SETUP_TORCH } from '../setup-commands.js';
 import type { ExportedBundle, RunSummary, TrainEvents, TrainStatus } from '../../protocol/index.js';
 import { Curves } from './curves.js';
-import { LiveRun } from './live-run.js';
+import { LiveRun, type LiveEvent } from './live-run.js';
 import type { Job, Report, TrainingSettings } from './protocol.js';
 import { newRunOf, runNameOf, STUDIO_PRESETS, type Body } from './requests.js';
 import { StoredRuns } from './stored-runs.js';
@@ -180,7 +180,7 @@ export class TrainingService {
     return run.summary;
   }
 
-  #send(event: NonNullable<ReturnType<LiveRun['take']>>): void {
+  #send(event: LiveEvent): void {
     this.#hub.send(event.name, event.data);
   }
 

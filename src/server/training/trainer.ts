@@ -6,10 +6,9 @@ import type { Job, Order, Report } from './protocol.js';
 const STOPPING_MS = 60_000;
 
 /** What is told of a process that ended without a last report. */
-function obituary(code: number | null, signal: NodeJS.Signals | null, words: string): string {
+function obituary(code: number | null, signal: NodeJS.Signals | null, last: string): string {
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
   const memory = signal === 'SIGKILL' ? ' (perhaps for want of memory)' : '';
-  const last = words.trim().split('\n').at(-1) ?? '';
   return `the trainer was ended ${how}${memory}${last === '' ? '' : `: ${last}`}`;
 }
 
@@ -21,7 +20,7 @@ export class Trainer {
 
   constructor(job: Job, onReport: (report: Report) => void) {
     this.#worker = startWorker('training/trainer-child');
-    const { process: child, lastWords } = this.#worker;
+    const { process: child, lastLine } = this.#worker;
     let last: Report | null = null;
     child.on('message', (message) => {
       const report = message as Report;
@@ -35,7 +34,7 @@ export class Trainer {
       };
       child.once('error', (error) => end(`the trainer could not be started: ${error.message}`));
       // After `exit`, messages and standard error may still arrive; `close` comes after them.
-      child.once('close', (code, signal) => end(obituary(code, signal, lastWords())));
+      child.once('close', (code, signal) => end(obituary(code, signal, lastLine())));
     });
     this.#tell({ order: 'begin', job });
   }

@@ -48,6 +48,8 @@ const MOST_ANSWERS = 8;
 const OVERLAID = 16;
 /** An answer is told if it is at least this share as likely as the painted one. */
 const LEAST_LIKELY = 0.05;
+/** A picture is clearly closer to another at this share of the distance. */
+const CLEARLY_CLOSER = 0.7;
 
 export interface EnginePlaces {
   readonly zoo: URL;
@@ -173,6 +175,7 @@ export class Engine implements EngineApi {
       fit: spec.kind === 'pictures' ? await model.fit(panels) : null,
       index: choice?.index ?? null,
       confidence: choice?.confidence ?? 0,
+      lookalike: choice && lookalikeOf(answer.images.at(-1), candidates, choice.index),
       candidates: choice?.candidates ?? [],
     };
   }
@@ -307,6 +310,18 @@ function viewOf(model: Model, answer: Answer, milliseconds: number): AnswerView 
 /** How much two panels differ: the sum over all pixels. */
 const distance = (a: Float32Array, b: Float32Array): number =>
   a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0);
+
+/** A candidate that looks clearly more like a painted panel than the chosen one; null if none does. */
+function lookalikeOf(
+  painted: Float32Array | undefined,
+  candidates: readonly Float32Array[],
+  chosen: number,
+): number | null {
+  if (painted === undefined) return null;
+  const away = candidates.map((candidate) => distance(candidate, painted));
+  const nearest = away.indexOf(Math.min(...away));
+  return away[nearest] < CLEARLY_CLOSER * away[chosen] ? nearest : null;
+}
 
 /** Panels laid over one another, each as strong as it is likely. */
 function overlay(found: readonly Alternative[]): Float32Array {

@@ -94,7 +94,7 @@ function base64(bytes: Uint8Array): string {
 }
 
 /** Grey values as a picture for an `<img>`. */
-export function pixelsUrl(panel: Panel): string {
+function pixelsUrl(panel: Panel): string {
   const data = Uint8Array.from(panel, (value) => Math.round(255 * value));
   const png = encodePng({ width: SMALL_SIZE, height: SMALL_SIZE, channels: 1, data });
   return `data:image/png;base64,${base64(png)}`;

@@ -246,6 +246,8 @@ export interface ChoiceView {
   /** The model's choice, counted from 0; null if there is nothing to choose. */
   readonly index: number | null;
   readonly confidence: number;
+  /** A candidate, counted from 0, that looks clearly more like the painted panel than the choice; null if none does. */
+  readonly lookalike: number | null;
   readonly candidates: readonly CandidateScore[];
 }
 

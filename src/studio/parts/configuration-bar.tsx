@@ -5,8 +5,8 @@ import { findLayout, hasGrid, layoutName, paperName } from '../../matrix/index.j
 import { CONFIGURATIONS, type Configuration } from '../../matrix/index.js';
 import { DIFFICULTIES, type Difficulty } from '../engine/protocol.js';
 import { CONFIGURATION_NAMES } from '../engine/words.js';
-import { MOST_SEED } from '../state/settings.js';
-import { change, changeMatrix, settings } from '../state/store.js';
+import { MOST_SEED, type Settings } from '../state/settings.js';
+import { change, changeMatrix, ofMatrix, settings } from '../state/store.js';
 import { modelsFor } from '../state/zoo.js';
 import { LayoutIcon, ShuffleIcon } from './icons.js';
 import { ShareButton } from './share-button.js';
@@ -32,10 +32,11 @@ const changeSeed = (seed: number): void =>
 export const newMatrix = (): void => changeSeed(freshSeed());
 
 /** Another layout; pictures of one's own stay, so that another model can try them. */
-export const changeLayout = (layout: string): void => {
+export const ofLayout = (layout: string): Partial<Settings> => {
   const { pictures } = settings.peek();
-  changeMatrix({ layout, model: '', concept: 0, point: -1, pictures });
+  return ofMatrix({ layout, model: '', concept: 0, point: -1, pictures });
 };
+const changeLayout = (layout: string): void => change(ofLayout(layout), true);
 
 function ConfigurationChoice({ configuration }: { readonly configuration: Configuration }) {
   const current = findLayout(settings.value.layout);

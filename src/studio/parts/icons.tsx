@@ -26,73 +26,57 @@ const stroke = {
   'stroke-linejoin': 'round',
 } as const;
 
-export function TabIcon({ tab }: { readonly tab: Tab }) {
-  switch (tab) {
-    case 'play':
-      return (
-        <Icon>
-          <path {...stroke} d="M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3z" />
-          <path {...stroke} d="M12.4 12.3a1.7 1.7 0 1 1 2.2 1.9v.9M14.6 17.2v.1" />
-        </Icon>
-      );
-    case 'erase':
-      return (
-        <Icon>
-          <path {...stroke} d="m7.5 16-4-4 8-8 5 5-7 7zM6.2 9.2l5 5M9.5 16H17" />
-        </Icon>
-      );
-    case 'why':
-      return (
-        <Icon>
-          <path {...stroke} d="M3 3h14v14H3zM3 7.7h14M3 12.4h14M7.7 3v14M12.4 3v14" />
-          <path fill="currentColor" d="M7.7 7.7h4.7v4.7H7.7z" />
-        </Icon>
-      );
-    case 'rules':
-      return (
-        <Icon>
-          <path {...stroke} d="M3 3v14h14" />
-          <g fill="currentColor">
-            <circle cx="7" cy="12.5" r="1.4" />
-            <circle cx="9" cy="10" r="1.4" />
-            <circle cx="14" cy="5.5" r="1.4" />
-            <circle cx="15.5" cy="8" r="1.4" />
-          </g>
-        </Icon>
-      );
-    case 'compare':
-      return (
-        <Icon>
-          <path {...stroke} d="M3 5h5.500v10H3zM11.500 5H17v10h-5.500z" />
-          <path fill="currentColor" d="M3 10h5.500v5H3zM11.500 5H17v5h-5.500z" />
-        </Icon>
-      );
-    case 'make':
-      return (
-        <Icon>
-          <path {...stroke} d="M4 5h12M4 10h12M4 15h12" />
-          <g fill="var(--surface)">
-            <circle {...stroke} fill="inherit" cx="13" cy="5" r="1.8" />
-            <circle {...stroke} fill="inherit" cx="7" cy="10" r="1.8" />
-            <circle {...stroke} fill="inherit" cx="11" cy="15" r="1.8" />
-          </g>
-        </Icon>
-      );
-    case 'test':
-      return (
-        <Icon>
-          <circle {...stroke} cx="10" cy="11.500" r="5.800" />
-          <path {...stroke} d="M10 8v3.500l2 1.500M8 3h4" />
-        </Icon>
-      );
-    case 'train':
-      return (
-        <Icon>
-          <path {...stroke} d="M3 3v14h14M5.5 6.5c2 6 5 7.500 11 8" />
-        </Icon>
-      );
-  }
-}
+const TAB_DRAWINGS: Readonly<Record<Tab, ComponentChildren>> = {
+  play: (
+    <>
+      <path {...stroke} d="M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3z" />
+      <path {...stroke} d="M12.4 12.3a1.7 1.7 0 1 1 2.2 1.9v.9M14.6 17.2v.1" />
+    </>
+  ),
+  erase: <path {...stroke} d="m7.5 16-4-4 8-8 5 5-7 7zM6.2 9.2l5 5M9.5 16H17" />,
+  why: (
+    <>
+      <path {...stroke} d="M3 3h14v14H3zM3 7.7h14M3 12.4h14M7.7 3v14M12.4 3v14" />
+      <path fill="currentColor" d="M7.7 7.7h4.7v4.7H7.7z" />
+    </>
+  ),
+  rules: (
+    <>
+      <path {...stroke} d="M3 3v14h14" />
+      <g fill="currentColor">
+        <circle cx="7" cy="12.5" r="1.4" />
+        <circle cx="9" cy="10" r="1.4" />
+        <circle cx="14" cy="5.5" r="1.4" />
+        <circle cx="15.5" cy="8" r="1.4" />
+      </g>
+    </>
+  ),
+  compare: (
+    <>
+      <path {...stroke} d="M3 5h5.500v10H3zM11.500 5H17v10h-5.500z" />
+      <path fill="currentColor" d="M3 10h5.500v5H3zM11.500 5H17v5h-5.500z" />
+    </>
+  ),
+  make: (
+    <>
+      <path {...stroke} d="M4 5h12M4 10h12M4 15h12" />
+      <g fill="var(--surface)">
+        <circle {...stroke} fill="inherit" cx="13" cy="5" r="1.8" />
+        <circle {...stroke} fill="inherit" cx="7" cy="10" r="1.8" />
+        <circle {...stroke} fill="inherit" cx="11" cy="15" r="1.8" />
+      </g>
+    </>
+  ),
+  test: (
+    <>
+      <circle {...stroke} cx="10" cy="11.500" r="5.800" />
+      <path {...stroke} d="M10 8v3.500l2 1.500M8 3h4" />
+    </>
+  ),
+  train: <path {...stroke} d="M3 3v14h14M5.5 6.5c2 6 5 7.500 11 8" />,
+};
+
+export const TabIcon = ({ tab }: { readonly tab: Tab }) => <Icon>{TAB_DRAWINGS[tab]}</Icon>;
 
 /** The slots of a configuration in miniature. */
 export function LayoutIcon({ layout }: { readonly layout: string }) {

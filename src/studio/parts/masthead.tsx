@@ -64,8 +64,15 @@ function ModelChip() {
       const how = backend === 'wasm' ? ` · ${threads} ${threads === 1 ? 'thread' : 'threads'}` : '';
       return (
         <span class="chip" data-testid="backend" data-phase="ready">
-          <span class="dot on" /> {BACKENDS[backend] ?? backend}
-          <span class="wide-only">{how}</span>
+          <span class="dot on" />
+          <span>
+            ready
+            <span class="wide-only">
+              {' '}
+              on {BACKENDS[backend] ?? backend}
+              {how}
+            </span>
+          </span>
         </span>
       );
     }

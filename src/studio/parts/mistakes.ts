@@ -18,14 +18,22 @@ export function mistakeWords(index: number, { breaks }: CandidateView): string {
 export function failureWords({ breaks }: CandidateView, { named }: AnswerView): string {
   const [broken] = breaks;
   if (named === null || broken === undefined) return '';
-  const read = named.find(({ key }) => key === broken.key)?.rules ?? [];
+  const { rules: read = [], obeyed } = named.find(({ key }) => key === broken.key) ?? {};
   const subject = subjectOf(broken);
   if (read.length === 0) return `CRAB found no rule for ${subject}, so it guessed.`;
   if (!read.includes(broken.rule)) {
     return `CRAB took the rule of ${subject} for another one: ${read.join(' or ')}.`;
   }
-  return `CRAB read the rule of ${subject} right, but what it painted is closer to a wrong candidate.`;
+  return obeyed === true
+    ? `CRAB read the rule of ${subject} right, but what it painted is closer to a wrong candidate.`
+    : `CRAB read the rule of ${subject} right, but painted a panel that breaks it.`;
 }
+
+/** What a person sees who looks at a wrong choice: the answer may look more like the painted panel. */
+export const lookalikeWords = (right: readonly number[], lookalike: number | null): string =>
+  lookalike !== null && right.includes(lookalike)
+    ? `To the eye the answer, candidate ${lookalike + 1}, is closer to what it painted; but CRAB compares its concepts, not pictures.`
+    : '';
 
 /** Names the second right candidate, once the answer is told; empty if there is one alone. */
 export function alsoRightWords({ target, right }: Pick<MatrixView, 'target' | 'right'>): string {

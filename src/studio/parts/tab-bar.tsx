@@ -1,10 +1,11 @@
 /** The tabs: links, so that each can be opened, copied and gone back to. */
-import { change, settings, tab } from '../state/store.js';
-import { TABS, writeSettings, type Tab } from '../state/settings.js';
+import { tab } from '../state/store.js';
+import { TABS, type Tab } from '../state/settings.js';
 import { TabIcon } from './icons.js';
+import { StateLink } from './state-link.js';
 
 /** Names, and shorter ones for phones. */
-const NAMES: Readonly<Record<Tab, readonly [name: string, short: string]>> = {
+export const TAB_NAMES: Readonly<Record<Tab, readonly [name: string, short: string]>> = {
   play: ['Play', 'Play'],
   erase: ['Erase anything', 'Erase'],
   why: ['Why', 'Why'],
@@ -19,23 +20,18 @@ export function TabBar() {
   return (
     <nav class="tabs" aria-label="Views">
       {TABS.map((name) => {
-        const [long, short] = NAMES[name];
+        const [long, short] = TAB_NAMES[name];
         return (
-          <a
+          // Who goes elsewhere leaves the tour.
+          <StateLink
             key={name}
-            href={writeSettings({ ...settings.value, tab: name })}
+            to={{ tab: name, tour: 0 }}
             aria-current={tab.value === name ? 'page' : undefined}
-            onClick={(event: MouseEvent) => {
-              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-              event.preventDefault();
-              change({ tab: name }, true);
-              scrollTo(0, 0);
-            }}
           >
             <TabIcon tab={name} />
             <span class="wide-only">{long}</span>
             <span class="narrow-only">{short}</span>
-          </a>
+          </StateLink>
         );
       })}
     </nav>

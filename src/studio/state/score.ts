@@ -97,7 +97,7 @@ const counted = (tally: Tally, right: boolean): Tally => ({
 });
 
 /** Tells matrices apart in a few characters (FNV-1a). */
-export function shortNameOf(spec: MatrixSpec): string {
+function shortNameOf(spec: MatrixSpec): string {
   let hash = 0x811c9dc5;
   for (const unit of JSON.stringify(spec)) {
     hash = Math.imul(hash ^ (unit.codePointAt(0) ?? 0), 0x01000193);

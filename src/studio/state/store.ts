@@ -55,12 +55,21 @@ const FRESH: Partial<Settings> = {
   revealed: false,
   another: 0,
   imposed: null,
+  tour: 0,
 };
 
-/** Another matrix: everything said about the old one is forgotten. */
-export function changeMatrix(changes: Partial<Settings>, push = true): void {
-  change({ index: 0, pictures: '', constraints: '', edits: '', ...FRESH, ...changes }, push);
-}
+/** The changes that show another matrix: everything said about the old one is forgotten. */
+export const ofMatrix = (changes: Partial<Settings>): Partial<Settings> => ({
+  index: 0,
+  pictures: '',
+  constraints: '',
+  edits: '',
+  ...FRESH,
+  ...changes,
+});
+
+export const changeMatrix = (changes: Partial<Settings>, push = true): void =>
+  change(ofMatrix(changes), push);
 
 function writeAddress(): void {
   const hash = writeSettings(settings.peek());
@@ -248,15 +257,17 @@ export const ruled = resource<AnswerView>(
   () => spec.value,
 );
 
-const planes = new Map<string, Promise<PlaneView>>();
+/** Those of the model at hand. */
+let planes = { model: '', of: new Map<number, Promise<PlaneView>>() };
 /** The plane of rules of a concept of the model at hand; asked for once. */
 export function planeOf(info: ModelInfo, concept: number): Promise<PlaneView> {
-  const key = `${info.name} ${concept}`;
-  let plane = planes.get(key);
+  if (planes.model !== info.name) planes = { model: info.name, of: new Map() };
+  const { of } = planes;
+  let plane = of.get(concept);
   if (plane === undefined) {
     plane = engine.plane(concept);
-    plane.catch(() => planes.delete(key));
-    planes.set(key, plane);
+    plane.catch(() => of.delete(concept));
+    of.set(concept, plane);
   }
   return plane;
 }

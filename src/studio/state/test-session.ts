@@ -91,7 +91,7 @@ function stored(): Session {
 
 export const session = signal<Session>(stored());
 
-export function changeSession(changes: Partial<Session>): void {
+function changeSession(changes: Partial<Session>): void {
   session.value = { ...session.peek(), ...changes };
   try {
     const kept = { key: testKey.peek(), session: session.peek() };

@@ -23,8 +23,8 @@ export const EXAMPLES: readonly Example[] = [
   {
     title: 'Watch it fail',
     about:
-      'CRAB finds no rule for where the figures stand, so it guesses; then it takes the candidate closest to its guess, and that is a wrong one.',
-    state: { tab: 'play', layout: 'grid-3x3', seed: 297, revealed: true },
+      'The third panel has a figure wherever the first or the second has one. In the first two rows that makes four, and CRAB paints four again; here only three places are filled.',
+    state: { tab: 'play', layout: 'grid-2x2', seed: 93, revealed: true },
   },
 ];
 

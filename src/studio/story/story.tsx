@@ -1,23 +1,16 @@
 /** What this is, in one line, and where to start: the tour and a few examples. */
+import { StateLink } from '../parts/state-link.js';
 import { tourState } from '../tour/steps.js';
 import { change, settings } from '../state/store.js';
 import { readSettings } from '../state/settings.js';
 import { EXAMPLES, exampleAt, linkOf, type Example } from './examples.js';
 
 function ExampleLink({ example }: { readonly example: Example }) {
+  const { backend } = settings.value;
   return (
-    <a
-      href={linkOf(example)}
-      title={example.about}
-      onClick={(event: MouseEvent) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        change({ ...readSettings(linkOf(example)), backend: settings.peek().backend }, true);
-        scrollTo(0, 0);
-      }}
-    >
+    <StateLink to={{ ...readSettings(linkOf(example)), backend }} title={example.about}>
       {example.title}
-    </a>
+    </StateLink>
   );
 }
 

@@ -1,4 +1,5 @@
 /** The tour: four steps over one matrix, each a state of the page. */
+import type { BendView } from '../engine/protocol.js';
 import { readSettings, type Settings } from '../state/settings.js';
 
 /** Along each row one thing changes, in clear steps; half erased it is still painted right. */
@@ -27,19 +28,32 @@ export const TEXTS: readonly TourText[] = [
   {
     title: 'It paints the panel',
     text: 'CRAB never looked at the candidates. It painted panel 9 from the other eight, and then chose what is closest to it.',
-    next: 'Erase half of it',
+    next: 'Erase three more',
   },
   {
-    title: 'Nearly half is gone',
-    text: 'Four panels were wiped. CRAB reads the rules from the five that are left. Erase more, or press and hold a painted panel to see what was there.',
+    title: 'Four panels are gone',
+    text: 'CRAB reads the rules from the five that are left, and paints the four in red frames. Erase more, or press and hold a painted panel to see what was there.',
     next: 'Bend its rule',
   },
   {
     title: 'Bend its rule',
-    text: 'The red dot is a rule that CRAB read. Move it to where another rule lies, and watch the painted panel change.',
+    text: 'The red dot is a rule that CRAB read here, every other point one that it read in another matrix. Move the red dot to another rule, and watch the painted panel change.',
     next: 'Done',
   },
 ];
+
+/** What the last step says of the rule at hand, before and after it is moved. */
+export function bendWords({ from, to }: BendView, isMoved: boolean): string {
+  const { subject, attribute, rule, meaning } = to;
+  if (!isMoved) {
+    return `Every point is a rule that CRAB read in some matrix; points close together are rules that are alike. The red dot is the rule it read here for ${subject.toLowerCase()}: ${from}. Move it to ${rule} (${meaning}), and watch the painted panel.`;
+  }
+  const isNothingLeft = attribute === 'Color' && from === 'constant' && rule === 'arithmetic −';
+  const why = isNothingLeft
+    ? ' Both panels before it are equally dark: one minus the other leaves nothing, and nothing is white.'
+    : '';
+  return `The rule is now ${rule} (${meaning}), and CRAB paints what it asks for.${why} Drag the dot to any other rule.`;
+}
 
 /** The page at a step, counted from 1. */
 export const tourState = (step: number): Settings => ({

@@ -5,15 +5,15 @@
 import { computed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { BendView } from '../engine/protocol.js';
+import { isCalm } from '../parts/motion.js';
 import { resource } from '../state/resource.js';
 import { TOUR_STEPS } from '../state/settings.js';
 import { change, engine, model, ready, ruled, settings, spec } from '../state/store.js';
-import { TEXTS, tourState } from './steps.js';
+import { bendWords, TEXTS, tourState } from './steps.js';
 
 const BEND_STEPS = 12;
 const BEND_MILLISECONDS = 110;
 
-const isCalm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((done) => setTimeout(done, milliseconds));
 
@@ -77,14 +77,6 @@ function useBentConcept(step: number): void {
   useEffect(() => {
     if (step === TOUR_STEPS && concept !== undefined) change({ concept });
   }, [step, concept]);
-}
-
-/** What the last step says of the rule at hand. */
-function bendWords({ from, to: { subject, rule, meaning } }: BendView, isMoved: boolean): string {
-  if (isMoved) {
-    return `The rule is moved, and the painted panel follows it. Where ${rule} lies: ${meaning}. Drag the dot on, and watch.`;
-  }
-  return `The red dot is the rule that CRAB read for ${subject.toLowerCase()}: ${from}. “Move it” takes it to where ${rule} lies (${meaning}). Watch the painted panel change, or drag the dot yourself.`;
 }
 
 export function Tour() {

@@ -144,6 +144,10 @@ function loadTensors(file: string, device: Device): LoadedTensors {
 /** What a system stored beside its weights, in a checkpoint or a file of best weights. */
 export const readExtra = (file: string): unknown => stored(intactMetadata(file), 'extra', file);
 
+/** The steps that a run is to have in all, by its checkpoint; null while a budget of time has not decided it. */
+export const readTotalSteps = (file: string): number | null =>
+  readState(stored(intactMetadata(file), 'state', file), file).totalSteps;
+
 /** Reads the weights of a checkpoint or of a file of best weights. */
 export const loadWeights = (file: string, device: Device): LoadedTensors & { extra: unknown } => ({
   extra: readExtra(file),

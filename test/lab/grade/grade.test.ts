@@ -62,7 +62,7 @@ async function itemOf(items: string, name: string): Promise<TestItem | undefined
   try {
     return await bank.find(name);
   } finally {
-    await bank.close();
+    await bank.close?.();
   }
 }
 

@@ -135,6 +135,9 @@ describe('replies of models', () => {
     await expect(graded([{ id }])).rejects.toThrow(/line 1: expected \{"id": …, "reply": …\}/);
     await expect(graded([])).rejects.toThrow(/holds no replies/);
     const none = { answers: answered([{ id, reply: 'A' }]), items: scratchFolder() };
+    const empty = { ...none, items: scratchFolder() };
+    writeFileSync(path.join(empty.items, 'items.jsonl'), '');
+    await expect(gradeAnswers(empty)).rejects.toThrow(/items\.jsonl holds no items$/);
     await expect(gradeAnswers(none)).rejects.toThrow(/holds no items\.jsonl/);
   });
 });

@@ -177,7 +177,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     );
     const saved = JSON.parse(readFileSync(at('out', 'center.json'), 'utf8')) as ModelEvaluation;
     expect(saved).toEqual(JSON.parse(JSON.stringify(evaluations[0])));
-  }, 180_000);
+  });
 });
 
 describe('the folder of a report', () => {
@@ -236,7 +236,7 @@ describe('the folder of a report', () => {
     );
     expect(readdirSync(at('kept')).sort()).toContain('notes.json');
     expect(readdirSync(at('kept', 'figures', 'center'))).toContain('mine.svg');
-  }, 180_000);
+  });
 
   test.each([
     ['center.json', '{"mine":true}'],

@@ -68,10 +68,11 @@ void check(const std::string& type, const Case& given) {
   const auto x = elements<T>(in.x), residual = elements<T>(in.residual), gradient = elements<T>(in.gradient);
   const auto weight = elements<float>(in.weight), bias = elements<float>(in.bias);
   auto runningMean = elements<float>(in.runningMean), runningVariance = elements<float>(in.runningVariance);
-  std::vector<T> y(all), inputGradient(all), residualGradient(all);
-  std::vector<float> mean(channels), inverse(channels), weightGradient(channels), biasGradient(channels);
+  auto y = room<T>(all), inputGradient = room<T>(all), residualGradient = room<T>(all);
+  auto mean = room<float>(channels), inverse = room<float>(channels);
+  auto weightGradient = room<float>(channels), biasGradient = room<float>(channels);
   const crab::NormShape shape{given.rows, given.channels, kindOf<T>(), given.slope, nullptr};
-  std::vector<float> scratch(crab::cudaNormScratch(shape));
+  auto scratch = room<float>(crab::cudaNormScratch(shape));
   require(crab::cudaNormForward(
       shape, {x.data(), given.adds ? residual.data() : nullptr, weight.data(), bias.data(), runningMean.data(),
               runningVariance.data(), static_cast<float>(kMomentum), static_cast<float>(kEps), y.data(), mean.data(),

@@ -1,5 +1,6 @@
 // What the checks of kernels share: drawn numbers, arrays of elements, and how far results are from what they
-// should be. Each check prints one line: its name, and the largest difference as a share of the largest number.
+// should be. Each check prints one line: its name, the largest difference as a share of the largest number, and a
+// sum that tells whether results are the same bit for bit.
 #pragma once
 
 #include "elements.h"
@@ -41,6 +42,12 @@ Numbers numbers(const std::vector<T>& values) {
   return result;
 }
 
+// Room for results: no numbers, so that what no thread writes shows.
+template <typename T>
+std::vector<T> room(size_t count) {
+  return std::vector<T>(count, crab::rounded<T>(NAN));
+}
+
 // The numbers as elements hold them.
 template <typename T>
 Numbers asHeld(const Numbers& values) {
@@ -64,12 +71,17 @@ constexpr crab::ElementKind kindOf<__nv_bfloat16>() {
 
 inline void report(const std::string& name, const Numbers& found, const Numbers& expected) {
   double largest = 0, difference = found.size() == expected.size() ? 0 : INFINITY;
+  uint64_t sum = 0;
   for (size_t n = 0; n < expected.size() && n < found.size(); n++) {
     largest = std::max(largest, std::abs(expected[n]));
     const double here = std::abs(found[n] - expected[n]);
     if (!(here <= difference)) difference = here;
+    uint64_t bits;
+    std::memcpy(&bits, &found[n], sizeof bits);
+    sum = (sum ^ bits) * 0x100000001b3;
   }
-  std::printf("%s\t%.3e\n", name.c_str(), difference / std::max(largest, 1e-12));
+  std::printf("%s\t%.3e\t%016llx\n", name.c_str(), difference / std::max(largest, 1e-12),
+              static_cast<unsigned long long>(sum));
 }
 
 inline void require(const char* error) {

@@ -42,7 +42,7 @@ void check(const std::string& type, const Case& of) {
                               of.kernel, of.stride, of.padding, kindOf<T>(), nullptr};
   if (!crab::cudaPoolTakes(shape)) emulated::give_up("max pooling does not take a case");
   const auto x = elements<T>(maps), gradient = elements<T>(gradients);
-  std::vector<T> result(outputs), back(inputs);
+  auto result = room<T>(outputs), back = room<T>(inputs);
   std::vector<uint8_t> taps(outputs);
   require(crab::cudaPoolForward(shape, x.data(), result.data(), taps.data()));
   require(crab::cudaPoolBackward(shape, gradient.data(), taps.data(), back.data()));

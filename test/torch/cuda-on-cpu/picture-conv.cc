@@ -62,12 +62,12 @@ void check(const std::string& type, const Case& of) {
   const bool narrow = kindOf<T>() == crab::ElementKind::bf16;
   const crab::PictureShape shape{of.pictures, of.height, of.width,    rows,   columns,
                                  of.stride,   of.padding, of.channels, narrow, nullptr};
-  if (!crab::cudaPicturesTake(shape, 3)) emulated::give_up("the first stage does not take a case");
+  if (!crab::cudaPicturesTake(shape)) emulated::give_up("the first stage does not take a case");
   const auto in = elements<float>(pictures), kernels = elements<float>(weights);
   const auto gradient = elements<T>(gradients);
-  std::vector<T> out(maps.size());
-  std::vector<float> moments(kTaps + kTaps * kTaps), result(weights.size());
-  std::vector<float> scratch(std::max(crab::cudaMomentScratch(), crab::cudaPictureScratch(shape)));
+  auto out = room<T>(maps.size());
+  auto moments = room<float>(kTaps + kTaps * kTaps), result = room<float>(weights.size());
+  auto scratch = room<float>(std::max(crab::cudaMomentScratch(), crab::cudaPictureScratch(shape)));
   if (!narrow) require(crab::cudaPictureMoments(shape, in.data(), scratch.data(), moments.data()));
   require(crab::cudaPictureMaps(shape, in.data(), kernels.data(), out.data()));
   require(crab::cudaPictureGradient(shape, in.data(), kernels.data(), gradient.data(), scratch.data(), result.data()));
@@ -79,10 +79,22 @@ void check(const std::string& type, const Case& of) {
   report(name + "gradient", numbers(result), expected);
 }
 
+// Weights that are no numbers, as after a training that went wrong, give maps that are none.
+void checkNoNumbers() {
+  const crab::PictureShape shape{1, 6, 6, 6, 6, 1, 1, 4, false, nullptr};
+  const auto pictures = elements<float>(drawn(36, 1)), kernels = room<float>(4 * (kTaps + 1));
+  auto maps = elements<float>(Numbers(36 * 4, 0));
+  require(crab::cudaPictureMaps(shape, pictures.data(), kernels.data(), maps.data()));
+  Numbers areNone;
+  for (float value : maps) areNone.push_back(std::isnan(value));
+  report("first stage f32 of weights that are no numbers", areNone, Numbers(maps.size(), 1));
+}
+
 }  // namespace
 
 void checkPictureConv() {
   const Case cases[] = {{5, 16, 20, 2, 1, 32}, {3, 9, 11, 1, 1, 4}, {2, 12, 12, 2, 0, 128}};
   for (const Case& each : cases) check<float>("f32", each);
   check<__nv_bfloat16>("bf16", cases[0]);
+  checkNoNumbers();
 }

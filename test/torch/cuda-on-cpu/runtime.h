@@ -1,7 +1,8 @@
 // Enough of CUDA to run kernels on a processor, for tests on machines without a GPU: blocks run one after the
 // other, the threads of a block as fibres that take turns at barriers and shuffles. Kernels are compiled as they
-// are, apart from their launches and what is `extern __shared__` (cuda-sources.ts). What it cannot show is speed,
-// and races between threads that no barrier keeps apart.
+// are, apart from their launches and what is `extern __shared__` (cuda-sources.ts). Run with `backwards`, the last
+// block and the last thread come first: if results differ, threads meet that no barrier keeps apart. What it cannot
+// show is speed.
 #pragma once
 
 #include <setjmp.h>
@@ -86,6 +87,11 @@ struct Fibre {
   unsigned shuffles = 0;
 };
 
+// Whether the last block and the last thread come first.
+inline bool backwards = false;
+
+inline unsigned inOrder(unsigned n, unsigned count) { return backwards ? count - 1 - n : n; }
+
 struct Block {
   std::vector<Fibre> fibres;
   jmp_buf scheduler;
@@ -149,7 +155,8 @@ inline void runBlock(unsigned threads) {
   }
   for (;;) {
     bool ended = true;
-    for (unsigned n = 0; n < threads; n++) {
+    for (unsigned turn = 0; turn < threads; turn++) {
+      const unsigned n = inOrder(turn, threads);
       if (block.fibres[n].waits == Waits::no) resume(n);
       ended = ended && block.fibres[n].waits == Waits::ended;
     }
@@ -168,8 +175,10 @@ void launch(unsigned blocks, unsigned threads, size_t shared, cudaStream_t, cons
   block.body = body;
   gridDim.x = blocks;
   blockDim.x = threads;
-  for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) {
-    block.shared.assign(shared, 0);
+  for (unsigned turn = 0; turn < blocks; turn++) {
+    blockIdx.x = inOrder(turn, blocks);
+    // As floats no numbers, so that what is read before it is written shows.
+    block.shared.assign(shared, '\xff');
     runBlock(threads);
   }
 }

@@ -1,7 +1,7 @@
 /** The matrices that one of the two got wrong, as small pictures that open them. */
 import { ShownMatrix } from '../../parts/matrix-grid.js';
-import { writeSettings, type Settings } from '../../state/settings.js';
-import { changeMatrix, settings } from '../../state/store.js';
+import { StateLink } from '../../parts/state-link.js';
+import { ofMatrix, settings } from '../../state/store.js';
 import { trials, type Trial } from '../../state/trials.js';
 
 const NOTHING: ReadonlyMap<number, Float32Array> = new Map();
@@ -15,21 +15,14 @@ function Failure({ trial }: { readonly trial: Trial }) {
   ];
   const { constraints } = settings.value;
   // The last panel was asked for, and the answer is why one looks at it.
-  const opened: Partial<Settings> = { seed, constraints, missing: [9], revealed: true };
-  const fresh: Partial<Settings> = { index: 0, edits: '', pictures: '', picked: 0, another: 0 };
+  const to = ofMatrix({ seed, constraints, missing: [9], revealed: true });
   return (
     <li>
-      <a
+      <StateLink
+        to={to}
         class="failure"
-        href={writeSettings({ ...settings.value, ...fresh, ...opened })}
         data-seed={seed}
         aria-current={settings.value.seed === seed ? 'true' : undefined}
-        onClick={(event: MouseEvent) => {
-          if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-          event.preventDefault();
-          changeMatrix(opened);
-          scrollTo(0, 0);
-        }}
       >
         <span aria-hidden="true">
           <ShownMatrix
@@ -49,7 +42,7 @@ function Failure({ trial }: { readonly trial: Trial }) {
           ))}
           <span class="unseen">wrong</span>
         </span>
-      </a>
+      </StateLink>
     </li>
   );
 }

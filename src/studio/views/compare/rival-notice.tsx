@@ -1,25 +1,10 @@
 /** How far the Transformer's download is, or that there is none, and for which configurations there is one. */
 import { titleOfLayout } from '../../engine/words.js';
-import { changeLayout } from '../../parts/configuration-bar.js';
+import { ofLayout } from '../../parts/configuration-bar.js';
+import { StateLink } from '../../parts/state-link.js';
 import { reloadRival, rival } from '../../state/compare.js';
-import { writeSettings } from '../../state/settings.js';
 import { settings } from '../../state/store.js';
 import { transformerFor, transformerLayouts } from '../../state/zoo.js';
-
-function LayoutLink({ layout }: { readonly layout: string }) {
-  return (
-    <a
-      href={writeSettings({ ...settings.value, layout, model: '' })}
-      onClick={(event: MouseEvent) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        changeLayout(layout);
-      }}
-    >
-      {titleOfLayout(layout)}
-    </a>
-  );
-}
 
 /** ", ", and " and " before the last. */
 const separator = (i: number, count: number): string =>
@@ -35,7 +20,7 @@ function Absent() {
         {others.map((layout, i) => (
           <span key={layout}>
             {separator(i, others.length)}
-            <LayoutLink layout={layout} />
+            <StateLink to={ofLayout(layout)}>{titleOfLayout(layout)}</StateLink>
           </span>
         ))}
         .

@@ -18,7 +18,7 @@ import {
 } from '../../../matrix/index.js';
 import { ruleWords } from '../../engine/words.js';
 
-export const START_KEYS = ['number', 'type', 'size', 'color'] as const;
+const START_KEYS = ['number', 'type', 'size', 'color'] as const;
 export type StartKey = (typeof START_KEYS)[number];
 
 type RuleEntry = Readonly<Record<string, { readonly name: string; readonly value: number }>>;

@@ -101,7 +101,15 @@ export function PlayView() {
             </button>
           )}
           <p class="hint wide-only">
-            Keys <kbd>1</kbd> to <kbd>8</kbd> answer, <kbd>n</kbd> goes on.
+            {revealed ? (
+              <>
+                Key <kbd>n</kbd> goes on.
+              </>
+            ) : (
+              <>
+                Keys <kbd>1</kbd> to <kbd>8</kbd> answer.
+              </>
+            )}
           </p>
         </div>
         <Verdict />

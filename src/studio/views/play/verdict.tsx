@@ -7,10 +7,17 @@ import type { ChoiceView, MatrixSpec, MatrixView } from '../../engine/protocol.j
 import { changingWords } from '../../engine/words.js';
 import { AnotherAnswer } from '../../parts/another-answer.js';
 import { closenessWords, panelSentence } from '../../parts/certainty.js';
-import { alsoRightWords, failureWords, mistakeWords } from '../../parts/mistakes.js';
+import {
+  alsoRightWords,
+  failureWords,
+  lookalikeWords,
+  mistakeWords,
+} from '../../parts/mistakes.js';
+import { isCalm } from '../../parts/motion.js';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
 import { RuleTable } from '../../parts/rule-table.js';
 import type { Settings } from '../../state/settings.js';
+import { exampleAt } from '../../story/examples.js';
 import { choice, matrix, ready, settings, shownAnswer, spec } from '../../state/store.js';
 
 /** The matrix whose answer did not count, because it had been shown before; null if the last one did. */
@@ -67,7 +74,8 @@ function Mistakes({
   const isModelWrong = crab !== null && models !== null && isWrong(models + 1, right);
   const own =
     models === null || models + 1 === picked ? '' : mistakeWords(models, candidates[models]);
-  const why = isModelWrong ? `${failureWords(candidates[models], crab.answer)} ${own}` : '';
+  const seen = lookalikeWords(right, crab?.lookalike ?? null);
+  const why = isModelWrong ? `${failureWords(candidates[models], crab.answer)} ${own} ${seen}` : '';
   return (
     <>
       {you !== '' && <p data-testid="mistake">{you}</p>}
@@ -93,8 +101,7 @@ function useSight(isShown: boolean) {
   const wasShown = useRef(isShown);
   const cameFrom = useRef<number | null>(null);
   useEffect(() => {
-    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const behavior = isCalm ? 'auto' : 'smooth';
+    const behavior = isCalm() ? 'auto' : 'smooth';
     const box = place.current?.getBoundingClientRect();
     if (isShown && !wasShown.current && box !== undefined) {
       const wanted = matchMedia(ONE_COLUMN).matches ? box.height : HEADLINE_PIXELS;
@@ -114,7 +121,9 @@ function useSight(isShown: boolean) {
 export function Verdict() {
   const { revealed, picked } = settings.value;
   const shown = matrix.value.value;
-  const place = useSight(revealed && shown !== null);
+  // The note on an example stands above the matrix, and is read first.
+  const isExample = exampleAt(settings.value) !== undefined;
+  const place = useSight(revealed && shown !== null && !isExample);
   if (!revealed || shown === null) {
     return (
       <div class="verdict waiting">

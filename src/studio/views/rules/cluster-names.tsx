@@ -5,6 +5,9 @@ import { eitherRule } from '../../engine/words.js';
 import { lookOf } from '../../parts/rule-looks.js';
 import { NAME_HEIGHT, placeNames, type Place } from './place-names.js';
 
+/** Half of what the dot takes, in pixels. */
+const DOT = 10;
+
 /** Of Number and Position, which share a map, the legend has the full names. */
 const short = (rule: string): string =>
   rule.replace(/^(number|position) (?:progression|distribute) /, '$1 ');
@@ -28,11 +31,13 @@ interface ClusterNamesProps {
   /** x, y of each. */
   readonly points: Float32Array;
   readonly labels: PlaneView['labels'][number];
+  /** A dot that no name may cover, on the plane; null if there is none. */
+  readonly dot: Place | null;
   /** Shares of the map's side at which a place of the plane lies. */
   readonly shareOf: (place: Place) => Place;
 }
 
-export function ClusterNames({ plane, points, labels, shareOf }: ClusterNamesProps) {
+export function ClusterNames({ plane, points, labels, dot, shareOf }: ClusterNamesProps) {
   const { place, width: side } = useWidth();
   const names = useMemo(() => {
     const pixels = (x: number, y: number): Place => {
@@ -50,8 +55,10 @@ export function ClusterNames({ plane, points, labels, shareOf }: ClusterNamesPro
       };
     });
     const all = plane.classOf.map((_, n) => pixels(points[2 * n], points[2 * n + 1]));
-    return placeNames(wanted, all, side);
-  }, [plane, points, labels, side]);
+    const [x, y] = dot === null ? [-side, -side] : pixels(...dot);
+    const around = { left: x - DOT, top: y - NAME_HEIGHT / 2, width: 2 * DOT };
+    return placeNames(wanted, all, side, [around]);
+  }, [plane, points, labels, side, dot?.[0], dot?.[1]]);
   return (
     <div class="cluster-names" ref={place} aria-hidden="true">
       <svg>

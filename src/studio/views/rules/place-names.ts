@@ -50,11 +50,12 @@ function boxesFor({ text, at: [x, y] }: Name): (Box & { readonly cost: number })
   );
 }
 
-/** A place for each name on a map of so many pixels; what finds none is left to the legend. */
+/** A place for each name on a map of so many pixels, off what is taken; what finds none is left to the legend. */
 export function placeNames<Kind extends Name>(
   names: readonly Kind[],
   points: readonly Place[],
   side: number,
+  taken: readonly Box[] = [],
 ): (Kind & Box)[] {
   const placed: (Kind & Box)[] = [];
   for (const name of names) {
@@ -64,7 +65,7 @@ export function placeNames<Kind extends Name>(
         box.left + box.width <= side - 2 &&
         box.top >= 2 &&
         box.top + NAME_HEIGHT <= side - 2 &&
-        !placed.some((each) => overlaps(each, box)),
+        ![...taken, ...placed].some((each) => overlaps(each, box)),
     );
     const costs = free.map((box) => box.cost + points.filter((point) => covers(box, point)).length);
     const best = free.at(costs.indexOf(Math.min(...costs)));

@@ -215,6 +215,7 @@ export function PlaneChart({
         plane={plane}
         points={points}
         labels={labels}
+        dot={rule === null ? null : clamped(rule.parsed, plane)}
         shareOf={(place) => scales.toChart(place).map((at) => at / SIDE) as [number, number]}
       />
       <svg

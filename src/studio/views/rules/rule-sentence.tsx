@@ -22,7 +22,7 @@ const otherWords = ({ share, rule }: RuleWords): string =>
   `Named from the symbols of the panels, as in Why. This concept alone does not tell it apart: ${Math.round(100 * share)}% of the known matrices around the dot have ${rule}.`;
 
 /** The rules that the symbols of the panels follow, if they are others than the place alone tells. */
-export function readFromSymbols(words: RuleWords, answer: AnswerView): readonly string[] {
+function readFromSymbols(words: RuleWords, answer: AnswerView): readonly string[] {
   const rules = answer.named?.find(({ key }) => key === words.key)?.rules ?? [];
   return rules.includes(words.rule) ? [] : rules;
 }

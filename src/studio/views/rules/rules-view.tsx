@@ -118,9 +118,10 @@ function Map({ info }: { readonly info: ModelInfo }) {
             </span>
           ) : (
             <>
-              This concept {info.aboutConcepts[current - 1]}. Every point is the rule CRAB read in
-              one matrix, coloured by the true one, which it never saw. Click a point to see its
-              matrix; drag the red dot and watch the answer change.
+              This concept {info.aboutConcepts[current - 1]}. Each point is the rule CRAB read in
+              one matrix, in the colour of the true rule, which it never saw. Alike rules lie close
+              together; directions mean nothing. Click a point for its matrix; drag the red dot and
+              watch the answer change.
             </>
           )}
           {moved > MANY_MOVED && (

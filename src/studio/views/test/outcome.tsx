@@ -1,9 +1,11 @@
 /** The end of a test: the score beside people and CRAB, every item with its time, and the tables. */
 import { useEffect } from 'preact/hooks';
 import { median } from '../../../base/index.js';
+import type { SampledSpec } from '../../engine/protocol.js';
 import { Command } from '../../parts/command.js';
 import { saveFile } from '../../parts/save-file.js';
-import { engine, settings } from '../../state/store.js';
+import { StateLink } from '../../parts/state-link.js';
+import { engine, ofMatrix, settings } from '../../state/store.js';
 import {
   ANONYMOUS,
   humanPercent,
@@ -83,8 +85,14 @@ function Scores() {
   );
 }
 
+/** The item as Play shows it after its answer. */
+const answeredItem = ({ layout, seed, index, difficulty }: SampledSpec, picked: number) =>
+  ofMatrix({ tab: 'play', layout, model: '', seed, index, difficulty, picked, revealed: true });
+
 function ItemTable() {
   const { given, models } = session.value;
+  // While CRAB answers, the page goes from one configuration to the next.
+  const isDone = given.every((_, i) => i in models);
   return (
     <div class="table-scroll">
       <table class="runs" data-testid="answers">
@@ -100,7 +108,15 @@ function ItemTable() {
         <tbody>
           {given.map((each, i) => (
             <tr key={items.value[i].name} class={isRight(each) ? 'right' : ''}>
-              <th scope="row">{items.value[i].name}</th>
+              <th scope="row">
+                {isDone ? (
+                  <StateLink to={answeredItem(items.value[i].spec, each.choice)}>
+                    {items.value[i].name}
+                  </StateLink>
+                ) : (
+                  items.value[i].name
+                )}
+              </th>
               <td>
                 {each.choice === 0 ? '–' : each.choice}
                 <span class="unseen">{isRight(each) ? ', right' : ', wrong'}</span>
@@ -153,6 +169,7 @@ export function Outcome() {
       <p class="hint">
         <Command text="crab grade responses.csv --items key.csv --model zoo --out report.html" />
       </p>
+      <p class="hint">Click an item to see what you chose, the answer and its rules.</p>
       <ItemTable />
       {hasTwo && (
         <p class="hint">

@@ -17,7 +17,7 @@ const MARGIN_BOTTOM = 40;
 /** What the sets of candidates are called that choices are counted on. */
 export const variantWords = (variant: string): string => variant.toUpperCase();
 export const ABOUT_VARIANTS =
-  'RAVEN and I-RAVEN differ in how wrong candidates are made. The dashed line is pure guessing: one in eight.';
+  'Each dot counts its choices on new matrices. RAVEN and I-RAVEN differ in how wrong candidates are made. The dashed line is pure guessing: one in eight.';
 
 export interface CurvePoint {
   readonly step: number;

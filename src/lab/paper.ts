@@ -10,7 +10,7 @@ import {
   RAVEN_ORDER,
   type Configuration,
   type Variant,
-} from '../../matrix/index.js';
+} from '../matrix/index.js';
 
 export interface PaperAccuracyRow {
   readonly kind: 'selective' | 'generative' | 'human';

@@ -7,11 +7,11 @@ import {
   PAPER_ARI,
   paperRows,
   paperShare,
-} from '../../../src/lab/report/paper.js';
-import { zooPage } from '../../../src/lab/report/zoo-page.js';
-import { CONFIGURATIONS, HUMAN_ACCURACY, RAVEN_ORDER } from '../../../src/matrix/index.js';
+} from '../../src/lab/paper.js';
+import { zooPage } from '../../src/lab/report/zoo-page.js';
+import { CONFIGURATIONS, HUMAN_ACCURACY, RAVEN_ORDER } from '../../src/matrix/index.js';
 
-const SOURCE = new URL('../../../../shared/paper/crab.tex', import.meta.url);
+const SOURCE = new URL('../../../shared/paper/crab.tex', import.meta.url);
 
 /** Rows of a table of the paper, cells without LaTeX; bold between stars. */
 function rowsOf(label: string): string[][] {

@@ -1,0 +1,24 @@
+/** Results on standard output: as JSON, or as lines of text. */
+
+/** What a command found: as JSON if that was asked for, else in words. */
+export function tell(
+  { json = false }: { readonly json?: boolean },
+  found: unknown,
+  inWords: () => string,
+): void {
+  process.stdout.write(json ? `${JSON.stringify(found)}\n` : inWords());
+}
+
+export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+
+/** Columns padded to the widest entry: words in the first, figures in the others. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0].map((_, column) =>
+    rows.reduce((widest, row) => Math.max(widest, row[column].length), 0),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((entry, i) => (i === 0 ? entry.padEnd(widths[i]) : entry.padStart(widths[i])))
+      .join('  ');
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
+}

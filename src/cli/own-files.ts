@@ -1,0 +1,53 @@
+/** Files that a command writes again and again, and how it recognises its own: no other is replaced. */
+import { stat } from 'node:fs/promises';
+import { readSmallFile, type OutputPlace } from '../base/node.js';
+import { isMarked, isOfFormat } from '../lab/index.js';
+import { UsageError } from './errors.js';
+import { isAbsent, refused, requireOutputFile, type NamedPath } from './paths.js';
+
+export interface OwnFile {
+  readonly ending: 'html' | 'json';
+  /** What it is, in words. */
+  readonly what: string;
+  readonly isOwn: (text: string) => boolean;
+}
+
+/** A page whose footer begins with this mark. */
+export const ownPage = (mark: string): OwnFile => ({
+  ending: 'html',
+  what: 'a page',
+  isOwn: (text) => isMarked(text, mark),
+});
+
+/** JSON that says it is of this format. */
+export const ownJson = (format: string, what: string): OwnFile => ({
+  ending: 'json',
+  what,
+  isOwn: (text) => isOfFormat(text, format),
+});
+
+/** Ours are smaller. */
+const LARGEST = 64 << 20;
+
+/** Refuses an output like `requireOutputFile`, and one that would replace a file of somebody else. */
+export async function requireOwnFile(
+  argument: string,
+  location: string,
+  inputs: readonly NamedPath[],
+  { ending, what, isOwn }: OwnFile,
+): Promise<OutputPlace> {
+  const place = await requireOutputFile(argument, location, inputs, ending);
+  try {
+    const found = await stat(location);
+    // Pipes and devices must not be read, and an empty file has nothing to lose.
+    if (!found.isFile() || found.size === 0) return place;
+    if (found.size <= LARGEST && isOwn(String(await readSmallFile(location, LARGEST))))
+      return place;
+  } catch (error) {
+    if (isAbsent(error)) return place;
+    throw refused({ argument, location }, error);
+  }
+  throw new UsageError(
+    `${argument} ${location}: this file exists and is not ${what} that crab wrote here before; name another file, or move it`,
+  );
+}
