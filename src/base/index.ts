@@ -25,8 +25,7 @@ export {
 } from './check.js';
 export { concatenate } from './bytes.js';
 export { counted } from './counted.js';
-export { indexOfLargest } from './index-of-largest.js';
-export { logSumExp } from './log-sum-exp.js';
+export { indexOfLargest, logSumExp, median } from './numbers.js';
 export { choleskyInverse, invertPositive, symmetricEigen } from './linear-algebra.js';
 export {
   encodeHeader,
@@ -53,4 +52,3 @@ export {
 } from './byte-source.js';
 export { wilsonInterval, type Interval } from './wilson.js';
 export { CounterRandom, derivedSeed, philoxBlock, STREAM, type Stream } from './philox.js';
-export { median } from './median.js';

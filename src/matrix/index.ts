@@ -87,6 +87,8 @@ export {
   encodePng,
   greyByte,
   isPng,
+  luma,
+  overPaper,
   type GreyImage,
   type Picture,
   type PictureLimits,
@@ -125,7 +127,14 @@ export {
   type ProblemSource,
   type SetBatch,
 } from './set.js';
-export { formatLabel, isComplete, parseLabel, type Label, type LabelRule } from './set-label.js';
+export {
+  formatLabel,
+  isComplete,
+  labelText,
+  parseLabel,
+  type Label,
+  type LabelRule,
+} from './set-label.js';
 export {
   ALSO_RIGHT_COLUMN,
   ANSWER_COLUMNS,

@@ -236,7 +236,8 @@ function parsePalette(header: PngHeader, chunks: Chunks): Float32Array | undefin
 export const luma = (red: number, green: number, blue: number): number =>
   0.299 * red + 0.587 * green + 0.114 * blue;
 
-const overPaper = (grey: number, alpha: number): number => 1 - alpha * (1 - grey);
+/** A grey value, partly transparent, over white paper. */
+export const overPaper = (grey: number, alpha: number): number => 1 - alpha * (1 - grey);
 
 /** `samples`: [height, width, channels], as stored. */
 function toGrey(

@@ -5,12 +5,13 @@
  */
 import {
   FormatError,
+  Given,
   integer,
   list,
   nullable,
   oneOf,
-  parseJson,
   read,
+  text,
   type Reader,
 } from '../base/index.js';
 import {
@@ -55,13 +56,21 @@ const rule: Reader<LabelRule> = (given) => {
 };
 const label: Reader<Label> = list(list(rule, { max: RULES }), { max: 3 });
 
+/** The text of a label; an empty one means that nothing is known. */
+export const labelText: Reader<Label> = (given) => {
+  const told = text(MAX_LABEL_LENGTH)(given);
+  if (told === '') return [];
+  let value: unknown;
+  try {
+    value = JSON.parse(told);
+  } catch {
+    given.expected('a label in JSON');
+  }
+  return label(new Given(value, given.path));
+};
+
 /** Reads a label; an empty text means that nothing is known. */
-export function parseLabel(text: string): Label {
-  if (text === '') return [];
-  const name = `label ${JSON.stringify(text.slice(0, 100))}`;
-  if (text.length > MAX_LABEL_LENGTH) throw new FormatError(`${name} is too long`);
-  return read(label, parseJson(text, FormatError, name), FormatError, name);
-}
+export const parseLabel = (told: string): Label => read(labelText, told, FormatError, 'label');
 
 /** Whether a label has the four rules of every component, with their values. */
 export const isComplete = (label: Label): boolean =>

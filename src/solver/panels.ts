@@ -10,6 +10,8 @@ import {
   IMAGE_PIXELS,
   IMAGE_SIZE,
   isPicture,
+  luma,
+  overPaper,
   SMALL_PIXELS,
   SMALL_SIZE,
   type GreyImage,
@@ -99,8 +101,7 @@ export function greyOf(image: PixelImage | GreyImage, what = 'image'): GreyImage
   const grey = new Float32Array(pixels);
   for (let i = 0; i < pixels; i++) {
     const [red, green, blue, alpha] = data.subarray(4 * i, 4 * i + 4);
-    const luma = (0.299 * red + 0.587 * green + 0.114 * blue) / 255;
-    grey[i] = 1 - (alpha / 255) * (1 - luma);
+    grey[i] = overPaper(luma(red, green, blue) / 255, alpha / 255);
   }
   return { width, height, data: grey };
 }

@@ -7,6 +7,7 @@
 import {
   boolean,
   choleskyInverse,
+  Given,
   indexOfLargest,
   integer,
   list,
@@ -25,7 +26,7 @@ import {
 import {
   CONFIGURATIONS,
   formatLabel,
-  parseLabel,
+  labelText,
   type Configuration,
   type Label,
 } from '../matrix/index.js';
@@ -150,11 +151,11 @@ const snapshot =
 /** Labels by the numbers of their rules in a list of all that occur, or each in full. */
 const truth: Reader<readonly Label[]> = (given) => {
   if (Array.isArray(given.value)) {
-    return list((label) => parseLabel(text(10_000)(label)), { max: MOST_PROBLEMS })(given);
+    return list(labelText, { max: MOST_PROBLEMS })(given);
   }
-  const rules = list((rule) => parseLabel(`[[${text(200)(rule)}]]`)[0], { max: 10_000 })(
-    given.member('rules'),
-  );
+  const alone: Reader<Label[number]> = (rule) =>
+    labelText(new Given(`[[${text(200)(rule)}]]`, rule.path))[0];
+  const rules = list(alone, { max: 10_000 })(given.member('rules'));
   const rule: Reader<Label[number]> = (number) =>
     rules[integer({ min: 0, max: rules.length - 1 })(number)];
   const component: Reader<Label[number]> = (of) => list(rule, { max: 4 })(of).flat();

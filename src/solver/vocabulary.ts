@@ -8,7 +8,7 @@
  * few directions in which they differ. All distances are in units of sigma_z, the deviation that the
  * decoder was trained with: entries lie at least six of them apart, panels of one entry within about one.
  */
-import { indexOfLargest } from '../base/index.js';
+import { indexOfLargest, logSumExp } from '../base/index.js';
 import type { RuleGroup } from '../matrix/index.js';
 import type { BundleSizes } from './bundle.js';
 import { softmax } from './choose.js';
@@ -209,15 +209,11 @@ class GroupReader {
       }
       return logs;
     });
-    const likelihoods = new Float64Array(count);
-    for (let e = 0; e < count; e++) {
-      let most = -Infinity;
-      for (const term of terms) most = Math.max(most, term[e]);
-      let sum = 0;
-      for (const term of terms) sum += Math.exp(term[e] - most);
-      likelihoods[e] = most + Math.log(sum);
-    }
-    return likelihoods;
+    const ofEntry = new Float64Array(components);
+    return Float64Array.from({ length: count }, (_, e) => {
+      for (let c = 0; c < components; c++) ofEntry[c] = terms[c][e];
+      return logSumExp(ofEntry);
+    });
   }
 
   foretell(

@@ -138,7 +138,7 @@ describe('sets', () => {
       ),
     );
     expect(set.variant).toBeUndefined();
-    await expect(set.read(0, 1)).rejects.toThrow('label "x" is not JSON');
+    await expect(set.read(0, 1)).rejects.toThrow('label: expected a label in JSON, found "x"');
   });
 
   test.skipIf(!hasReference)('compressed ones are read in any order', async () => {

@@ -228,8 +228,8 @@ describe('categories of several components', () => {
     );
 
   test('rules of moments may be written as multiples of a unit', () => {
-    const truth = '[[["Number/Position","Constant",0]]]';
-    const bytes = (snapshot: object) =>
+    const label = '[[["Number/Position","Constant",0]]]';
+    const bytes = (snapshot: object, truth = label) =>
       new TextEncoder().encode(
         JSON.stringify({
           prior: null,
@@ -242,6 +242,9 @@ describe('categories of several components', () => {
       parseRuleMap(bytes(snapshot), 1, 2).snapshots[0].rules[0][0];
     expect(rulesOf({ rules: [[[0.25, -1.5]]] })).toEqual([0.25, -1.5]);
     expect(rulesOf({ unit: 0.001, rules: [[[250, -1500]]] })).toEqual([0.25, -1.5]);
+    expect(() => parseRuleMap(bytes({ rules: [[[1, 1]]] }, '[[["Type","x",0]]]'), 1, 2)).toThrow(
+      /^rules\.json: truth\[0\]\[0\]\[0\]\[1\]: expected one of Constant/,
+    );
     expect(() => rulesOf({ unit: 'mm', rules: [[[250, -1500]]] })).toThrow(/unit/);
   });
 
@@ -282,7 +285,7 @@ describe('categories of several components', () => {
     const problems = damaged(({ truth }) => Object.assign(truth, { problems: [[[999]]] }));
     expect(problems).toThrow(/rules\.json: truth.problems/);
     const rules = damaged(({ truth }) => Object.assign(truth, { rules: ['["Type"]'] }));
-    expect(rules).toThrow(/unreadable label/);
+    expect(rules).toThrow(/rules\.json: truth\.rules\[0\].*expected 3 items/);
   });
 
   test('are read, and may be absent', () => {
