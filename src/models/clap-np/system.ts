@@ -2,7 +2,8 @@
  * CLAP-NP: panels are M concepts, and the law of each is a neural process: a random function, known by a
  * Gaussian vector f, from grid position to concept. A penalty on total correlation pushes concepts apart (Shi,
  * Li and Xue, "Compositional Law Parsing with Latent Random Functions", ICLR 2023). Sizes are those of its
- * released code, weights those of the CRAB paper.
+ * released code, weights those of the CRAB paper. First weights are He's: with the library's, laws of different
+ * matrices differ a thousand times less than the noise of f, and the networks learn to ignore them.
  */
 import { integer, object, type Read } from '../../base/index.js';
 import { MATRIX_PANELS, type Configuration } from '../../matrix/index.js';
@@ -12,7 +13,7 @@ import type { Gaussian } from '../crab/rule-parser.js';
 import { ConceptModel } from '../parts/concept-model.js';
 import { deviation, generativeSystem, weightsReader } from '../parts/generative.js';
 import type { TargetBatch } from '../parts/generative.js';
-import { gridPositions, mlp, openMean } from '../parts/layers.js';
+import { gridPositions, openMean, sizeKeepingMlp } from '../parts/layers.js';
 import { coderReader, meanOverSets, PanelCoder, width, widths } from '../parts/panel-coder.js';
 import { zeroedAtMissing } from '../parts/panel-coder.js';
 import { totalCorrelation } from '../parts/total-correlation.js';
@@ -70,7 +71,7 @@ export class ClapNp extends ConceptModel {
     this.coder = new PanelCoder(coder, { outputs: encoded, inputs: values }, options);
     this.head = new nn.Linear(encoded, values, options);
     const each = (...layers: number[]): nn.Sequential =>
-      mlp(layers, (from, to) => new nn.BatchedLinear(concepts, from, to, options));
+      sizeKeepingMlp(layers, (from, to) => new nn.BatchedLinear(concepts, from, to, options));
     const embedded = embedding[embedding.length - 1];
     const pooled = aggregation[aggregation.length - 1];
     this.embedConcept = each(conceptSize, ...embedding);
