@@ -501,6 +501,24 @@ test.skipIf(!isTorchAvailable())(
   300_000,
 );
 
+test.skipIf(!isTorchAvailable())("CLAP-NP's laws tell matrices apart before any training", () => {
+  const system = systemNamed('clap-np');
+  const model = system.create(system.config('paper', 'center'), {
+    generator: new Generator('cpu', 1),
+  }) as ClapNp;
+  const spread = 0.1;
+  scope(() =>
+    noGrad(() => {
+      const concepts = rand([5, 32, 9, 8], { generator: new Generator('cpu', 7) }).mul(spread);
+      const laws = model.functions(concepts, ones([32, 1, 9])).mean.squeeze(2);
+      const others = laws.roll(7, 1); // each matrix has another's law
+      const gap = model.values(laws).sub(model.values(others)).square().mean().sqrt().item();
+      expect(gap).toBeGreaterThan(spread / 1000);
+    }),
+  );
+  model.dispose();
+});
+
 /** Concepts foretold at every position of one problem, [1, 9, M, d], from panels as they are. */
 function foretoldBy(model: SystemModel, panels: Tensor, missing: readonly number[]): Tensor {
   const context = ones([1, 9]);

@@ -2,7 +2,8 @@
  * CLAP-NP: panels are M concepts, and the law of each is a neural process: a random function, known by a
  * Gaussian vector f, from grid position to concept. A penalty on total correlation pushes concepts apart (Shi,
  * Li and Xue, "Compositional Law Parsing with Latent Random Functions", ICLR 2023). Sizes are those of its
- * released code, weights those of the CRAB paper.
+ * released code, weights those of the CRAB paper. First weights are He's: with the library's, laws of different
+ * matrices differ a thousand times less than the noise of f, and the networks learn to ignore them.
  */
 import { integer, object, type Read } from '../../base/index.js';
 import { MATRIX_PANELS, type Configuration } from '../../matrix/index.js';
@@ -13,7 +14,7 @@ import { ConceptModel } from '../parts/concept-model.js';
 import { deviation, generativeSystem, weightsReader } from '../parts/generative.js';
 import type { TargetBatch } from '../parts/generative.js';
 import { gridPositions, openMean } from '../parts/grid.js';
-import { mlp } from '../parts/mlp.js';
+import { sizeKeepingMlp } from '../parts/mlp.js';
 import { coderReader, meanOverSets, PanelCoder, zeroedAtMissing } from '../parts/panel-coder.js';
 import { width, widths } from '../parts/settings.js';
 import { totalCorrelation } from '../parts/total-correlation.js';
@@ -70,9 +71,7 @@ export class ClapNp extends ConceptModel {
     const values = concepts * conceptSize;
     this.coder = new PanelCoder(coder, { outputs: encoded, inputs: values }, options);
     this.head = new nn.Linear(encoded, values, options);
-    const layer = (from: number, to: number): nn.Layer =>
-      new nn.BatchedLinear(concepts, from, to, options);
-    const each = (...widths: number[]): nn.Sequential => mlp(widths, { ...options, layer });
+    const each = (...widths: number[]): nn.Sequential => sizeKeepingMlp(widths, concepts, options);
     const embedded = embedding[embedding.length - 1];
     const pooled = aggregation[aggregation.length - 1];
     this.embedConcept = each(conceptSize, ...embedding);

@@ -1,5 +1,5 @@
 /** Linear layers with ReLU between them: the small networks of many systems. */
-import { nn } from '../../torch/index.js';
+import { nn, noGrad } from '../../torch/index.js';
 import type { CreateOptions } from '../system.js';
 import { Dropout } from './step-random.js';
 
@@ -20,6 +20,27 @@ export const hiddenLayers = (widths: readonly number[], options: MlpOptions): nn
 export function mlp(widths: readonly number[], options: MlpOptions): nn.Sequential {
   const [from, to] = widths.slice(-2);
   return new nn.Sequential(...hidden(widths.slice(0, -1), options), layerOf(from, to, options));
+}
+
+/** The square of He's bound for weights before a ReLU is so many times that of the library. */
+const HE = 6;
+
+/**
+ * One such network for each concept, with He's first weights before each ReLU: what differs between inputs keeps
+ * its size on the way.
+ */
+export function sizeKeepingMlp(
+  widths: readonly number[],
+  concepts: number,
+  options: CreateOptions,
+): nn.Sequential {
+  let made = 0;
+  const layer = (from: number, to: number): nn.Layer => {
+    const own = new nn.BatchedLinear(concepts, from, to, options);
+    if (++made < widths.length - 1) noGrad(() => own.weight.mul_(Math.sqrt(HE)));
+    return own;
+  };
+  return mlp(widths, { ...options, layer });
 }
 
 /**
