@@ -18,8 +18,7 @@ import {
 } from '../../../matrix/index.js';
 import { ruleWords } from '../../engine/words.js';
 
-const START_KEYS = ['number', 'type', 'size', 'color'] as const;
-export type StartKey = (typeof START_KEYS)[number];
+export type StartKey = 'number' | 'type' | 'size' | 'color';
 
 type RuleEntry = Readonly<Record<string, { readonly name: string; readonly value: number }>>;
 type StartEntry = Readonly<Partial<Record<StartKey, number>>>;
