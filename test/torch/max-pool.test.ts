@@ -3,7 +3,14 @@
  * Kernels for a GPU take channels-last maps; cuda-kernels.test.ts tries those without a GPU too.
  */
 import { describe, expect, test } from 'vitest';
-import { cudaDeviceCount, Generator, grad, maxPool2d, randn, zeros } from '../../src/torch/index.js';
+import {
+  cudaDeviceCount,
+  Generator,
+  grad,
+  maxPool2d,
+  randn,
+  zeros,
+} from '../../src/torch/index.js';
 import type { Device, DType, PoolOptions, Tensor } from '../../src/torch/index.js';
 
 interface Case {
@@ -24,7 +31,12 @@ const CASES: readonly Case[] = [
   { shape: [2, 8, 7, 7], kernel: 2, options: { ceilMode: true } },
 ];
 
-function pooled({ shape, kernel, options, isView }: Case, dtype: DType, device: Device, isLast: boolean) {
+function pooled(
+  { shape, kernel, options, isView }: Case,
+  dtype: DType,
+  device: Device,
+  isLast: boolean,
+) {
   const generator = new Generator('cpu', 7);
   // Whole numbers, so that every type holds them and many are equal.
   const maps = randn(shape, { generator, dtype: 'f64' }).mul(4).round();
