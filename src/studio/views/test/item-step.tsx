@@ -23,7 +23,7 @@ const SECOND = 1000;
 
 /** Minutes and seconds since the item was shown. */
 function Clock({ since }: { readonly since: number }) {
-  const now = useSignal(since);
+  const now = useSignal(Date.now());
   useEffect(() => {
     const read = (): number => (now.value = Date.now());
     read();
