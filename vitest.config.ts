@@ -12,6 +12,8 @@ export default defineConfig({
     // Only what hangs should fail: a busy machine may take a minute for what takes a second.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // One race among thousands of tests should not stop a change; count-tests.mjs names who needed it.
+    retry: process.env.CI ? 1 : 0,
     pool: 'forks',
     // Two more than there are cores: tests wait for processes, pages and time-outs half of their time.
     maxWorkers: availableParallelism() + 2,
