@@ -40,6 +40,11 @@ if (positionals.length === 0 || values.out === undefined) {
   console.error('usage: node bench/campaign.mjs PLAN.json... --out DIR');
   process.exit(2);
 }
+for (const name of ['at-once', 'seconds', 'finish']) {
+  if (Number(values[name]) >= (name === 'at-once' ? 1 : 0)) continue;
+  console.error(`--${name} ${values[name]}: expected a number`);
+  process.exit(2);
+}
 const out = path.resolve(values.out);
 const runs = path.join(out, 'runs');
 const main = new URL('../dist/cli/main.js', import.meta.url).pathname;

@@ -21,6 +21,8 @@ import { sentenceOf } from './sentences.js';
 export interface NamedPath {
   readonly argument: string;
   readonly location: string;
+  /** Of a folder of which every file is read: none may be written there. */
+  readonly whole?: boolean;
 }
 
 export const isAbsent = (error: unknown): boolean =>
@@ -116,6 +118,12 @@ export async function requireOutputFile(
   if (same !== undefined) {
     throw new UsageError(
       `${argument} ${location}: this is also ${same.argument}; name another file`,
+    );
+  }
+  const around = inputs.find(({ whole }, i) => whole && inputPaths[i] === path.dirname(real));
+  if (around !== undefined) {
+    throw new UsageError(
+      `${argument} ${location}: this lies in ${around.argument}, of which every file is read; name another place`,
     );
   }
   if (place.direct) {

@@ -105,7 +105,7 @@ function missingOf(input: ProblemInput, given: readonly number[] | undefined): r
 
 async function solve(location: string, options: Options, signal: AbortSignal): Promise<void> {
   await requireInput('INPUT', location);
-  const inputs = [{ argument: 'INPUT', location }];
+  const inputs = [{ argument: 'INPUT', location, whole: true }];
   const out =
     options.out === undefined
       ? undefined

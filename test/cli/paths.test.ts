@@ -86,6 +86,14 @@ describe('outputs', () => {
         ]),
       /this is also RESPONSES/,
     ],
+    [
+      'a place among the files of an input',
+      () =>
+        requireOutputFile('--out', at('folder', '3.png'), [
+          { argument: 'INPUT', location: at('folder'), whole: true },
+        ]),
+      /this lies in INPUT/,
+    ],
     ['a file', () => requireOutputFolder('--out', at('file.csv')), /this is a file/],
   ])('%s is wrong use', async (_, check, message) => {
     const error: unknown = await check().catch((thrown: unknown) => thrown);

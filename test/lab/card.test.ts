@@ -437,6 +437,15 @@ describe('cards in a folder', () => {
     expect(second).toBe('all cards are up to date\n');
     expect(existsSync(path.join(docs, 'results.md'))).toBe(false);
   });
+
+  test('never replace what somebody else wrote', async () => {
+    const { zoo, docs, card } = await smallZoo();
+    writeFileSync(card('center'), '# My notes');
+    await expect(writeZooCards({ zoo, docs })).rejects.toThrow(
+      /README\.md is not a card that crab/,
+    );
+    expect(readFileSync(card('center'), 'utf8')).toBe('# My notes');
+  });
 });
 
 const published = await listZoo();

@@ -65,6 +65,8 @@ export async function zooCards(options: CardsOptions = {}): Promise<readonly Car
 }
 
 const LARGEST_CARD = 16 << 20;
+/** How every card begins, those of earlier versions too. */
+const CARD_START = '<!-- Written by `crab';
 
 /** Writes the cards of a zoo and gives the files that changed. */
 export async function writeZooCards(options: CardsOptions = {}): Promise<readonly string[]> {
@@ -72,6 +74,9 @@ export async function writeZooCards(options: CardsOptions = {}): Promise<readonl
   for (const { file, text } of await zooCards(options)) {
     const before = await readSmallFile(file, LARGEST_CARD).then(String, () => null);
     if (before === text) continue;
+    if (before !== null && !before.startsWith(CARD_START)) {
+      throw new ArgumentError(`${file} is not a card that crab wrote: move it, so that it is kept`);
+    }
     await writeFileAtomically(file, text);
     changed.push(file);
   }
