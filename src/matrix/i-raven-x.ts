@@ -178,7 +178,10 @@ export function sampleNumericProblem(request: NumericRequest): NumericProblem {
     ) as Tables;
     const at = (place: number): Values =>
       Object.fromEntries(
-        VALUE_ATTRIBUTES.map((attribute) => [attribute, tables[attribute].flat()[place]]),
+        VALUE_ATTRIBUTES.map((attribute) => [
+          attribute,
+          tables[attribute][Math.floor(place / width)][place % width],
+        ]),
       ) as Values;
     const answer = at(width * width - 1);
     const wrong = wrongValues(random, tables, answer);
