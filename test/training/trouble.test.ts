@@ -62,7 +62,11 @@ describe.skipIf(!isTorchAvailable())('trouble while training', () => {
     );
     expect(notes.map(({ level }) => level)).toEqual(['warning', 'info']);
     expect(notes[0].text).toMatch(/no space left on the device/);
-    expect(await contentOf(run)).toEqual(await contentOf(calm));
+    // Best weights that wait are replaced by better ones: whether the older ones were written depends on the clock.
+    const older = 'checkpoint-best-00000030.safetensors';
+    const [found, expected] = [await contentOf(run), await contentOf(calm)];
+    expect(Object.keys(expected)).toContain('checkpoint-best-00000040.safetensors');
+    expect({ [older]: expected[older], ...found }).toEqual(expected);
   });
 
   test('a disk that stays full to the end: it keeps trying until there is room', async () => {
