@@ -12,6 +12,12 @@ import { CONFIGURATIONS } from '../dist/matrix/index.js';
  * Seconds may be one number, or one for each system by its name.
  */
 export function trainingsOf(plan) {
+  const isGroup = (group) =>
+    [group?.systems, group?.presets, group?.train].every(Array.isArray) &&
+    (group.configurations === 'all' || Array.isArray(group.configurations));
+  if (!Array.isArray(plan) || !plan.every(isGroup)) {
+    throw new Error('a plan is a list of groups with systems, presets, configurations and train');
+  }
   const trainings = plan.flatMap(({ systems, presets, configurations, tag, seconds, ...steps }) => {
     const wanted = configurations === 'all' ? CONFIGURATIONS : configurations;
     return systems.flatMap((system) =>

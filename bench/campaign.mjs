@@ -53,9 +53,23 @@ const seconds = () => (Date.now() - started) / 1000;
 /** When trainings stop, so that the last are measured in time. */
 const deadline = Math.max(0, Number(values.seconds) - Number(values.finish));
 
-const plan = trainingsOf(positionals.flatMap((file) => JSON.parse(readFileSync(file, 'utf8'))));
+/** The trainings of all plans named; ends with one sentence if they are wrong. */
+function readPlans() {
+  try {
+    return trainingsOf(positionals.flatMap((file) => JSON.parse(readFileSync(file, 'utf8'))));
+  } catch (error) {
+    console.error(`${positionals.join(', ')}: ${error.message}`);
+    process.exit(2);
+  }
+}
+
+const plan = readPlans();
 const words = values.only?.split(',') ?? [''];
 const wanted = plan.filter(({ name }) => words.some((word) => name.includes(word)));
+if (wanted.length === 0) {
+  console.error(`--only ${values.only}: no training of the plan has such a name`);
+  process.exit(2);
+}
 /** Whether its results are there and nothing is left to do. */
 const isDone = ({ name }) =>
   existsSync(path.join(out, `${name}.json`)) && !existsSync(path.join(runs, name));

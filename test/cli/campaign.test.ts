@@ -63,6 +63,7 @@ describe.each(readdirSync(plans))('the plan %s', (file) => {
 test('a plan that would file two trainings under one name is refused', () => {
   const group = { systems: ['scl'], presets: ['paper'], configurations: ['center'], train: [] };
   expect(() => trainingsOf([group, group])).toThrow('scl-paper-center twice');
+  expect(() => trainingsOf([{ ...group, systems: 'scl' }])).toThrow('a list of groups');
   expect(trainingsOf([group, { ...group, tag: 'seed-2' }])).toHaveLength(2);
 });
 

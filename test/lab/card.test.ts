@@ -440,11 +440,12 @@ describe('cards in a folder', () => {
 
   test('never replace what somebody else wrote', async () => {
     const { zoo, docs, card } = await smallZoo();
-    writeFileSync(card('center'), '# My notes');
+    writeFileSync(card('up-down'), '# My notes');
     await expect(writeZooCards({ zoo, docs })).rejects.toThrow(
       /README\.md is not a card that crab/,
     );
-    expect(readFileSync(card('center'), 'utf8')).toBe('# My notes');
+    expect(readFileSync(card('up-down'), 'utf8')).toBe('# My notes');
+    expect(existsSync(card('center'))).toBe(false);
   });
 });
 

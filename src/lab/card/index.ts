@@ -70,15 +70,16 @@ const CARD_START = '<!-- Written by `crab';
 
 /** Writes the cards of a zoo and gives the files that changed. */
 export async function writeZooCards(options: CardsOptions = {}): Promise<readonly string[]> {
-  const changed: string[] = [];
-  for (const { file, text } of await zooCards(options)) {
-    const before = await readSmallFile(file, LARGEST_CARD).then(String, () => null);
-    if (before === text) continue;
+  const changed: Card[] = [];
+  for (const card of await zooCards(options)) {
+    const before = await readSmallFile(card.file, LARGEST_CARD).then(String, () => null);
+    if (before === card.text) continue;
     if (before !== null && !before.startsWith(CARD_START)) {
-      throw new ArgumentError(`${file} is not a card that crab wrote: move it, so that it is kept`);
+      throw new ArgumentError(`${card.file} is not a card that crab wrote: move it, so it is kept`);
     }
-    await writeFileAtomically(file, text);
-    changed.push(file);
+    changed.push(card);
   }
-  return changed;
+  // Only once all of them can be written: a refusal leaves everything as it was.
+  for (const { file, text } of changed) await writeFileAtomically(file, text);
+  return changed.map(({ file }) => file);
 }

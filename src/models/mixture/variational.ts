@@ -1,7 +1,8 @@
 /**
  * Bayesian Gaussian mixture by variational inference, as the released code uses through
  * scikit-learn's BayesianGaussianMixture: Gauss-Wishart components (a Wishart over each full
- * precision), weights by a truncated Dirichlet process (stick breaking). Bishop 2006, chapter 10.2; Blei and Jordan 2006. Components without evidence lose their weight.
+ * precision), weights by a truncated Dirichlet process (stick breaking). Components without
+ * evidence lose their weight. Bishop 2006, chapter 10.2; Blei and Jordan 2006.
  */
 import { whiteningFactors, logDeterminantOfTriangle } from './linear-algebra.js';
 import { iterate, startingResponsibilities } from './learner.js';
