@@ -8,7 +8,7 @@ import {
   type SystemConfig,
 } from '../../src/models/index.js';
 import { fixedLogLikelihood, sampled } from '../../src/models/crab/distributions.js';
-import { evaluate, type Lgpp } from '../../src/models/lgpp/system.js';
+import { evaluate, paintedContext, type Lgpp } from '../../src/models/lgpp/system.js';
 import type { TargetBatch } from '../../src/models/parts/generative.js';
 import {
   Generator,
@@ -56,7 +56,7 @@ function batchOf(sets: readonly (readonly (readonly number[])[])[], decoded: num
 }
 
 const reconstruction = (model: Lgpp, batch: TargetBatch): Tensor =>
-  evaluate(model, batch, { sigmaX: SIGMA } as never).reconstruction;
+  evaluate(model, batch, { sigmaX: SIGMA, paintedContext: 9 } as never).reconstruction;
 
 /** The likelihood with all nine panels painted anew for every target set. */
 function paintedForEverySet(model: Lgpp, batch: TargetBatch): Tensor {
@@ -111,6 +111,34 @@ describe.skipIf(!isTorchAvailable())('LGPP', () => {
       });
     },
   );
+
+  test('panels that stand for the context stand for each other on average, and never for a target alone', () => {
+    scope(() => {
+      const turned = (by: number): (readonly (readonly number[])[])[] =>
+        SETS.map((set) => set.map((targets) => targets.map((at) => (at + by) % 9)));
+      const [stoodFor, meant] = [new Float64Array(9), new Float64Array(9)];
+      for (let by = 0; by < 9; by++) {
+        const batch = batchOf(turned(by), 1);
+        const { positions, counts } = paintedContext(batch, 2);
+        expect(positions.shape).toEqual([2, 2]);
+        const weights = counts.flatten().toArray();
+        positions
+          .flatten()
+          .toArray()
+          .forEach((at, i) => (stoodFor[Number(at)] += weights[i]));
+        batch.context
+          .sum([0, 1])
+          .toArray()
+          .forEach((count, at) => (meant[at] += count));
+      }
+      stoodFor.forEach((count, at) => expect(count).toBeCloseTo(meant[at], 3));
+
+      const lone = batchOf([[[0, 1]]], 1);
+      const { positions, counts } = paintedContext(lone, 2);
+      expect(positions.flatten().toArray().map(Number)).toEqual([1, 2]);
+      expect(counts.flatten().toArray()).toEqual([0, 7]);
+    });
+  });
 
   test('painting one target of a set is the same on average over their order', () => {
     scope(() => {

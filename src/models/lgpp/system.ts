@@ -6,7 +6,7 @@
  */
 import { integer, object, type Read } from '../../base/index.js';
 import { MATRIX_PANELS, SMALL_SIZE } from '../../matrix/index.js';
-import { atLeastSingle, autocast, cat, nn, where, type Tensor } from '../../torch/index.js';
+import { arange, atLeastSingle, autocast, cat, nn, where, type Tensor } from '../../torch/index.js';
 import { fixedLogLikelihood, sampled } from '../crab/distributions.js';
 import type { Gaussian } from '../crab/rule-parser.js';
 import { ForetellingModel } from '../parts/concept-model.js';
@@ -37,6 +37,11 @@ type Sizes = Read<typeof network>;
 
 const objective = object({
   sigmaX: deviation,
+  /**
+   * Panels painted from their own concepts, which stand for all of the context. The released code paints all
+   * eight; two have the same mean and take half the time of a step.
+   */
+  paintedContext: integer({ min: 1, max: MATRIX_PANELS }),
   weights: weightsReader('conceptRegularizer', 'axisRegularizer'),
 });
 
@@ -154,35 +159,52 @@ export class Lgpp extends ForetellingModel {
 }
 
 /**
+ * Panels that are painted from their own concepts and stand for the context of all target sets: the `count`
+ * panels behind the first target, [N, count], and for how many each stands, summed over sets. As targets are in
+ * random order, every panel stands for its share on average. With nine of them each stands for itself.
+ */
+export function paintedContext(
+  { index, context }: Pick<TargetBatch, 'index' | 'context'>,
+  count: number,
+): { readonly positions: Tensor; readonly counts: Tensor } {
+  const first = index.select(1, 0).narrow(1, 0, 1); // [N, 1]
+  const steps = arange(1, count + 1, 1, { dtype: 'i64', device: index.device });
+  const positions = first.add(steps).remainder(MATRIX_PANELS); // [N, count]
+  const inSets = context.sum(1); // in the context of how many sets each panel is, [N, 9]
+  const own = inSets.gather(1, positions);
+  const share = inSets.sum(1, true).div(own.sum(1, true).clamp(1));
+  return { positions, counts: own.mul(share) };
+}
+
+/**
  * The likelihood of all nine panels, a mean over target sets: those of the context painted from their own
- * concepts, targets from what regression foretells; a target's own concepts never count. With several sets a
- * panel is painted from its own concepts once for all sets whose context it is in, and targets beside it.
+ * concepts, targets from what regression foretells; a target's own concepts never count.
  */
 function paintedLikelihood(
   { coder }: Lgpp,
   batch: TargetBatch,
   known: Tensor, // [N, 9, M]
   foretold: Tensor, // [N, S, 9, M]
-  sigmaX: number,
+  { sigmaX, paintedContext: count }: Read<typeof objective>,
 ): Tensor {
-  const { panels, context } = batch;
-  const [n, s] = context.shape;
-  if (s === 1) {
-    const concepts = where(context.eq(0).unsqueeze(3), foretold, known.unsqueeze(1));
-    return fixedLogLikelihood(panels.unsqueeze(1), coder.decode(concepts), sigmaX, 2).mean();
-  }
-  const { chosen, images, counts } = paintedTargets(batch, foretold);
+  const [n, s] = batch.context.shape;
+  const { positions, counts } = paintedContext(batch, count);
+  const along = (values: Tensor): Tensor => {
+    const size = values.shape[2];
+    return values.gather(1, positions.unsqueeze(2).expand([n, count, size]));
+  };
+  const own = along(batch.panels.flatten(2)).reshape([n, count, SMALL_SIZE, SMALL_SIZE]);
+  const targets = paintedTargets(batch, foretold);
   // All are painted at once, so that the decoder's normalisations see them together.
-  const painted = coder.decode(cat([known, chosen.flatten(1, 2)], 1)); // [N, 9 + S T', 64, 64]
-  const logs = fixedLogLikelihood(cat([panels, images.flatten(1, 2)], 1), painted, sigmaX, 2);
-  const weights = cat([context.sum(1), counts.flatten(1, 2)], 1); // [N, 9 + S T']
-  return logs
-    .mul(weights)
+  const painted = coder.decode(cat([along(known), targets.chosen.flatten(1, 2)], 1));
+  const images = cat([own, targets.images.flatten(1, 2)], 1); // [N, count + S T', 64, 64]
+  return fixedLogLikelihood(images, painted, sigmaX, 2)
+    .mul(cat([counts, targets.counts.flatten(1, 2)], 1))
     .sum()
     .div(n * s * MATRIX_PANELS);
 }
 
-export function evaluate(model: Lgpp, batch: TargetBatch, { sigmaX }: Read<typeof objective>) {
+export function evaluate(model: Lgpp, batch: TargetBatch, own: Read<typeof objective>) {
   const { panels, context } = batch;
   const [n, s] = context.shape;
   const { concepts: m, coordinate } = model.sizes;
@@ -202,7 +224,7 @@ export function evaluate(model: Lgpp, batch: TargetBatch, { sigmaX }: Read<typeo
   );
   const sets = n * s;
   return {
-    reconstruction: paintedLikelihood(model, batch, known, targets, sigmaX),
+    reconstruction: paintedLikelihood(model, batch, known, targets, own),
     conceptRegularizer: divergences.sum().div(sets * MATRIX_PANELS),
     axisRegularizer: divergenceFromUnit(axes).sum().div(sets),
   };
@@ -230,6 +252,7 @@ export const lgpp = generativeSystem({
     },
     objective: {
       sigmaX: Math.exp(-2),
+      paintedContext: 2,
       weights: { conceptRegularizer: constant(10), axisRegularizer: constant(10) },
     },
     optimizer: { learningRate: 5e-4, batchSize: 256, gradientLimit: 10 },
