@@ -13,7 +13,7 @@ import { ForetellingModel } from '../parts/concept-model.js';
 import { regress, squaredExponential } from '../parts/gaussian-process.js';
 import { deviation, generativeSystem, weightsReader } from '../parts/generative.js';
 import type { TargetBatch } from '../parts/generative.js';
-import { mlp } from '../parts/mlp.js';
+import { mlp, normRelu } from '../parts/mlp.js';
 import { coderReader, paintedTargets, PanelCoder, zeroedAtMissing } from '../parts/panel-coder.js';
 import { width, widths } from '../parts/settings.js';
 import { constant } from '../schedule.js';
@@ -55,8 +55,7 @@ function axisEncoder(channels: readonly number[], options: CreateOptions): nn.Se
     const inputs = i === 0 ? 1 : channels[i - 1];
     return [
       new nn.Conv2d(inputs, out, 4, { ...options, ...geometry, bias: false }),
-      new nn.BatchNorm2d(out),
-      new nn.ReLU(),
+      ...normRelu(out),
     ];
   });
   return new nn.Sequential(...stages.flat(), new nn.Flatten());
