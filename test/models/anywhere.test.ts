@@ -10,7 +10,15 @@ import {
   type SystemModel,
 } from '../../src/models/index.js';
 import { CONFIGURATIONS, type Configuration } from '../../src/matrix/index.js';
-import { Generator, isTorchAvailable, noGrad, ones, optim, rand } from '../../src/torch/index.js';
+import {
+  Generator,
+  isTorchAvailable,
+  noGrad,
+  ones,
+  optim,
+  rand,
+  randn,
+} from '../../src/torch/index.js';
 import { scope, tensor, zeros, type Tensor } from '../../src/torch/index.js';
 import { openRun, train, type NewRunOptions } from '../../src/training/index.js';
 import type { Anp } from '../../src/models/anp/system.js';
@@ -506,13 +514,19 @@ test.skipIf(!isTorchAvailable())("CLAP-NP's laws tell matrices apart before any 
   const model = system.create(system.config('paper', 'center'), {
     generator: new Generator('cpu', 1),
   }) as ClapNp;
-  const spread = 0.1;
+  const spread = 1;
   scope(() =>
     noGrad(() => {
       const concepts = rand([5, 32, 9, 8], { generator: new Generator('cpu', 7) }).mul(spread);
-      const laws = model.functions(concepts, ones([32, 1, 9])).mean.squeeze(2);
-      const others = laws.roll(7, 1); // each matrix has another's law
-      const gap = model.values(laws).sub(model.values(others)).square().mean().sqrt().item();
+      const { mean, deviation } = model.functions(concepts, ones([32, 1, 9]));
+      const laws = mean.squeeze(2);
+      const values = model.values(laws);
+      const moved = (by: Tensor): number =>
+        model.values(by).sub(values).square().mean().sqrt().item();
+      const noise = randn(laws.shape, { generator: new Generator('cpu', 8) });
+      const gap = moved(laws.roll(7, 1)); // each matrix has another's law
+      const noisy = moved(laws.add(noise.mul(deviation.squeeze(2))));
+      expect(noisy / gap).toBeLessThan(20); // near 60 if the noise began at 1
       expect(gap).toBeGreaterThan(spread / 1000);
     }),
   );

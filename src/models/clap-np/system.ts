@@ -2,8 +2,8 @@
  * CLAP-NP: panels are M concepts, and the law of each is a neural process: a random function, known by a
  * Gaussian vector f, from grid position to concept. A penalty on total correlation pushes concepts apart (Shi,
  * Li and Xue, "Compositional Law Parsing with Latent Random Functions", ICLR 2023). Sizes are those of its
- * released code, weights those of the CRAB paper. First weights are He's: with the library's, laws of different
- * matrices differ a thousand times less than the noise of f, and the networks learn to ignore them.
+ * released code, weights those of the CRAB paper. First weights are He's and the noise of f is small at first:
+ * otherwise it hides how the laws of matrices differ, and the networks learn slowly or not at all to use them.
  */
 import { integer, object, type Read } from '../../base/index.js';
 import { MATRIX_PANELS, type Configuration } from '../../matrix/index.js';
@@ -46,8 +46,9 @@ const objective = object({
   weights: weightsReader('targetRegularizer', 'functionRegularizer', 'totalCorrelation'),
 });
 
-/** The standard deviation of f stays within these. */
+/** The standard deviation of f stays within these, and begins near exp(-2) = 0.14. */
 const DEVIATIONS = [0.01, 3].map(Math.log) as [number, number];
+const FIRST_LOG_DEVIATION = -2;
 /** Most samples that the total correlation is estimated with. */
 const MOST_SAMPLES = 2048;
 
@@ -103,7 +104,11 @@ export class ClapNp extends ConceptModel {
     const pooled = openMean(features, open); // [M, N, G, pooled]
     const raw = atLeastSingle(this.functionHead.forward(pooled.flatten(1, 2)));
     const [mean, logDeviation] = raw.reshape([m, n, open.shape[1], -1]).split(functionSize, 3);
-    return { mean, deviation: logDeviation.clamp(...DEVIATIONS).exp() };
+    const deviation = logDeviation
+      .add(FIRST_LOG_DEVIATION)
+      .clamp(...DEVIATIONS)
+      .exp();
+    return { mean, deviation };
   }
 
   /** Means of concepts at every position, [M, N, 9, d], by laws [M, N, size]. */
