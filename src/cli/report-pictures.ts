@@ -1,11 +1,11 @@
 /** `crab report --pictures`: what several models paint at arbitrary positions, systems as rows. */
-import path from 'node:path';
 import { writeOutput } from '../base/node.js';
 import {
   ANSWERS_FORMAT,
   formatAnswers,
   paintAnswers,
   parseAnswers,
+  systemAnswersFiles,
   writeSystemAnswers,
   type PaintedAnswers,
 } from '../lab/index.js';
@@ -79,9 +79,7 @@ export async function reportPictures(options: PictureOptions, signal: AbortSigna
   const { out = 'report', save } = options;
   if (save !== undefined) return saveAnswers(save, options, signal);
   await requireOutputFolder('--out', out);
-  const files = await writeSystemAnswers(await allAnswers(options, signal), out, signal);
-  tellFiles(
-    options,
-    files.map((name) => path.join(out, name)),
-  );
+  // Now, not after minutes of painting.
+  await systemAnswersFiles(out);
+  tellFiles(options, await writeSystemAnswers(await allAnswers(options, signal), out, signal));
 }
