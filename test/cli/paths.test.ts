@@ -110,6 +110,18 @@ describe('outputs', () => {
     await requireOutputFile('--out', link);
   });
 
+  test.skipIf(process.platform === 'win32')('two links to one new file are wrong use', async () => {
+    const links = scratchFolder();
+    const [first, second, around] = ['a', 'b', 'around'].map((name) => path.join(links, name));
+    const target = path.join(links, 'new.json');
+    for (const link of [first, second]) symlinkSync(target, link);
+    symlinkSync(links, around);
+    for (const location of [second, target, path.join(around, 'new.json')]) {
+      const before = [{ argument: '--save', location: first }];
+      await expect(requireOutputFile('--answers', location, before)).rejects.toThrow(/also --save/);
+    }
+  });
+
   test('an input that is not there is a failure that names the argument', async () => {
     const error: unknown = await requireInput('--data', at('none')).catch((e: unknown) => e);
     expect((error as Error).message).toBe(`--data ${at('none')}: no such file or folder`);
