@@ -18,6 +18,7 @@ import {
   openSubject,
   paintsAnywhere,
   readFacts,
+  requireRun,
   summaryJson,
   summaryText,
   tagIn,
@@ -234,12 +235,6 @@ async function checkData(options: Options, metrics: readonly MetricName[]): Prom
   if (part !== undefined && !folders.includes(true)) throw notParted(data.join(' '));
 }
 
-/** Refuses `--device` for a bundle, which works on the processor alone. */
-async function checkDevice({ model, device }: Options): Promise<void> {
-  if (device === undefined || (await isRun(model))) return;
-  throw new UsageError(`--device is of a run: ${model} is no run`);
-}
-
 /** The files to write. Looked at before measuring: later nobody may have replaced them. */
 interface Outputs {
   readonly report: OutputPlace | undefined;
@@ -308,7 +303,7 @@ function metricsOf({ metrics, report, measured }: Options): readonly MetricName[
 async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
   const metrics = metricsOf(options);
   await checkData(options, metrics);
-  await checkDevice(options);
+  await requireRun(options.device, [options.model], `${options.model} is no run`);
   await checkMeasured(options);
   const places = await outputsOf(options);
   const { save, measured, answers } = places;

@@ -5,6 +5,7 @@ import {
   formatAnswers,
   paintAnswers,
   parseAnswers,
+  requireRun,
   systemAnswersFiles,
   writeSystemAnswers,
   type PaintedAnswers,
@@ -76,7 +77,8 @@ async function saveAnswers(
 }
 
 export async function reportPictures(options: PictureOptions, signal: AbortSignal): Promise<void> {
-  const { out = 'report', save } = options;
+  const { out = 'report', save, device, pictures = [] } = options;
+  await requireRun(device, pictures, `${pictures.join(', ')} is none`);
   if (save !== undefined) return saveAnswers(save, options, signal);
   await requireOutputFolder('--out', out);
   // Now, not after minutes of painting.

@@ -143,6 +143,8 @@ describe('commands', () => {
     [['evaluate', ...model, '--part', 'val'], 2, /^--part is of --data/],
     [['evaluate', ...model, '--data', 'FILE', '--part', 'val'], 2, /^--part is of a RAVEN folder/],
     [['evaluate', ...model, '--device', 'cuda'], 2, /^--device is of a run: center is no run/],
+    [['report', '--zoo', '--device', 'cuda'], 2, /^--device is of a run: .*zoo\/ holds none/],
+    [['report', '--pictures', 'center', '--device', 'cpu'], 2, /^--device is of a run: center is/],
     [['evaluate', ...model, '--data', 'FILE', '--count', '5'], 2, /^--count/],
     [['evaluate', ...model, '--metrics', 'vd', '--count', '5'], 2, /^--count .*vd makes its own/],
     [['evaluate', '--model', 'nothing'], 2, /^--model nothing is neither a folder/],
