@@ -24,10 +24,10 @@ import type {
   TrainOptions,
   TrainOutcome,
 } from '../training/index.js';
-import { numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
+import { device, numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
 import { duration } from './duration.js';
 import { Interrupted, UsageError } from './errors.js';
-import { readTextInput } from './paths.js';
+import { readTextInput, requireInput } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
 import { regimeOption, rulesOf, rulesOption, type RuleOptions } from './rules.js';
 import { Display } from './train-display.js';
@@ -108,7 +108,7 @@ export function define(command: Command, signal: AbortSignal): void {
     )
     .option('--preset <name>', "which of the system's recipes (default: its first)")
     .option('--overrides <json>', 'changes to the preset: JSON, or a file of it')
-    .option('--device <name>', 'cpu, cuda or cuda:n (default: cpu)')
+    .option('--device <name>', 'cpu, cuda or cuda:n (default: cpu)', device)
     .option('--steps <n>', 'how many steps', wholeNumber(1))
     .option('--epochs <n>', 'how often to use every problem', numberAboveZero)
     .option(
@@ -350,6 +350,7 @@ async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions>
   if (options.data !== undefined && rules !== undefined) {
     throw new UsageError('--rules and --regime are for generated problems, not for --data');
   }
+  if (options.data !== undefined) await requireInput('--data', options.data);
   if (options.out === '') throw new UsageError('--out is empty: name a folder');
   const seed = options.seed ?? 0;
   const name = layout.configuration + (layout.noisy ? '-noisy' : '');
