@@ -79,6 +79,10 @@ async function saveAnswers(
 export async function reportPictures(options: PictureOptions, signal: AbortSignal): Promise<void> {
   const { out = 'report', save, device, pictures = [] } = options;
   await requireRun(device, pictures, `${pictures.join(', ')} is none`);
+  const asked = (['examples', 'seed'] as const).find((name) => options[name] !== undefined);
+  if (asked !== undefined && pictures.every((each) => each.endsWith('.json'))) {
+    throw new UsageError(`--${asked} is of models: answers that were kept are drawn as they are`);
+  }
   if (save !== undefined) return saveAnswers(save, options, signal);
   await requireOutputFolder('--out', out);
   // Now, not after minutes of painting.

@@ -146,7 +146,9 @@ describe('commands', () => {
     [['report', '--zoo', '--device', 'cuda'], 2, /^--device is of a run: .*zoo\/ holds none/],
     [['report', '--pictures', 'center', '--device', 'cpu'], 2, /^--device is of a run: center is/],
     [['evaluate', ...model, '--data', 'FILE', '--count', '5'], 2, /^--count/],
-    [['evaluate', ...model, '--metrics', 'vd', '--count', '5'], 2, /^--count .*vd makes its own/],
+    [['evaluate', ...model, '--metrics', 'vd', '--count', '5'], 2, /^--count is of sa, gsa/],
+    [['evaluate', ...model, '--metrics', 'vd', '--data', 'FILE'], 2, /^--data is of sa, gsa/],
+    [['evaluate', ...model, '--repeats', '3'], 2, /^--repeats is of gsa: --metrics sa does not/],
     [['evaluate', '--model', 'nothing'], 2, /^--model nothing is neither a folder/],
     [['report', '--zoo', '--out', 'FILE'], 2, /^--out .*this is a file/],
     [['report', '--zoo', 'NONE'], 1, /^--zoo .*no such file/],
@@ -168,6 +170,7 @@ describe('commands', () => {
       2,
       /^--pictures does not go with --docs/,
     ],
+    [['report', '--pictures', 'a.json', '--seed', '2'], 2, /^--seed is of models/],
     [['report', '--pictures', 'NONE', '--quiet'], 2, /^--pictures .* is neither a folder/],
     [
       ['text', '--set', 'i-raven-x', '--count', '99999999999999999', '--out', 'x'],
