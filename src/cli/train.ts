@@ -195,8 +195,9 @@ async function requireNew(options: Options): Promise<void> {
 async function requestOf(options: Options): Promise<{ request: TrainOptions; device?: string }> {
   if (options.resume !== undefined) return resumed(options);
   const request = await newRun(options);
-  const exists = options.continue === true && (await isRun(request.out));
-  return exists ? continued(options, request) : { request, device: request.device };
+  if (options.continue === true && (await isRun(request.out))) return continued(options, request);
+  if (options.data !== undefined) await requireInput('--data', options.data);
+  return { request, device: request.device };
 }
 
 /** A run that is there already, with the flags it was started with. */
@@ -350,7 +351,6 @@ async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions>
   if (options.data !== undefined && rules !== undefined) {
     throw new UsageError('--rules and --regime are for generated problems, not for --data');
   }
-  if (options.data !== undefined) await requireInput('--data', options.data);
   if (options.out === '') throw new UsageError('--out is empty: name a folder');
   const seed = options.seed ?? 0;
   const name = layout.configuration + (layout.noisy ? '-noisy' : '');

@@ -76,6 +76,10 @@ describe('crab train, wrong use', () => {
   });
 
   test.skipIf(!isTorchAvailable()).each<[RegExp, ...string[]]>([
+    [
+      /^network: a width of 7 cannot be shared equally by 4 heads/,
+      ...['--system', 'transformer', '--steps', '1', '--overrides', '{"network":{"width":7}}'],
+    ],
     [/epochs: 1e\+308 .* too many/, '--epochs', '1e308'],
     [/refresh: expected at most the pool's 8, got 9/, '--pool', '8', '--refresh', '9'],
   ])('%s', async (message, ...args) => {
@@ -83,6 +87,11 @@ describe('crab train, wrong use', () => {
     const failure = await refusal('--config', 'center', '--out', out, ...args);
     expect(failure.message).toMatch(message);
     expect(failure.code).toBe(2);
+  });
+
+  test('data that are not there', async () => {
+    const failure = await refusal('--config', 'center', '--data', 'no-such.npz');
+    expect(failure).toEqual({ message: '--data no-such.npz: no such file or folder', code: 1 });
   });
 
   test.skipIf(!isTorchAvailable())('a device that is not there', async () => {
