@@ -20,10 +20,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { argumentsOf } from '../scripts/arguments.mjs';
 import { admitted, trainingsOf } from './campaign-plan.mjs';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = argumentsOf({
   allowPositionals: true,
   options: {
     out: { type: 'string' },

@@ -9,11 +9,15 @@
 // in for the kernels: that tests this program. Ends with 1 if anything is wrong.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { argumentsOf } from './arguments.mjs';
 
-const { device } = parseArgs({
+const { device } = argumentsOf({
   options: { device: { type: 'string', default: 'cuda' } },
 }).values;
+if (!/^(cpu|cuda(:\d+)?)$/.test(device)) {
+  console.error(`--device ${device}: expected cpu, cuda or cuda:n`);
+  process.exit(2);
+}
 const setup = fileURLToPath(new URL('setup-torch.mjs', import.meta.url));
 if (process.env.CRAB_TORCH_ADDON === undefined) {
   execFileSync(process.execPath, [setup, '--if-needed'], { stdio: 'inherit' });

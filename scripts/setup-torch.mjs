@@ -30,12 +30,13 @@ import { createRequire } from 'node:module';
 import { availableParallelism, freemem } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
+import { argumentsOf } from './arguments.mjs';
 import { findNodeHeaders, NODE_HEADER_FOLDERS } from './node-headers.mjs';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const NATIVE = join(ROOT, 'native');
-const OPTIONS = parseArgs({
+const OPTIONS = argumentsOf({
   options: {
     'if-needed': { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },

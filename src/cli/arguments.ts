@@ -1,5 +1,6 @@
 /** Parsers for option values. Each throws an error that names the value and what would be right. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Device } from '../torch/index.js';
 import { UsageError } from './errors.js';
 
 /** A whole number within bounds; separators such as 10_000 are accepted. */
@@ -48,6 +49,12 @@ export function refuseOptionsAsValues(command: Command): void {
       `${option.long} ${wrong}: a value is missing, or write ./${wrong} if a file is called so`,
     );
   }
+}
+
+/** Where libtorch works. */
+export function device(text: string): Device {
+  if (/^(cpu|cuda(:\d+)?)$/.test(text)) return text as Device;
+  throw new InvalidArgumentError('expected cpu, cuda or cuda:n.');
 }
 
 /** One of a fixed list of words. */

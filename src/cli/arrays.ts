@@ -4,7 +4,6 @@ import { stat } from 'node:fs/promises';
 import { ArgumentError } from '../base/index.js';
 import { makeFolderOf, type OutputPlace } from '../base/node.js';
 import {
-  formatLabel,
   IMAGE_SIZE,
   PARTS,
   resize,
@@ -145,9 +144,9 @@ async function write(
         const selection = resized(read.selection, side, options);
         const batch = { ...read, panel, selection };
         const arrays = taskArrays(batch, options.task, { ...options, first });
-        writer.add(arrays, batch.label.map(formatLabel));
+        writer.add(arrays, batch);
       }
-      await writer.finish('label');
+      await writer.finish();
     } catch (error) {
       await writer.abandon();
       throw error;

@@ -12,7 +12,7 @@ export class Interrupted extends Error {
 }
 
 /** Errors of other layers that mean wrong use: they name the argument and what would be right. */
-const USAGE_ERRORS = new Set(['UsageError', 'ArgumentError']);
+const USAGE_ERRORS = new Set(['UsageError', 'ArgumentError', 'ConfigurationError']);
 
 /** Exit code of a request that cannot be carried out: asking again does not help. */
 export const WRONG_USE = 2;

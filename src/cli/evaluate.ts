@@ -18,6 +18,7 @@ import {
   openSubject,
   paintsAnywhere,
   readFacts,
+  requireRun,
   summaryJson,
   summaryText,
   tagIn,
@@ -215,15 +216,27 @@ async function measure(
   }
 }
 
-/** Refuses options of fresh problems beside `--data`, and those of data without them. */
+/** The metrics that look at what an option tells; no other must be asked alone with it. */
+const CONCERNED: readonly (readonly [keyof Options, readonly MetricName[]])[] = [
+  ['data', ON_DATA],
+  ['count', ON_DATA],
+  ['variant', ON_DATA],
+  ['problems', METRIC_NAMES.filter((name) => !['sa', 'vd'].includes(name))],
+  ['repeats', ['gsa']],
+];
+
+/** Refuses what no metric looks at, options of fresh problems beside `--data`, and those of data without. */
 async function checkData(options: Options, metrics: readonly MetricName[]): Promise<void> {
-  const { data, count, part } = options;
+  const { data, part } = options;
+  for (const [name, concerned] of CONCERNED) {
+    if (options[name] === undefined || metrics.some((each) => concerned.includes(each))) continue;
+    throw new UsageError(
+      `--${name} is of ${concerned.join(', ')}: --metrics ${metrics.join(',')} does not look at it`,
+    );
+  }
   if (data === undefined) {
     if (part !== undefined) throw new UsageError('--part is of --data: give a RAVEN folder');
-    if (count === undefined || usesData(metrics)) return;
-    throw new UsageError(
-      `--count is of the problems of ${ON_DATA.join(', ')}: ${metrics.join(', ')} makes its own`,
-    );
+    return;
   }
   const fresh = (['variant', 'count'] as const).find((name) => options[name] !== undefined);
   if (fresh !== undefined) {
@@ -232,12 +245,6 @@ async function checkData(options: Options, metrics: readonly MetricName[]): Prom
   for (const location of data) await requireInput('--data', location);
   const folders = await Promise.all(data.map(isFolder));
   if (part !== undefined && !folders.includes(true)) throw notParted(data.join(' '));
-}
-
-/** Refuses `--device` for a bundle, which works on the processor alone. */
-async function checkDevice({ model, device }: Options): Promise<void> {
-  if (device === undefined || (await isRun(model))) return;
-  throw new UsageError(`--device is of a run: ${model} is no run`);
 }
 
 /** The files to write. Looked at before measuring: later nobody may have replaced them. */
@@ -308,7 +315,7 @@ function metricsOf({ metrics, report, measured }: Options): readonly MetricName[
 async function evaluate(options: Options, signal: AbortSignal): Promise<void> {
   const metrics = metricsOf(options);
   await checkData(options, metrics);
-  await checkDevice(options);
+  await requireRun(options.device, [options.model], `${options.model} is no run`);
   await checkMeasured(options);
   const places = await outputsOf(options);
   const { save, measured, answers } = places;

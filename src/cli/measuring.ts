@@ -1,7 +1,7 @@
 /** What the commands that measure models share: which metrics, on how many problems. */
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { DEFAULT_COUNTS, METRIC_NAMES, type MetricName } from '../lab/index.js';
-import { wholeNumber } from './arguments.js';
+import { device, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 
 const { problems, repeats, pictures } = DEFAULT_COUNTS;
@@ -34,9 +34,4 @@ export function readMetrics(list: string): MetricName[] {
 
 /** `--device`, for models of runs. */
 export const deviceOption = (): Option =>
-  new Option('--device <name>', 'of a run: cpu, cuda or cuda:n (default: cpu)').argParser(
-    (text) => {
-      if (/^(cpu|cuda(:\d+)?)$/.test(text)) return text;
-      throw new InvalidArgumentError('expected cpu, cuda or cuda:n.');
-    },
-  );
+  new Option('--device <name>', 'of a run: cpu, cuda or cuda:n (default: cpu)').argParser(device);

@@ -6,7 +6,7 @@ import { UsageError } from './errors.js';
 import { isAbsent, refused, requireOutputFile, type NamedPath } from './paths.js';
 
 export interface OwnFile {
-  readonly ending: 'html' | 'json';
+  readonly ending: 'html' | 'json' | 'png';
   /** What it is, in words. */
   readonly what: string;
   readonly isOwn: (text: string) => boolean;
@@ -24,6 +24,13 @@ export const ownJson = (format: string, what: string): OwnFile => ({
   ending: 'json',
   what,
   isOwn: (text) => isOfFormat(text, format),
+});
+
+/** A PNG that names the program it was made by. */
+export const ownPicture = (software: string): OwnFile => ({
+  ending: 'png',
+  what: 'a picture',
+  isOwn: (text) => text.includes(`Software\0${software}`),
 });
 
 /** Ours are smaller. */

@@ -151,9 +151,12 @@ export async function requireNewFile(
   return place;
 }
 
-/** A path with its links followed; unchanged if there is nothing. */
+/** A path with its links followed, also those to what is not there yet. */
 const realPath = (location: string): Promise<string> =>
-  realpath(location).catch(() => path.resolve(location));
+  realpath(location).catch(async () => {
+    const target = path.resolve(outputPlace(location).path);
+    return path.join(await realPath(path.dirname(target)), path.basename(target));
+  });
 
 /** Refuses what is not there and what is not a folder. */
 export async function requireInputFolder(argument: string, location: string): Promise<void> {

@@ -1,11 +1,12 @@
 /** `crab report --pictures`: what several models paint at arbitrary positions, systems as rows. */
-import path from 'node:path';
 import { writeOutput } from '../base/node.js';
 import {
   ANSWERS_FORMAT,
   formatAnswers,
   paintAnswers,
   parseAnswers,
+  requireRun,
+  systemAnswersFiles,
   writeSystemAnswers,
   type PaintedAnswers,
 } from '../lab/index.js';
@@ -76,12 +77,15 @@ async function saveAnswers(
 }
 
 export async function reportPictures(options: PictureOptions, signal: AbortSignal): Promise<void> {
-  const { out = 'report', save } = options;
+  const { out = 'report', save, device, pictures = [] } = options;
+  await requireRun(device, pictures, `${pictures.join(', ')} is none`);
+  const asked = (['examples', 'seed'] as const).find((name) => options[name] !== undefined);
+  if (asked !== undefined && pictures.every((each) => each.endsWith('.json'))) {
+    throw new UsageError(`--${asked} is of models: answers that were kept are drawn as they are`);
+  }
   if (save !== undefined) return saveAnswers(save, options, signal);
   await requireOutputFolder('--out', out);
-  const files = await writeSystemAnswers(await allAnswers(options, signal), out, signal);
-  tellFiles(
-    options,
-    files.map((name) => path.join(out, name)),
-  );
+  // Now, not after minutes of painting.
+  await systemAnswersFiles(out);
+  tellFiles(options, await writeSystemAnswers(await allAnswers(options, signal), out, signal));
 }

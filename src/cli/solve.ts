@@ -17,7 +17,8 @@ import type { Answer, Paint, Panel, ProblemInput } from '../solver/node.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { tell } from './output.js';
-import { requireInput, requireOutputFile } from './paths.js';
+import { ownPicture, requireOwnFile } from './own-files.js';
+import { requireInput } from './paths.js';
 import {
   answersText,
   findingJson,
@@ -38,6 +39,9 @@ interface Options {
   explain?: boolean;
   json?: boolean;
 }
+
+/** By this name we recognise pictures that it wrote. */
+const SOFTWARE = 'crab solve';
 
 const EXAMPLES = `
 INPUT is a RAVEN problem (.npz), a picture of a 3x3 matrix with a blank cell (.png, .jpg, .svg; candidates
@@ -109,7 +113,7 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
   const out =
     options.out === undefined
       ? undefined
-      : await requireOutputFile('--out', options.out, inputs, 'png');
+      : await requireOwnFile('--out', options.out, inputs, ownPicture(SOFTWARE));
   const { layout, problem: input, redrawn } = recogniseProblem(await readProblem(location));
   const missing = missingOf(input, options.missing);
   const model = options.model ?? (await knowingModel(location, layout));
@@ -184,5 +188,5 @@ async function writeCompleted(
     return place >= 0 ? answer.images[place] : (panel ?? new Float32Array(64 * 64).fill(1));
   });
   const picture = completedPicture(panels, { framed: answer.missing });
-  await writeOutput(out, encodePng(picture));
+  await writeOutput(out, encodePng(picture, SOFTWARE));
 }

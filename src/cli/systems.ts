@@ -10,7 +10,7 @@ import {
 import type { Variant } from '../matrix/index.js';
 import { UsageError } from './errors.js';
 import { percent, tell } from './output.js';
-import { requireFolder } from './paths.js';
+import { requireInputFolder } from './paths.js';
 
 const EXAMPLES = `
 Accuracy is selection accuracy, the mean over the configurations that were measured, from the documents
@@ -30,7 +30,7 @@ export function define(command: Command): void {
     .option('--json', 'report as JSON on standard output')
     .addHelpText('after', EXAMPLES)
     .action(async ({ json, docs }: { json?: boolean; docs?: string }) => {
-      if (docs !== undefined) await requireFolder('--docs', docs);
+      if (docs !== undefined) await requireInputFolder('--docs', docs);
       const systems = await describeSystems(docs);
       if (docs !== undefined && systems.every(({ measured }) => measured.length === 0)) {
         throw new UsageError(

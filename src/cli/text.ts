@@ -34,7 +34,7 @@ interface Options extends Omit<NumericRequest, 'index'> {
   variant?: Variant;
   count: number;
   out: string;
-  examples: number;
+  examples?: number;
   angle?: boolean;
   rows?: '1' | '2' | '3';
   certainty?: number;
@@ -56,6 +56,8 @@ Examples:
 
 const FIGURES_ONLY = ['config', 'noisy', 'variant', 'rows', 'angle'] as const;
 const NUMBERS_ONLY = ['width', 'values', 'confounders', 'rule', 'operands', 'certainty'] as const;
+/** What changes how problems are told, not the problems. */
+const PROMPTS_ONLY = ['rows', 'angle', 'certainty', 'examples'] as const;
 
 export function define(command: Command, signal: AbortSignal): void {
   command
@@ -63,7 +65,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .requiredOption('--count <n>', 'how many problems', wholeNumber(1, 1_000_000))
     .requiredOption('--out <file>', 'a .jsonl of prompts, or a .json of data')
     .option('--seed <n>', 'problem i of a seed is always the same', wholeNumber(0), 0)
-    .option('--examples <n>', 'solved problems told before each (predict)', wholeNumber(0, 100), 0)
+    .option('--examples <n>', 'solved problems told before each (predict)', wholeNumber(0, 100))
     .option('--config <name>', 'i-raven: which configuration (default: center)')
     .option('--noisy', "i-raven: RAVEN's original noise, for the configurations with grids")
     .option(
@@ -162,7 +164,7 @@ function examplesFor(problemAt: Teller, index: number, problem: TextForms, count
 function lineOf(options: Options, problemAt: Teller, index: number): string {
   const { rules, forms } = problemAt(index);
   const { context, candidates, target } = forms.whole;
-  const examples = examplesFor(problemAt, index, forms, options.examples);
+  const examples = examplesFor(problemAt, index, forms, options.examples ?? 0);
   return JSON.stringify({
     id: index,
     set: options.set,
@@ -234,6 +236,9 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   if (format !== 'json' && format !== 'jsonl') {
     throw new UsageError(`--out ${out}: name a .jsonl of prompts or a .json of data`);
   }
+  const untold = format === 'json' && PROMPTS_ONLY.find((name) => options[name] !== undefined);
+  if (untold)
+    throw new UsageError(`--${untold} is of prompts: --out ${out} holds data, name a .jsonl`);
   const place = await requireNewFile('--out', out);
   const problemAt = set === 'i-raven' ? figures(options) : numbers(options);
   await makeFolderOf(place.path);

@@ -24,10 +24,10 @@ import type {
   TrainOptions,
   TrainOutcome,
 } from '../training/index.js';
-import { numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
+import { device, numberAboveZero, numberFromZero, oneOf, wholeNumber } from './arguments.js';
 import { duration } from './duration.js';
 import { Interrupted, UsageError } from './errors.js';
-import { readTextInput } from './paths.js';
+import { readTextInput, requireInput } from './paths.js';
 import { DEFAULT_RANK_TIMEOUT, joinWith, launch, whileLaunched } from './train-ranks.js';
 import { regimeOption, rulesOf, rulesOption, type RuleOptions } from './rules.js';
 import { Display } from './train-display.js';
@@ -108,7 +108,7 @@ export function define(command: Command, signal: AbortSignal): void {
     )
     .option('--preset <name>', "which of the system's recipes (default: its first)")
     .option('--overrides <json>', 'changes to the preset: JSON, or a file of it')
-    .option('--device <name>', 'cpu, cuda or cuda:n (default: cpu)')
+    .option('--device <name>', 'cpu, cuda or cuda:n (default: cpu)', device)
     .option('--steps <n>', 'how many steps', wholeNumber(1))
     .option('--epochs <n>', 'how often to use every problem', numberAboveZero)
     .option(
@@ -195,8 +195,9 @@ async function requireNew(options: Options): Promise<void> {
 async function requestOf(options: Options): Promise<{ request: TrainOptions; device?: string }> {
   if (options.resume !== undefined) return resumed(options);
   const request = await newRun(options);
-  const exists = options.continue === true && (await isRun(request.out));
-  return exists ? continued(options, request) : { request, device: request.device };
+  if (options.continue === true && (await isRun(request.out))) return continued(options, request);
+  if (options.data !== undefined) await requireInput('--data', options.data);
+  return { request, device: request.device };
 }
 
 /** A run that is there already, with the flags it was started with. */

@@ -76,7 +76,7 @@ export async function closeData(data: readonly EvaluationData[]): Promise<void> 
 /** Opens data for a model, each by its path and the name it has in results; all of them or none. */
 export async function openData(
   given: readonly { readonly location: string; readonly name?: string }[],
-  { configuration, noisy, imageSize: side }: SubjectFacts,
+  { configuration, noisy, mixed, imageSize: side }: SubjectFacts,
   part: Part | 'all',
 ): Promise<EvaluationData[]> {
   const opened: EvaluationData[] = [];
@@ -90,7 +90,8 @@ export async function openData(
           `--data ${location}: no problems of the part ${part}; --part of crab evaluate names another`,
         );
       }
-      await checkConfiguration(location, source, configuration);
+      // One of all configurations is measured on any.
+      if (!mixed) await checkConfiguration(location, source, configuration);
       // Candidates with a mesh differ in its lines too: they are of none of the variants in tables.
       const mesh = await showMesh(source, configuration);
       const variant = mesh ? null : (source.variant ?? variantOf(location));

@@ -30,6 +30,7 @@ export {
   openRunSubject,
   openSubject,
   readFacts,
+  requireRun,
   subjectFrom,
   subjectOf,
   type BundleSubject,

@@ -233,6 +233,16 @@ export const openSubject = async (
     ? openRunSubject(location, options)
     : openBundleSubject(location, options);
 
+/** Refuses `--device` if none of some models is a run: bundles work on the processor alone. */
+export async function requireRun(
+  device: Device | undefined,
+  locations: readonly string[],
+  lack: string,
+): Promise<void> {
+  if (device === undefined || (await Promise.all(locations.map(isRun))).includes(true)) return;
+  throw new ArgumentError(`--device is of a run: ${lack}`);
+}
+
 /** Names of the models in a folder: bundles, then runs. */
 export async function modelsIn(folder: string): Promise<string[]> {
   const bundles = await listZoo(folder);

@@ -2,7 +2,7 @@
  * PNG images, of eight bits to write and of any kind to read. Reading bounds memory before inflating.
  * Any PNG becomes grey: colours by their luma, transparency over white paper.
  */
-import { Unzlib } from 'fflate';
+import { strToU8, Unzlib } from 'fflate';
 import { concatenate, FormatError } from '../base/index.js';
 import { deflateZlib } from './deflate.js';
 import { unfilterPasses, type PngHeader } from './png-filter.js';
@@ -41,7 +41,8 @@ const RGB = 2;
 const FILTER_UP = 2;
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-export function encodePng(picture: Picture): Uint8Array {
+/** `software`: the program that made it, written into the file in plain letters. */
+export function encodePng(picture: Picture, software?: string): Uint8Array {
   const { width, height, channels, data } = picture;
   if (data.length !== width * height * channels) {
     throw new FormatError(
@@ -56,6 +57,7 @@ export function encodePng(picture: Picture): Uint8Array {
   return concatenate([
     Uint8Array.from(SIGNATURE),
     chunk('IHDR', header),
+    ...(software === undefined ? [] : [chunk('tEXt', strToU8(`Software\0${software}`, true))]),
     chunk('IDAT', deflateZlib(filterUp(data, width * channels))),
     chunk('IEND', new Uint8Array(0)),
   ]);

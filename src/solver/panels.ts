@@ -83,7 +83,9 @@ export function greyOf(image: PixelImage | GreyImage, what = 'image'): GreyImage
     (side) => Number.isInteger(side) && side >= 1 && side <= LARGEST_SIDE,
   );
   if (!whole || !ArrayBuffer.isView(data)) {
-    throw new ArgumentError(`${what}: a picture of ${width}x${height} is not one`);
+    throw new ArgumentError(
+      `${what}: expected a picture of 1 to ${LARGEST_SIDE} pixels a side, not ${width}x${height}`,
+    );
   }
   const pixels = width * height;
   if (data instanceof Float32Array) {

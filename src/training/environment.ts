@@ -34,13 +34,14 @@ export function readEnvironment(): Environment {
   return { software, threads: availableParallelism() };
 }
 
-function requireDevice(device: string): void {
+/** Refuses a GPU that is not there. */
+export function requireDevice(device: string): void {
   if (!isCuda(device)) return;
   const wanted = device === 'cuda' ? 0 : Number(device.slice('cuda:'.length));
   const found = cudaDeviceCount();
   if (wanted < found) return;
-  const there = found === 0 ? 'there is none here' : `there are ${found}`;
-  throw new ArgumentError(`device ${device}: no such CUDA device, ${there}; use --device cpu`);
+  const there = found === 0 ? 'there is no GPU here that libtorch can use' : `GPUs here: ${found}`;
+  throw new ArgumentError(`--device ${device}: ${there}; cpu works everywhere`);
 }
 
 /**

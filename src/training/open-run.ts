@@ -9,6 +9,7 @@ import { ArgumentError } from '../matrix/index.js';
 import { systemNamed, type SystemModel } from '../models/index.js';
 import { Generator, type Device } from '../torch/index.js';
 import { parseRunConfig, type RunConfig } from './config.js';
+import { requireDevice } from './environment.js';
 import { RunFormatError } from './errors.js';
 import type { RulesSnapshot } from './rules-snapshot.js';
 import { loadWeights, MODEL_PREFIX, readExtra, readTotalSteps } from './run/checkpoint.js';
@@ -117,6 +118,7 @@ export async function openRun(run: string): Promise<OpenedRun> {
       return { file, step, prefix: MODEL_PREFIX, extra: readExtra(file) };
     },
     loadModel: async (which, device = 'cpu') => {
+      requireDevice(device);
       const weights = await weightsFile(folder, which);
       return modelFrom(config, weights.file, weights.step, device);
     },

@@ -127,7 +127,10 @@ async function newestCheckpoint(
       });
     }
   }
-  if (steps.length > 0) throw new RunFormatError(`${folder}: no checkpoint can be read`);
+  if (steps.length > 0)
+    throw new RunFormatError(
+      `${folder}: no checkpoint can be read: train it again, into another folder`,
+    );
   return null;
 }
 

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryName } from '../../src/base/node.js';
 import { exitCodeOf } from '../../src/cli/errors.js';
@@ -26,4 +28,17 @@ test('after Ctrl-C only what was lost is worth a word', async () => {
     'runs/a: steps 5 to 9 could not be saved (no space left on the device) and are lost; make room and go on from step 4 with: crab train --resume runs/a',
   );
   expect(exitCodeOf(unsaved)).toBe(1);
+});
+
+test.each([
+  ['scripts/check-gpu.mjs', '--gpu', "Unknown option '--gpu': expected --device"],
+  ['scripts/check-gpu.mjs', '--device=tpu', '--device tpu: expected cpu, cuda or cuda:n'],
+  ['scripts/setup-torch.mjs', 'now', "Unexpected argument 'now': expected --if-needed, --check"],
+  ['bench/campaign.mjs', '--out', "Option '--out <value>' argument missing: expected --out"],
+])('%s %s is wrong use, told in one line', (program, argument, sentence) => {
+  const file = path.resolve(import.meta.dirname, '../..', program);
+  const { status, stderr } = spawnSync(process.execPath, [file, argument], { encoding: 'utf8' });
+  expect(status).toBe(2);
+  expect(stderr).toContain(sentence);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
 });

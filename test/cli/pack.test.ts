@@ -13,7 +13,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const LARGE = ['zoo/', 'dist/runtime/', 'dist/studio/runtime/'];
 /** Megabytes of everything else. */
 const MOST_MEGABYTES = 10;
-const SCRIPTS = ['scripts/node-headers.mjs', 'scripts/setup-torch.mjs'];
+const SCRIPTS = ['arguments', 'node-headers', 'setup-torch'].map((name) => `scripts/${name}.mjs`);
 const TOP_LEVEL = ['CITATION.cff', 'LICENSE', 'README.md', 'dist', 'docs', 'native', 'zoo'];
 
 const folder = scratchFolder();

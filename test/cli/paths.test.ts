@@ -110,6 +110,18 @@ describe('outputs', () => {
     await requireOutputFile('--out', link);
   });
 
+  test.skipIf(process.platform === 'win32')('two links to one new file are wrong use', async () => {
+    const links = scratchFolder();
+    const [first, second, around] = ['a', 'b', 'around'].map((name) => path.join(links, name));
+    const target = path.join(links, 'new.json');
+    for (const link of [first, second]) symlinkSync(target, link);
+    symlinkSync(links, around);
+    for (const location of [second, target, path.join(around, 'new.json')]) {
+      const before = [{ argument: '--save', location: first }];
+      await expect(requireOutputFile('--answers', location, before)).rejects.toThrow(/also --save/);
+    }
+  });
+
   test('an input that is not there is a failure that names the argument', async () => {
     const error: unknown = await requireInput('--data', at('none')).catch((e: unknown) => e);
     expect((error as Error).message).toBe(`--data ${at('none')}: no such file or folder`);
@@ -131,8 +143,12 @@ describe('commands', () => {
     [['evaluate', ...model, '--part', 'val'], 2, /^--part is of --data/],
     [['evaluate', ...model, '--data', 'FILE', '--part', 'val'], 2, /^--part is of a RAVEN folder/],
     [['evaluate', ...model, '--device', 'cuda'], 2, /^--device is of a run: center is no run/],
+    [['report', '--zoo', '--device', 'cuda'], 2, /^--device is of a run: .*zoo\/ holds none/],
+    [['report', '--pictures', 'center', '--device', 'cpu'], 2, /^--device is of a run: center is/],
     [['evaluate', ...model, '--data', 'FILE', '--count', '5'], 2, /^--count/],
-    [['evaluate', ...model, '--metrics', 'vd', '--count', '5'], 2, /^--count .*vd makes its own/],
+    [['evaluate', ...model, '--metrics', 'vd', '--count', '5'], 2, /^--count is of sa, gsa/],
+    [['evaluate', ...model, '--metrics', 'vd', '--data', 'FILE'], 2, /^--data is of sa, gsa/],
+    [['evaluate', ...model, '--repeats', '3'], 2, /^--repeats is of gsa: --metrics sa does not/],
     [['evaluate', '--model', 'nothing'], 2, /^--model nothing is neither a folder/],
     [['report', '--zoo', '--out', 'FILE'], 2, /^--out .*this is a file/],
     [['report', '--zoo', 'NONE'], 1, /^--zoo .*no such file/],
@@ -154,6 +170,7 @@ describe('commands', () => {
       2,
       /^--pictures does not go with --docs/,
     ],
+    [['report', '--pictures', 'a.json', '--seed', '2'], 2, /^--seed is of models/],
     [['report', '--pictures', 'NONE', '--quiet'], 2, /^--pictures .* is neither a folder/],
     [
       ['text', '--set', 'i-raven-x', '--count', '99999999999999999', '--out', 'x'],

@@ -401,6 +401,13 @@ describe('figures of systems', () => {
     expect(readdirSync(folder)).toHaveLength(8);
     await writeSystemFigures(docs, trainings.slice(0, 1));
     expect(readdirSync(folder)).toEqual(['learning-dark.svg', 'learning-light.svg']);
+    // Those of somebody else stay, and then none is written.
+    rmSync(path.join(folder, 'learning-dark.svg'));
+    writeFileSync(path.join(folder, 'gsa-dark.svg'), '<svg />');
+    await expect(writeSystemFigures(docs, trainings)).rejects.toThrow(
+      /gsa-dark\.svg is not a figure that crab drew/,
+    );
+    expect(readdirSync(folder)).toEqual(['gsa-dark.svg', 'learning-light.svg']);
   });
 
   test('crab report --systems writes them and the tables', async () => {

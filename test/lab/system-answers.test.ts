@@ -1,5 +1,5 @@
 /** Pictures of answers at arbitrary positions: what is painted, kept, and drawn with systems as rows. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { formatAnswers, paintAnswers, parseAnswers } from '../../src/lab/index.js';
@@ -154,6 +154,24 @@ describe.skipIf(!isTorchAvailable())('crab report --pictures', () => {
     expect(svg).not.toContain('no model');
     const png = readFileSync(path.join(out, 'answers-1-missing.png'));
     expect([...png.subarray(1, 4)]).toEqual([0x50, 0x4e, 0x47]);
+  });
+
+  test('replaces figures of its own, and nothing else', async () => {
+    const out = file('mine');
+    mkdirSync(out);
+    const draw = () => crab('report', '--pictures', file('kept.json'), '--out', out, '--quiet');
+    writeFileSync(file('kept.json'), formatAnswers(madeUp()));
+    await draw();
+    await draw();
+    for (const name of ['answers-2-missing.svg', 'answers-1-missing.png']) {
+      const mine = path.join(out, name);
+      const drawn = readFileSync(mine);
+      writeFileSync(mine, 'mine');
+      if (name.endsWith('.png')) rmSync(path.join(out, 'answers-1-missing.svg'));
+      await expect(draw()).rejects.toThrow(`${mine} is not a figure that crab drew`);
+      expect(readFileSync(mine, 'utf8')).toBe('mine');
+      writeFileSync(mine, drawn);
+    }
   });
 
   test('are kept by an evaluation too, the same ones', async () => {

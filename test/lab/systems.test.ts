@@ -224,5 +224,8 @@ describe('crab systems', () => {
     const systems = await describeSystems(folder);
     expect(systems.every(({ measured }) => measured.length === 0)).toBe(true);
     await expect(crab('systems', '--docs', folder)).rejects.toThrow(/there are no measurements in/);
+    await expect(crab('systems', '--docs', path.join(folder, 'x'))).rejects.toThrow(
+      /x: no such folder/,
+    );
   });
 });

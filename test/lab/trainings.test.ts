@@ -10,7 +10,8 @@ import {
   trainingCurve,
   trainingName,
 } from '../../src/lab/index.js';
-import { CONFIGURATIONS } from '../../src/matrix/index.js';
+import { CONFIGURATIONS, sampleProblem } from '../../src/matrix/index.js';
+import { writeRavenProblem } from '../../src/matrix/node.js';
 import { systemNamed } from '../../src/models/index.js';
 import { Generator, isTorchAvailable } from '../../src/torch/index.js';
 import { train, type NewRunOptions, type ValidationMetrics } from '../../src/training/index.js';
@@ -162,6 +163,12 @@ describe.skipIf(!isTorchAvailable())('crab evaluate --measured', () => {
     const raven = selection.filter(({ variant }) => variant === 'raven').map(({ sa }) => sa.value);
     const mean = raven.reduce((sum, value) => sum + value) / raven.length;
     expect((printed as { sa: number }).sa).toBeCloseTo(mean, 6);
+    // On data of any of them too.
+    const problem = sampleProblem({ configuration: 'up-down', seed: 2, index: 9 });
+    await writeRavenProblem(file('data'), 9, problem);
+    const data = ['--data', file('data', 'up_center_single_down_center_single')];
+    const told = await crab('evaluate', '--model', file('joint'), ...data, '--quiet');
+    expect(told).toContain('1 problem: SA');
   });
 
   test('is refused for what is no run, under a wrong name, and alone', async () => {
@@ -170,6 +177,7 @@ describe.skipIf(!isTorchAvailable())('crab evaluate --measured', () => {
       [['center', '--measured', file('x.json')], '--measured is of a training: center is no run'],
       [[file('blind'), '--measured', file('x.json')], 'call it cnn-paper-center.json, or'],
       [[file('blind'), '--beside', '2'], '--beside goes with --measured'],
+      [[file('blind'), '--count', '8', '--device', 'cuda:77'], '--device cuda:77: '],
     ];
     for (const [args, message] of failures) {
       const failure = await failureOf(...at, ...args);

@@ -1,5 +1,5 @@
 /** Other tasks of the panels of problems, resizers by name, and the files of `crab arrays`. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -27,7 +27,6 @@ import {
   type TaskOptions,
 } from '../../src/matrix/index.js';
 import { writeRavenProblem } from '../../src/matrix/node.js';
-import { writeFileSync } from 'node:fs';
 import { crabInProcess, failureOf } from '../cli/crab-in-process.js';
 import { words } from '../cli/words.js';
 import { scratchFolder } from '../scratch-folder.js';
@@ -187,7 +186,9 @@ test('a set made part by part is the file of all of it at once', async () => {
   for (const task of TASKS) {
     await crabInProcess('arrays', at('set.npz'), '--task', task, '--out', at(`${task}.npz`));
     const label = unicodeArray(many.label.map(formatLabel));
-    const whole = writeNpz([...taskArrays(many, task), ['label', label]]);
+    const variant = { ...unicodeArray([String(many.variant)]), shape: [] };
+    const told = [['label', label] as const, ['variant', variant] as const];
+    const whole = writeNpz([...taskArrays(many, task), ...told]);
     expect(Buffer.compare(readFileSync(at(`${task}.npz`)), whole), task).toBe(0);
   }
   const positions = ['arrays', at('set.npz'), '--task', 'positions', '--targets', '8'];
@@ -203,7 +204,7 @@ test('crab arrays: from sets at 64, from RAVEN folders at any size', async () =>
   writeFileSync(at('set.npz'), encodeSet(batch));
   await crabInProcess('arrays', at('set.npz'), '--task', 'odd-one-out', '--out', at('odd.npz'));
   const odd = await readNpz(readFileSync(at('odd.npz')));
-  expect([...odd.keys()]).toEqual(['panel', 'answer', 'label']);
+  expect([...odd.keys()]).toEqual(['panel', 'answer', 'label', 'variant']);
   expect(
     Buffer.compare(
       odd.get('panel')!.data as Uint8Array,
@@ -219,12 +220,19 @@ test('crab arrays: from sets at 64, from RAVEN folders at any size', async () =>
   expect(Buffer.from((half.get('panel')!.data as Uint8Array).subarray(0, 6400))).toEqual(
     Buffer.from(first),
   );
+  // Problems of a test part are called so again.
+  await writeRavenProblem(at('raven'), 9, problems[0]);
+  const tested = words`arrays ${at('raven/center_single')} --part test --out ${at('test.npz')}`;
+  await crabInProcess(...tested);
+  await crabInProcess('convert', at('test.npz'), '--out', at('again'), '--quiet');
+  const again = readdirSync(at('again/center_single'));
+  expect(again.sort()).toEqual(['RAVEN_0_test.npz', 'RAVEN_0_test.xml']);
   const wrong = await failureOf('arrays', at('set.npz'), '--size', '80', '--out', at('x.npz'));
   expect(wrong.message).toMatch(/--size and --resize need full pictures/);
   const parted = await failureOf(
     ...words`arrays ${at('set.npz')} --part train --out ${at('x.npz')}`,
   );
   expect(parted.message).toMatch(/--part is of a RAVEN folder/);
-  const again = await failureOf('arrays', at('set.npz'), '--out', at('odd.npz'));
-  expect(again.message).toMatch(/odd\.npz exists already/);
+  const taken = await failureOf('arrays', at('set.npz'), '--out', at('odd.npz'));
+  expect(taken.message).toMatch(/odd\.npz exists already/);
 });

@@ -160,6 +160,10 @@ test('crab text writes prompts, or data, and refuses what does not fit', async (
   expect((await failureOf(...x, '--rows', '3', '--out', file('f.json'))).message).toMatch(
     /--rows is not for --set i-raven-x/,
   );
+  for (const [name, value] of Object.entries({ examples: '2', certainty: '0.5' })) {
+    const asked = [...x, `--${name}`, value, '--out', file('g.json')];
+    expect((await failureOf(...asked)).message).toMatch(`--${name} is of prompts: `);
+  }
   // What is there stays there.
   expect((await failureOf(...args, '--out', file('a.jsonl'))).message).toMatch(/exists already/);
 });

@@ -162,6 +162,13 @@ describe('crab solve', () => {
     const { width, height } = decodePng(readFileSync(out));
     expect(width).toBe(height);
     expect(width).toBeGreaterThan(3 * 64);
+    // Its own picture is replaced, another is not.
+    await solveJson(file('panels'), '--missing', '8', '--out', out);
+    cpSync(file('sheet.png'), out);
+    await expect(solveJson(file('sheet.png'), '--out', out)).rejects.toThrow(
+      /completed\.png: this file exists and is not a picture that crab wrote/,
+    );
+    expect(readFileSync(out)).toEqual(readFileSync(file('sheet.png')));
   });
 
   test('explains itself in tables', async () => {

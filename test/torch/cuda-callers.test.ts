@@ -29,7 +29,7 @@ function build(): void {
   const compiler = path.join(folder, 'compiler');
   for (const name of ['native', 'scripts']) mkdirSync(path.join(folder, name));
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
-  for (const name of ['setup-torch.mjs', 'node-headers.mjs']) {
+  for (const name of ['setup-torch.mjs', 'arguments.mjs', 'node-headers.mjs']) {
     copyFileSync(path.join(ROOT, 'scripts', name), path.join(folder, 'scripts', name));
   }
   for (const name of readdirSync(path.join(ROOT, 'native'))) {

@@ -66,6 +66,7 @@ describe('crab train, wrong use', () => {
     [/are for generated/, '--config', 'center', '--data', 'x', '--regime', 'a-color'],
     [/'--regime <name>' .* a-color-size/, '--config', 'center', '--regime', 'a-colour'],
     [/is not a run/, '--resume', tmpdir()],
+    [/'--device <name>' .* expected cpu, cuda or cuda:n/, '--config', 'center', '--device', 'gpu'],
     [/--out is empty: name a folder/, '--config', 'center', '--out', ''],
     [/has no noisy form/, '--config', 'center', '--noisy'],
   ])('%s', async (message, ...args) => {
@@ -75,6 +76,10 @@ describe('crab train, wrong use', () => {
   });
 
   test.skipIf(!isTorchAvailable()).each<[RegExp, ...string[]]>([
+    [
+      /^network: a width of 7 cannot be shared equally by 4 heads/,
+      ...['--system', 'transformer', '--steps', '1', '--overrides', '{"network":{"width":7}}'],
+    ],
     [/epochs: 1e\+308 .* too many/, '--epochs', '1e308'],
     [/refresh: expected at most the pool's 8, got 9/, '--pool', '8', '--refresh', '9'],
   ])('%s', async (message, ...args) => {
@@ -84,11 +89,16 @@ describe('crab train, wrong use', () => {
     expect(failure.code).toBe(2);
   });
 
+  test('data that are not there', async () => {
+    const failure = await refusal('--config', 'center', '--data', 'no-such.npz');
+    expect(failure).toEqual({ message: '--data no-such.npz: no such file or folder', code: 1 });
+  });
+
   test.skipIf(!isTorchAvailable())('a device that is not there', async () => {
     const out = path.join(folder, 'device');
     const failure = await refusal('--config', 'center', '--device', 'cuda:77', '--out', out);
     expect(failure).toEqual({
-      message: expect.stringMatching(/no such CUDA device/) as string,
+      message: expect.stringMatching(/^--device cuda:77: .*; cpu works everywhere$/) as string,
       code: 2,
     });
     expect((await refusal('--config', 'center', '--device', 'tpu', '--out', out)).code).toBe(2);

@@ -223,7 +223,12 @@ export function toSvg({ width, height, body, label }: Figure): string {
   const [shownWidth, shownHeight] = [Math.round(w * FIGURE_SCALE), Math.round(h * FIGURE_SCALE)];
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${shownWidth}" height="${shownHeight}" viewBox="0 0 ${w} ${h}" ` +
-    `role="img" aria-label="${escapeXml(label)}" font-family="${FONT_FAMILY}" ` +
-    `font-size="${FONT_SIZE}" fill="${colour('ink')}">${body}</svg>`
+    `role="img" aria-label="${escapeXml(label)}" ${LETTERING} fill="${colour('ink')}">${body}</svg>`
   );
 }
+
+const LETTERING = `font-family="${FONT_FAMILY}" font-size="${FONT_SIZE}"`;
+
+/** Whether a text is an SVG that `toSvg` made. */
+export const isFigure = (text: string): boolean =>
+  text.startsWith('<svg ') && text.includes(LETTERING);

@@ -5,6 +5,7 @@ export { arbitraryPositionsFigure } from './arbitrary-positions.js';
 export type { CompletedExample, Completion } from './arbitrary-positions.js';
 export { systemAnswersFigure, type AnswersColumn, type AnswersRow } from './system-answers.js';
 export { conceptsFigure, type ConceptRow, type ConceptsData } from './concepts.js';
+export { requireOwnFigures } from './own-figures.js';
 export { toSvg, type Drawing, type Figure } from './drawing.js';
 export { gsaFigure, gsaWays, type GsaSeries } from './gsa.js';
 export { configurationsFigure, noiseFigure, otherAnswers } from './problems.js';

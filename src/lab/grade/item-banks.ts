@@ -2,8 +2,12 @@
 import { stat } from 'node:fs/promises';
 import { ArgumentError } from '../../base/index.js';
 import { type ProblemSource } from '../../matrix/index.js';
-import { configurationFolders, openSet } from '../../matrix/node.js';
-import { configurationsOf, namedConfiguration } from '../../matrix/node.js';
+import {
+  configurationFolders,
+  configurationsOf,
+  namedConfiguration,
+  openSet,
+} from '../../matrix/node.js';
 import { picturesOf } from './drawn-item.js';
 import { itemKey, type ItemBank } from './items.js';
 import { keyBank } from './key-bank.js';
@@ -24,7 +28,7 @@ async function setBank(file: string, source: ProblemSource): Promise<ItemBank> {
       const index = Number(digits);
       if (!(index < source.count)) return undefined;
       const told = namedConfiguration(prefix ?? '');
-      if (told !== undefined && possible.length > 0 && !possible.includes(told)) {
+      if (told !== undefined && !possible.includes(told)) {
         throw new ArgumentError(
           `item ${name}: it is called after ${told}, the items of ${file} are of ${possible.join(' or ')}`,
         );

@@ -25,7 +25,8 @@ const ALONE = new RegExp(`^ ?(?:(?:answer|option|choice):? )?(${LETTERS})[.,:;!�
 
 const NO = '\\w+ (?:\\w+ )?(?:not|no|wrong|incorrect|too|out|eliminated|impossible)\\b';
 const REASON = `(?!${NO})(?:because|since|as|is|completes|fits)\\b`;
-const ENDS = `(?!\\)|${OR}${TOKEN}|, (?:or|and) ${TOKEN})(?= ?(?:$|\\n|[.,:;!?。、的でだ因]|입|이|[-–—(])| ${REASON})`;
+const HEDGE = `[ ,;(\\n–—-]*\\bor (?:maybe |perhaps |possibly )?${TOKEN}`;
+const ENDS = `(?!\\)|${OR}${TOKEN}|, and ${TOKEN}|${HEDGE})(?= ?(?:$|\\n|[.,:;!?。、的でだ因]|입|이|[-–—(])| ${REASON})`;
 const IS = '(?:is|are|would be|should be|must be|ist|est|es)';
 const SAYS = [
   `\\b(?:answer|choice|choose|option|select|pick|antwort|réponse|respuesta)(?: ${IS})?`,

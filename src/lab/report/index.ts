@@ -28,5 +28,10 @@ export const writeSystemAnswers = lazily(
   async () => (await import('./system-answers.js')).writeSystemAnswers,
 );
 
+/** The files it writes; refused if one is there that we did not draw. */
+export const systemAnswersFiles = lazily(
+  async () => (await import('./system-answers.js')).systemAnswersFiles,
+);
+
 /** Writes the report of a zoo: `index.html`, and a page, numbers and figures of every model. */
 export const reportZoo = lazily(async () => (await import('./zoo.js')).reportZoo);

@@ -1,7 +1,9 @@
 /** Pictures of answers at arbitrary positions, systems as rows, as the paper shows them. */
+import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
 import { CONFIGURATIONS, MATRIX_PANELS, paperName } from '../../matrix/index.js';
 import { SYSTEM_NAMES } from '../../models/index.js';
+import { requireOwnFigures } from '../figures/own-figures.js';
 import { systemAnswersFigure, type AnswersRow } from '../figures/system-answers.js';
 import { examplePictures, PAINTED_TARGETS, type PaintedAnswers } from '../painted-answers.js';
 import { panelsOf } from './pictures.js';
@@ -44,6 +46,8 @@ function columnsOf(all: readonly PaintedAnswers[]): PaintedAnswers[] {
   return columns;
 }
 
+const figureId = (targets: number): string => `answers-${targets}-missing`;
+
 /** A figure for each number of missing panels. */
 export function systemAnswersFigures(all: readonly PaintedAnswers[]): ReportFigure[] {
   const columns = columnsOf(all);
@@ -70,21 +74,30 @@ export function systemAnswersFigures(all: readonly PaintedAnswers[]): ReportFigu
     );
     const taken = targets === 1 ? 'one panel' : 'two panels';
     return {
-      id: `answers-${targets}-missing`,
+      id: figureId(targets),
       figure,
       caption: `Top: whole problems. Below: the same with ${taken} taken away and imagined from the others (framed), by each system.`,
     };
   });
 }
 
-/** Draws them as `answers-1-missing` and `answers-2-missing`, SVG and PNG; gives the names of the files. */
+/** The files that `writeSystemAnswers` writes; refused if one is there that we did not draw. */
+export async function systemAnswersFiles(folder: string): Promise<string[]> {
+  const files = PAINTED_TARGETS.flatMap((targets) =>
+    ['svg', 'png'].map((ending) => path.join(folder, `${figureId(targets)}.${ending}`)),
+  );
+  await requireOwnFigures(files);
+  return files;
+}
+
+/** Draws them as `answers-1-missing` and `answers-2-missing`, SVG and PNG; gives the files. */
 export async function writeSystemAnswers(
   all: readonly PaintedAnswers[],
   folder: string,
   signal?: AbortSignal,
 ): Promise<string[]> {
   if (all.length === 0) throw new ArgumentError('there are no answers to draw');
-  const figures = systemAnswersFigures(all);
-  await writeFigures(figures, folder, signal);
-  return figures.flatMap(({ id }) => [`${id}.svg`, `${id}.png`]);
+  const files = await systemAnswersFiles(folder);
+  await writeFigures(systemAnswersFigures(all), folder, signal);
+  return files;
 }

@@ -17,7 +17,7 @@ import {
   type EvaluationData,
 } from '../evaluation-data.js';
 import type { ModelEvaluation } from '../evaluation.js';
-import { modelsIn, openSubject, readFacts } from '../open-subject.js';
+import { modelsIn, openSubject, readFacts, requireRun } from '../open-subject.js';
 import { readMeasurements, updateResults, writeMeasured } from '../results/index.js';
 import type { SubjectFacts } from '../subject.js';
 import { allFigures } from './model-figures.js';
@@ -165,11 +165,12 @@ async function reportOne(
 
 /** Writes the report of a zoo: `index.html`, and a page, numbers and figures of every model. */
 export async function reportZoo(options: ZooOptions): Promise<ZooReport> {
-  const { zoo = zooFolder(), docs, signal } = options;
+  const { zoo = zooFolder(), docs, device, signal } = options;
   const locations = (await modelsIn(zoo)).map((name) => path.join(zoo, name));
   if (locations.length === 0) {
     throw new ArgumentError(`--zoo ${zoo}: no bundles and no runs in this folder`);
   }
+  await requireRun(device, locations, `${zoo} holds none`);
   if (docs !== undefined) {
     if (!(await isFile(path.join(docs, 'results.md')))) {
       throw new ArgumentError(`--docs ${docs}: no results.md in this folder`);

@@ -9,6 +9,7 @@ import { CONFIGURATIONS, paperName } from '../../matrix/index.js';
 import { SYSTEMS } from '../../models/index.js';
 import {
   learningFigure,
+  requireOwnFigures,
   shortcutFigure,
   systemsGsaFigure,
   THEMES,
@@ -155,14 +156,13 @@ export function systemFigureFiles(trainings: Trainings): ReadonlyMap<string, str
 /** Writes the figures into a folder of documents; those without trainings are removed. */
 export async function writeSystemFigures(docs: string, trainings: Trainings): Promise<string[]> {
   const files = systemFigureFiles(trainings);
+  const all = Object.keys(FIGURES).flatMap((name) => THEMES.map((theme) => fileOf(name, theme)));
+  await requireOwnFigures(all.map((file) => path.join(docs, file)));
   if (files.size > 0) await makeFolder(path.join(docs, FOLDER));
-  for (const name of Object.keys(FIGURES)) {
-    for (const theme of THEMES) {
-      const file = fileOf(name, theme);
-      const svg = files.get(file);
-      if (svg === undefined) await rm(path.join(docs, file), { force: true });
-      else await writeFileAtomically(path.join(docs, file), `${svg}\n`);
-    }
+  for (const file of all) {
+    const svg = files.get(file);
+    if (svg === undefined) await rm(path.join(docs, file), { force: true });
+    else await writeFileAtomically(path.join(docs, file), `${svg}\n`);
   }
   return [...files.keys()];
 }

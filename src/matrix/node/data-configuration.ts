@@ -1,23 +1,27 @@
 /**
- * Which configurations problems can be of, as far as they tell: by the name of their folder or file,
- * by the `generate.json` beside them, or by rules that only some configurations can have. Rules never
- * tell left-right from up-down, and problems without names and labels tell nothing. Noise is not
- * judged: a model may be tried on it deliberately.
+ * Which configurations problems can be of, as far as they tell: by rules that only some configurations
+ * can have, by what their panels show, or, if they show nothing that we know, by the name of their folder
+ * or file or the `generate.json` beside them. Noise is not judged: a model may be tried on it deliberately.
  */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
+import { findConfiguration } from '../configuration-finder.js';
 import { layoutName } from '../item.js';
 import { ALL_LAYOUTS, layoutOf, type ComponentLayout } from '../layouts.js';
-import { CONFIGURATIONS, type Configuration } from '../problem.js';
 import { MESH } from '../mesh.js';
+import { CONFIGURATIONS, MATRIX_PANELS, type Configuration } from '../problem.js';
+import { PAPER, SMALL_SIZE } from '../render.js';
+import { resize } from '../resize.js';
 import { originalRange } from '../rules.js';
-import type { ProblemSource } from '../set.js';
+import type { ProblemSource, SetBatch } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
 import { configurationTold } from './manifest.js';
 
 /** Problems whose labels are looked at: enough that a rule of a grid is among them. */
 const LOOKED_AT = 32;
+/** Of these, problems whose panels are recognised: a tenth of a second. */
+const SEEN = 4;
 
 /** The configuration that a name stands for: `center_single`, `raven_center_single`, `grid-2x2-noisy`. */
 export function namedConfiguration(name: string): Configuration | undefined {
@@ -57,28 +61,48 @@ const fits = (configuration: Configuration, label: Label): boolean => {
 export const configurationsOfLabels = (labels: readonly Label[]): readonly Configuration[] =>
   CONFIGURATIONS.filter((configuration) => labels.every((label) => fits(configuration, label)));
 
+/** What the place of problems is called after: by its manifest, its folder or its file. */
+async function namedPlace(location: string): Promise<Configuration | undefined> {
+  const full = path.resolve(location);
+  if ((await stat(full)).isDirectory()) {
+    return (
+      namedConfiguration((await configurationTold(full)) ?? '') ??
+      namedConfiguration(path.basename(full))
+    );
+  }
+  const isSet = full.endsWith('.npz');
+  return namedConfiguration(
+    isSet ? path.basename(full, '.npz') : path.basename(path.dirname(full)),
+  );
+}
+
+/** The configuration that pictures are of, among some; undefined if they are of none. */
+function shownConfiguration(
+  { panel, count }: SetBatch,
+  among: readonly Configuration[],
+): Configuration | undefined {
+  const size = panel.length / (count * MATRIX_PANELS);
+  const panels = Array.from({ length: Math.min(count, SEEN) * MATRIX_PANELS }, (_, i) => {
+    const bytes = panel.subarray(i * size, (i + 1) * size);
+    return Float32Array.from(resize(bytes, Math.sqrt(size), SMALL_SIZE), (byte) => byte / PAPER);
+  });
+  const layouts = ALL_LAYOUTS.filter(({ configuration }) => among.includes(configuration));
+  return findConfiguration(panels, layouts)?.layout.configuration;
+}
+
 /** The configurations that the problems at a place can be of; all of them if nothing tells. */
 export async function configurationsOf(
   location: string,
   source: ProblemSource,
 ): Promise<readonly Configuration[]> {
-  const full = path.resolve(location);
-  const isFolder = (await stat(full)).isDirectory();
-  if (isFolder) {
-    const told =
-      namedConfiguration((await configurationTold(full)) ?? '') ??
-      namedConfiguration(path.basename(full));
-    return told === undefined ? CONFIGURATIONS : [told];
-  }
+  const batch = await source.read(0, Math.min(LOOKED_AT, source.count));
   // A cache has no rules of its own: they are worked out for the configuration it is opened with.
-  const isSet = full.endsWith('.npz');
-  const told = namedConfiguration(
-    isSet ? path.basename(full, '.npz') : path.basename(path.dirname(full)),
-  );
-  if (!isSet) return told === undefined ? CONFIGURATIONS : [told];
-  const { label } = await source.read(0, Math.min(LOOKED_AT, source.count));
-  const possible = configurationsOfLabels(label);
-  // A name narrows what the rules allow; if it contradicts them, the rules are believed.
+  const fitting = /\.(hdf5|h5)$/i.test(location) ? [] : configurationsOfLabels(batch.label);
+  // Rules that no configuration has tell nothing that a reader could use.
+  const possible = fitting.length > 0 ? fitting : CONFIGURATIONS;
+  if (possible.length === 1) return possible;
+  const told = shownConfiguration(batch, possible) ?? (await namedPlace(location));
+  // If a name contradicts the rules, the rules are believed.
   return told !== undefined && possible.includes(told) ? [told] : possible;
 }
 
@@ -129,8 +153,7 @@ export async function checkConfiguration(
   configuration: Configuration,
 ): Promise<void> {
   const possible = await configurationsOf(location, source);
-  // Rules that no configuration has tell nothing that a reader could use.
-  if (possible.length === 0 || possible.includes(configuration)) return;
+  if (possible.includes(configuration)) return;
   throw new ArgumentError(
     `--data ${location}: the data are of ${OR.format(possible)}, the model is for ${configuration}`,
   );

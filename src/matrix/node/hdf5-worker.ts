@@ -47,7 +47,8 @@ function open(library: Hdf5Library, path: string): Cache {
   }
   const [labels, concepts] = shapeOf(cache.label, 'label', [undefined]);
   sameCount('label', labels, count);
-  if (concepts > 16) throw new FormatError(`labels of ${concepts} concepts`);
+  if (concepts > 16)
+    throw new FormatError(`"label" has ${concepts} concepts, more than any configuration has`);
   return { ...cache, count, concepts };
 }
 

@@ -60,7 +60,7 @@ function configurationOf(file: string): Configuration {
   } catch (error) {
     if (!(error instanceof CrabError)) throw error;
     throw new ArgumentError(
-      `${file}: its folder "${folder}" does not name a configuration; name one`,
+      `${file}: its folder "${folder}" is not called after a configuration: move it into one that is, such as center_single`,
       { cause: error },
     );
   }

@@ -4,7 +4,11 @@
  */
 import { writeSync } from 'node:fs';
 import { PendingFile, type OutputPlace } from '../../base/node.js';
-import { encodeNpyHeader, encodeNpyParts, unicodeArray, type NpyArray } from '../npy.js';
+import { encodeNpy, encodeNpyHeader, encodeNpyParts, unicodeArray, type NpyArray } from '../npy.js';
+import type { Variant } from '../problem.js';
+import type { Part } from '../raven-file.js';
+import { partArrays, variantArray, type SetBatch } from '../set.js';
+import { formatLabel } from '../set-label.js';
 import { combineCrc32, crc32 } from '../zip-checksum.js';
 import {
   centralDirectory,
@@ -109,11 +113,22 @@ export function* textPieces(texts: readonly string[]): Generator<Uint8Array> {
   }
 }
 
-/** Writes arrays of `count` rows that come some rows at a time, each with a text. */
+/** Arrays of a set that tell how its candidates were made and which part each problem belongs to. */
+export const origin = (
+  variant: Variant | undefined,
+  parts: readonly (Part | undefined)[],
+): PiecedArray[] =>
+  [...(variant ? [['variant', variantArray(variant)] as const] : []), ...partArrays(parts)].map(
+    ([name, array]) => [name, [encodeNpy(array)]],
+  );
+
+/** Writes arrays of `count` problems that come some at a time, and what tells of each. */
 export class RowsWriter {
   readonly #file: PendingFile;
   readonly #count: number;
-  readonly #texts: string[] = [];
+  readonly #labels: string[] = [];
+  readonly #parts: (Part | undefined)[] = [];
+  #variant: Variant | undefined;
   #arrays: RowArray[] = [];
   #crcs: number[] = [];
 
@@ -126,8 +141,8 @@ export class RowsWriter {
     return new RowsWriter(await PendingFile.create(place), count);
   }
 
-  /** Adds rows of all arrays, the same ones in the same order each time. */
-  add(arrays: readonly (readonly [string, NpyArray])[], texts: readonly string[]): void {
+  /** Adds rows of all arrays, the same ones in the same order each time, made of a batch. */
+  add(arrays: readonly (readonly [string, NpyArray])[], { label, part, variant }: SetBatch): void {
     const parts = arrays.map(([, array]) => encodeNpyParts(array)[1]);
     if (this.#arrays.length === 0) {
       this.#arrays = placeRows(
@@ -141,16 +156,19 @@ export class RowsWriter {
       this.#crcs = parts.map(() => 0);
     }
     parts.forEach((bytes, i) => {
-      putRows(this.#file.handle.fd, this.#arrays[i], this.#texts.length, bytes);
+      putRows(this.#file.handle.fd, this.#arrays[i], this.#labels.length, bytes);
       this.#crcs[i] = combineCrc32(this.#crcs[i], crc32(bytes), bytes.length);
     });
-    for (const text of texts) this.#texts.push(text);
+    for (const each of label) this.#labels.push(formatLabel(each));
+    label.forEach((_, i) => this.#parts.push(part?.[i]));
+    this.#variant = variant;
   }
 
-  /** Completes the file; the texts become the array of this name. */
-  async finish(textsName: string): Promise<void> {
+  /** Completes the file. */
+  async finish(): Promise<void> {
     const rows = this.#arrays.map((array, i) => [array, this.#crcs[i]] as const);
-    await completeNpz(this.#file, rows, [[textsName, textPieces(this.#texts)]]);
+    const told = origin(this.#variant, this.#parts);
+    await completeNpz(this.#file, rows, [['label', textPieces(this.#labels)], ...told]);
     await this.#file.commit();
   }
 

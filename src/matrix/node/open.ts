@@ -92,7 +92,7 @@ async function chooseFolder(root: string, options: OpenOptions): Promise<string>
   }
   if (folders.length === 1) return folders[0];
   throw new ArgumentError(
-    `${root} holds ${folders.map((folder) => path.basename(folder)).join(', ')}: name one`,
+    `${root} holds ${folders.map((folder) => path.basename(folder)).join(', ')}: give one of these folders`,
   );
 }
 

@@ -8,19 +8,13 @@ import { encodeNpy, encodeNpyHeader, encodeNpyParts } from '../npy.js';
 import { SMALL_SIZE } from '../render.js';
 import { CANDIDATES, MATRIX_PANELS, type Variant } from '../problem.js';
 import type { Part } from '../raven-file.js';
-import {
-  MATRIX_PIXELS,
-  partArrays,
-  ruleArrays,
-  SELECTION_PIXELS,
-  variantArray,
-  type SetBatch,
-} from '../set.js';
+import { MATRIX_PIXELS, ruleArrays, SELECTION_PIXELS, type SetBatch } from '../set.js';
 import { formatLabel } from '../set-label.js';
 import { combineCrc32, crc32 } from '../zip-checksum.js';
 import { aboutFile, PendingFile, type OutputPlace } from '../../base/node.js';
 import {
   completeNpz,
+  origin,
   placeRows,
   putRows,
   textPieces,
@@ -186,7 +180,6 @@ export class SetWriter {
 
   async #complete(): Promise<void> {
     const [panel, selection] = pictureArrays(this.count);
-    const variant = variantOfAll(this.#variants);
     await completeNpz(
       this.#file,
       [
@@ -197,8 +190,7 @@ export class SetWriter {
         ['answer', [this.#encodedAnswers()]],
         ['label', textPieces(this.#labels)],
         ...this.#parameterArrays(),
-        ...(variant ? [['variant', [encodeNpy(variantArray(variant))]] as const] : []),
-        ...partArrays(this.#parts).map(([name, array]) => [name, [encodeNpy(array)]] as const),
+        ...origin(variantOfAll(this.#variants), this.#parts),
       ],
     );
   }

@@ -3,7 +3,7 @@
  * layers that systems build of it.
  */
 import { nn, softmax, type Tensor } from '../../torch/index.js';
-import { ModelError } from '../errors.js';
+import { ConfigurationError } from '../errors.js';
 import type { CreateOptions } from '../system.js';
 import { mlp } from './mlp.js';
 import { Dropout } from './step-random.js';
@@ -29,7 +29,9 @@ export class Attention extends nn.Module {
   ) {
     super();
     if (width % heads !== 0) {
-      throw new ModelError(`attention: ${width} features do not divide among ${heads} heads`);
+      throw new ConfigurationError(
+        `network: a width of ${width} cannot be shared equally by ${heads} heads`,
+      );
     }
     const layer = (): nn.Linear => new nn.Linear(width, width, options);
     this.queries = layer();

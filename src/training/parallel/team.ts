@@ -90,7 +90,7 @@ export class ProcessTeam implements Team {
     const count = batchSize / this.size;
     if (!Number.isInteger(count)) {
       throw new ArgumentError(
-        `a batch of ${batchSize} problems cannot be shared equally by ${this.size} ranks`,
+        `a batch of ${batchSize} problems cannot be shared equally by ${this.size} ranks: choose another --nproc or optimizer.batchSize`,
       );
     }
     return { first: this.rank * count, count };
