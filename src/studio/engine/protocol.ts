@@ -196,6 +196,8 @@ export interface NamedView extends Pick<TrueRule, 'key' | 'subject'> {
   readonly symbols: readonly (SymbolView | null)[];
   /** Every rule that fits; empty if none does. */
   readonly rules: readonly string[];
+  /** What the rule does: `larger in each column`; empty unless one alone fits. */
+  readonly meaning: string;
   /** How likely exactly these are right, 0..1. */
   readonly confidence: number;
   /** Whether the painted panels obey them. */

@@ -152,12 +152,12 @@ export const RULE_KINDS: Readonly<Record<string, string>> = {
 };
 
 /** What a rule does, in a sentence or two; `meaning`: what it does to its attribute. */
-export function explainRule(rule: string, meaning?: string): string {
+export function explainRule(rule: string, meaning = ''): string {
   const kind = Object.keys(RULE_KINDS).find((each) => rule.endsWith(each)) ?? '';
   const sentence = RULE_KINDS[kind] ?? '';
   // Only steps, and places that are added up, mean something else for each attribute.
   const isSpecial = kind.startsWith('progression') || rule.startsWith('position arithmetic');
-  return isSpecial && meaning !== undefined ? `${sentence} Here: ${meaning}.` : sentence;
+  return isSpecial && meaning !== '' ? `${sentence} Here: ${meaning}.` : sentence;
 }
 
 /** How a candidate differs from the answer, in words. */

@@ -18,11 +18,12 @@ export function mistakeWords(index: number, { breaks }: CandidateView): string {
 export function failureWords({ breaks }: CandidateView, { named }: AnswerView): string {
   const [broken] = breaks;
   if (named === null || broken === undefined) return '';
-  const { rules: read = [], obeyed } = named.find(({ key }) => key === broken.key) ?? {};
+  const { rules: read = [], meaning, obeyed } = named.find(({ key }) => key === broken.key) ?? {};
   const subject = subjectOf(broken);
   if (read.length === 0) return `CRAB found no rule for ${subject}, so it guessed.`;
   if (!read.includes(broken.rule)) {
-    return `CRAB took the rule of ${subject} for another one: ${read.join(' or ')}.`;
+    const what = meaning ? ` (${meaning})` : '';
+    return `CRAB took the rule of ${subject} for another one: ${read.join(' or ')}${what}.`;
   }
   return obeyed === true
     ? `CRAB read the rule of ${subject} right, but what it painted is closer to a wrong candidate.`
