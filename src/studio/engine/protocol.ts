@@ -179,7 +179,7 @@ export interface RuleWords extends TrueRule {
 export interface SymbolView {
   /** Levels (of number and position: sets of slots as bits); several if they are drawn alike. */
   readonly levels: readonly number[];
-  /** `triangle`, `size 0.6`, `grey 168`, `top left, centre`. */
+  /** `triangle`, `size 3`, `grey 4`, `top left, centre`. */
   readonly words: string;
   /** 1 in given panels; in painted ones how likely it is. */
   readonly probability: number;

@@ -5,6 +5,7 @@
  */
 import {
   findLayout,
+  levelWords,
   RULE_GROUPS,
   ruleKind,
   ruleTables,
@@ -68,6 +69,13 @@ export const inList = (words: readonly string[]): string =>
 /** What arithmetic on sizes and colours is about. */
 export const LEVELS =
   'Arithmetic counts in levels, sizes from 1 to 6, colours from 0 (white) to 9 (black).';
+
+/** A value as these levels have it, where the data sets have a number: "size 4", "grey 3", "circle". */
+export function valueWords(attribute: RuleAttribute, level: number): string {
+  if (attribute === 'Size') return `size ${level + 1}`;
+  const words = levelWords(attribute, level);
+  return attribute === 'Color' && words.startsWith('grey') ? `grey ${level}` : words;
+}
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 

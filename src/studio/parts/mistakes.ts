@@ -43,3 +43,9 @@ export function alsoRightWords({ target, right }: Pick<MatrixView, 'target' | 'r
   const which = `${others.length === 1 ? 'Candidate' : 'Candidates'} ${inList(others)}`;
   return `${which} ${others.length === 1 ? 'is' : 'are'} right as well as ${target + 1}: the panels allow other rules too.`;
 }
+
+/** What a rule about how many figures there are leaves open; empty if there is none. */
+export const openWords = ({ rules, fault }: MatrixView): string =>
+  fault === null && rules.some(({ attribute }) => attribute === 'Number')
+    ? 'The rule here says how many, not where: several panels are right.'
+    : '';

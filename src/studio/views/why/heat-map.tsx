@@ -9,6 +9,7 @@ import type { CandidateScore, ChoiceView, MatrixView, ModelInfo } from '../../en
 import { shortTitle } from '../../engine/words.js';
 import { badgeOf } from '../../parts/candidate-marks.js';
 import { closenessWords } from '../../parts/certainty.js';
+import { openWords } from '../../parts/mistakes.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
 import { change, choice, matrix, ready, settings } from '../../state/store.js';
@@ -221,7 +222,11 @@ export function HeatMap() {
         </table>
       </div>
       <div class="heat-side">
-        {misfit() === null && <p data-testid="closeness">{closenessWords(value.index, value)}</p>}
+        {misfit() === null && (
+          <p data-testid="closeness">
+            {closenessWords(value.index, value)} {openWords(shown)}
+          </p>
+        )}
         <Difference place={place}>
           {place !== null && (
             <p class="hint" data-testid="raw-distance">
