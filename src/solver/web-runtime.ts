@@ -15,16 +15,11 @@ interface RuntimeModule {
   readonly compressed: Uint8Array<ArrayBuffer>;
 }
 
-/**
- * The distance to dist/ is the same from src/ and from dist/. `as string` keeps the compiler from looking
- * for types, which are not there; bundlers see the plain text.
- */
-/* eslint-disable @typescript-eslint/no-unnecessary-type-assertion */
+/** The distance to dist/ is the same from src/ and from dist/. Bundlers see the plain text. */
 const MODULES = {
-  wasm: () => import('../../dist/runtime/wasm.js' as string) as Promise<RuntimeModule>,
-  webgpu: () => import('../../dist/runtime/webgpu.js' as string) as Promise<RuntimeModule>,
+  wasm: () => import('../../dist/runtime/wasm.js') as Promise<RuntimeModule>,
+  webgpu: () => import('../../dist/runtime/webgpu.js') as Promise<RuntimeModule>,
 };
-/* eslint-enable @typescript-eslint/no-unnecessary-type-assertion */
 export type WebRuntime = keyof typeof MODULES;
 
 export interface WebRuntimeOptions {
