@@ -51,8 +51,9 @@ export function Difference({
         <Drawing panel={candidate} />
         <figcaption>candidate {place.candidate + 1}</figcaption>
       </figure>
-      {candidate.difference !== null && <p class="hint">{candidate.difference}</p>}
-      {children}
+      <p class="hint">
+        {candidate.difference} {children}
+      </p>
     </div>
   );
 }

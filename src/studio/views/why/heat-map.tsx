@@ -229,10 +229,10 @@ export function HeatMap() {
         )}
         <Difference place={place}>
           {place !== null && (
-            <p class="hint" data-testid="raw-distance">
+            <span data-testid="raw-distance">
               Its distance is {raw(totals[place.candidate])} in all, by this concept{' '}
               {raw(Math.max(0, rows[place.candidate][place.concept - 1]))}.
-            </p>
+            </span>
           )}
         </Difference>
         <p class="hint">
