@@ -15,10 +15,13 @@ interface RuntimeModule {
   readonly compressed: Uint8Array<ArrayBuffer>;
 }
 
-/** The distance to dist/ is the same from src/ and from dist/. Bundlers see the plain text. */
+/**
+ * The distance to dist/ is the same from src/ and from dist/. `satisfies` keeps the compiler from looking for
+ * types, which are not there; bundlers see the plain text.
+ */
 const MODULES = {
-  wasm: () => import('../../dist/runtime/wasm.js') as Promise<RuntimeModule>,
-  webgpu: () => import('../../dist/runtime/webgpu.js') as Promise<RuntimeModule>,
+  wasm: () => import('../../dist/runtime/wasm.js' satisfies string) as Promise<RuntimeModule>,
+  webgpu: () => import('../../dist/runtime/webgpu.js' satisfies string) as Promise<RuntimeModule>,
 };
 export type WebRuntime = keyof typeof MODULES;
 
