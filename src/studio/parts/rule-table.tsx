@@ -161,7 +161,7 @@ export function RuleTable({
                   {line.isBroken ? (
                     <span class="aside">broken by the changed panels</span>
                   ) : (
-                    <span class="aside">{line.truth.meaning}</span>
+                    <span class="aside meaning">{line.truth.meaning}</span>
                   )}
                 </td>
               )}

@@ -126,7 +126,7 @@ function Row({
               data-cell={`${candidate} ${m + 1}`}
               tabIndex={looked.candidate === candidate && looked.concept === m + 1 ? 0 : -1}
               style={{ '--heat': Math.sqrt(heat).toFixed(3) }}
-              aria-label={`${info.concepts[m]} of candidate ${candidate + 1}: distance ${raw(against)}`}
+              aria-label={`${info.concepts[m]} of candidate ${candidate + 1}: distance ${against.toFixed(2)}`}
               onMouseEnter={() => look(place)}
               onFocus={() => look(place)}
               onClick={() => look(place)}
