@@ -26,8 +26,13 @@ type Tables = Readonly<Record<RuleGroup, RuleTable>>;
 const defined = <T>(value: T | undefined): value is T => value !== undefined;
 
 /** The words of a range of levels within all of them: "0.7 or less". */
-function rangeWords(attribute: RuleAttribute, { min, max }: LevelRange, all: LevelRange): string {
-  const [low, high] = [levelWords(attribute, min), levelWords(attribute, max)];
+function rangeWords(
+  attribute: RuleAttribute,
+  { min, max }: LevelRange,
+  all: LevelRange,
+  wordsOf: typeof levelWords,
+): string {
+  const [low, high] = [wordsOf(attribute, min), wordsOf(attribute, max)];
   if (min === max) return low;
   if (attribute === 'Color') return `${low} to ${high}`;
   if (min === all.min) return `${high} or ${attribute === 'Type' ? 'before it' : 'less'}`;
@@ -42,11 +47,15 @@ function colorStartsFit({ rule }: PossibleRule, layout: ComponentLayout, starts:
   return !(starts[0].color === barren && starts[1].color === barren);
 }
 
-/** Why three rows cannot start as fixed under a rule: "starts at 0.7 or less"; null if they can. */
+/**
+ * Why three rows cannot start as fixed under a rule: "starts at 0.7 or less"; null if they can. `wordsOf`:
+ * what levels are called.
+ */
 export function startRefusal(
   possible: PossibleRule,
   layout: ComponentLayout,
   starts: Starts,
+  wordsOf = levelWords,
 ): string | null {
   const { rule, start } = possible;
   const group = groupOf(rule.attribute);
@@ -54,7 +63,7 @@ export function startRefusal(
   const levels = starts.map((row) => row[isNumber ? 'number' : VALUE_KEYS[group]]).filter(defined);
   if (levels.some((level) => level < start.min || level > start.max)) {
     const attribute = isNumber ? 'Number' : group;
-    return `starts at ${rangeWords(attribute, start, originalRange(layout, attribute))}`;
+    return `starts at ${rangeWords(attribute, start, originalRange(layout, attribute), wordsOf)}`;
   }
   if (!colorStartsFit(possible, layout, starts)) return 'cannot start two rows with this colour';
   if (rule.name !== 'Distribute_Three') return null;

@@ -16,15 +16,13 @@ interface RuntimeModule {
 }
 
 /**
- * The distance to dist/ is the same from src/ and from dist/. `as string` keeps the compiler from looking
- * for types, which are not there; bundlers see the plain text.
+ * The distance to dist/ is the same from src/ and from dist/. `satisfies` keeps the compiler from looking for
+ * types, which are not there; bundlers see the plain text.
  */
-/* eslint-disable @typescript-eslint/no-unnecessary-type-assertion */
 const MODULES = {
-  wasm: () => import('../../dist/runtime/wasm.js' as string) as Promise<RuntimeModule>,
-  webgpu: () => import('../../dist/runtime/webgpu.js' as string) as Promise<RuntimeModule>,
+  wasm: () => import('../../dist/runtime/wasm.js' satisfies string) as Promise<RuntimeModule>,
+  webgpu: () => import('../../dist/runtime/webgpu.js' satisfies string) as Promise<RuntimeModule>,
 };
-/* eslint-enable @typescript-eslint/no-unnecessary-type-assertion */
 export type WebRuntime = keyof typeof MODULES;
 
 export interface WebRuntimeOptions {

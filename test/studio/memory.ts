@@ -1,7 +1,7 @@
 /**
  * How much memory the page takes after every model was looked at twice: `npx tsx test/studio/memory.ts`.
- * Takes the built page and the bundles of the zoo; prints megabytes of the page's process (shared pages
- * counted by their share) after each model, and in the end what the page itself holds. Linux only.
+ * Takes the built page and the bundles of the zoo; after each model prints megabytes of the page's process:
+ * all that is resident, and with shared pages counted by their share. Linux only.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,6 @@ import { servePage } from './served-page.js';
 
 const ROUNDS = 2;
 const KIBI = 1024;
-const MEBI = KIBI * KIBI;
 
 const read = (pid: string, name: string): string =>
   readFileSync(path.join('/proc', pid, name), 'utf8');
@@ -25,20 +24,25 @@ function isOurs(pid: string): boolean {
   return false;
 }
 
-/** Megabytes of the largest process that shows pages. */
-function largestRenderer(): number {
+/** The largest process that shows pages, in megabytes. */
+function largestRenderer(): { resident: number; share: number } {
   const sizes = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
+    .flatMap((pid) => {
       try {
-        if (!read(pid, 'cmdline').includes('--type=renderer') || !isOurs(pid)) return 0;
-        return Number(/^Pss:\s+(\d+)/m.exec(read(pid, 'smaps_rollup'))?.[1]) / KIBI;
+        if (!read(pid, 'cmdline').includes('--type=renderer') || !isOurs(pid)) return [];
+        const [resident, share] = ['Rss', 'Pss'].map(
+          (name) =>
+            Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(read(pid, 'smaps_rollup'))?.[1]) /
+            KIBI,
+        );
+        return [{ resident, share }];
       } catch {
         // It has ended meanwhile.
-        return 0;
+        return [];
       }
     });
-  return Math.max(...sizes);
+  return sizes.reduce((a, b) => (b.resident > a.resident ? b : a));
 }
 
 requirePage();
@@ -52,12 +56,10 @@ for (let round = 0; round < ROUNDS; round++) {
     await page.locator('.footer', { hasText: name }).waitFor();
     await modelReady(page);
     await page.waitForLoadState('networkidle');
-    process.stdout.write(`${round + 1} ${name}: ${largestRenderer().toFixed(0)} MB\n`);
+    const { resident, share } = largestRenderer();
+    const sizes = `${resident.toFixed(0)} MB resident, ${share.toFixed(0)} MB by shares`;
+    process.stdout.write(`${round + 1} ${name}: ${sizes}\n`);
   }
 }
-const own = await page.evaluate<number>(
-  'performance.measureUserAgentSpecificMemory().then(({ bytes }) => bytes)',
-);
-process.stdout.write(`held by the page itself: ${(own / MEBI).toFixed(0)} MB\n`);
 await browser.close();
 await host.close();

@@ -214,6 +214,10 @@ describe.skipIf(CHROMIUM === undefined)('the rule map', () => {
   test('a rule explains itself to the mouse, the keyboard and a finger', async () => {
     const { page } = await openPage(await site.fresh({ viewport: LAPTOP, hasTouch: true }));
     await goTo(page, site.url, 'tab=rules&config=center&seed=3');
+    // What a rule does stands beside its name; what that means is told on wish.
+    await eventually(() => page.locator('.legend').innerText()).toContain(
+      'the same three in each row',
+    );
     const term = page.locator('.legend .term', { hasText: 'distribute three' });
     const told = page.locator('.explanation:not([hidden])');
     const explains = () =>

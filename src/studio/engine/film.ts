@@ -5,14 +5,18 @@
 import { describeLevel, layoutOf, type RuleGroup } from '../../matrix/index.js';
 import type { Answer, NamedAttribute, Solver } from '../../solver/index.js';
 import type { FilmView, SymbolView } from './protocol.js';
+import { valueWords } from './words.js';
 
 /** More frames than these do not fit beside each other. */
 const MOST_FRAMES = 12;
 
 function wordsOf({ manifest }: Solver, attribute: NamedAttribute, entry: number): string {
-  const { components } = layoutOf(manifest.configuration, manifest.noisy);
-  return attribute.values[entry]
-    .map((level) => describeLevel(components[attribute.component], attribute.group, level))
+  const { component, group, values } = attribute;
+  const own = layoutOf(manifest.configuration, manifest.noisy).components[component];
+  return values[entry]
+    .map((level) =>
+      group === 'Number/Position' ? describeLevel(own, group, level) : valueWords(group, level),
+    )
     .join(' or ');
 }
 

@@ -1,5 +1,5 @@
 /** A loaded model with what the page wants to know of it beyond solving: words, ranges, planes. */
-import { layoutName, layoutOf } from '../../matrix/index.js';
+import { layoutName, layoutOf, ruleMeaning } from '../../matrix/index.js';
 import {
   bundleBytes,
   Familiarity,
@@ -159,6 +159,7 @@ export class Model {
       concepts: conceptsOf(vocabulary.groups.at((conceptGroup ?? 0) - 1), conceptGroup),
       symbols: symbolsOf(this.solver, answer, subject, conceptGroup),
       rules: rules.map(ruleWords),
+      meaning: rules.length === 1 ? ruleMeaning(rules[0]) : '',
       confidence,
       obeyed,
     }));

@@ -179,7 +179,7 @@ export interface RuleWords extends TrueRule {
 export interface SymbolView {
   /** Levels (of number and position: sets of slots as bits); several if they are drawn alike. */
   readonly levels: readonly number[];
-  /** `triangle`, `size 0.6`, `grey 168`, `top left, centre`. */
+  /** `triangle`, `size 3`, `grey 4`, `top left, centre`. */
   readonly words: string;
   /** 1 in given panels; in painted ones how likely it is. */
   readonly probability: number;
@@ -196,6 +196,8 @@ export interface NamedView extends Pick<TrueRule, 'key' | 'subject'> {
   readonly symbols: readonly (SymbolView | null)[];
   /** Every rule that fits; empty if none does. */
   readonly rules: readonly string[];
+  /** What the rule does: `larger in each column`; empty unless one alone fits. */
+  readonly meaning: string;
   /** How likely exactly these are right, 0..1. */
   readonly confidence: number;
   /** Whether the painted panels obey them. */

@@ -5,6 +5,7 @@
  */
 import {
   findLayout,
+  levelWords,
   RULE_GROUPS,
   ruleKind,
   ruleTables,
@@ -68,6 +69,13 @@ export const inList = (words: readonly string[]): string =>
 /** What arithmetic on sizes and colours is about. */
 export const LEVELS =
   'Arithmetic counts in levels, sizes from 1 to 6, colours from 0 (white) to 9 (black).';
+
+/** A value as these levels have it, where the data sets have a number: "size 4", "grey 3", "circle". */
+export function valueWords(attribute: RuleAttribute, level: number): string {
+  if (attribute === 'Size') return `size ${level + 1}`;
+  const words = levelWords(attribute, level);
+  return attribute === 'Color' && words.startsWith('grey') ? `grey ${level}` : words;
+}
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -152,12 +160,12 @@ export const RULE_KINDS: Readonly<Record<string, string>> = {
 };
 
 /** What a rule does, in a sentence or two; `meaning`: what it does to its attribute. */
-export function explainRule(rule: string, meaning?: string): string {
+export function explainRule(rule: string, meaning = ''): string {
   const kind = Object.keys(RULE_KINDS).find((each) => rule.endsWith(each)) ?? '';
   const sentence = RULE_KINDS[kind] ?? '';
   // Only steps, and places that are added up, mean something else for each attribute.
   const isSpecial = kind.startsWith('progression') || rule.startsWith('position arithmetic');
-  return isSpecial && meaning !== undefined ? `${sentence} Here: ${meaning}.` : sentence;
+  return isSpecial && meaning !== '' ? `${sentence} Here: ${meaning}.` : sentence;
 }
 
 /** How a candidate differs from the answer, in words. */

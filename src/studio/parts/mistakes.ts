@@ -18,11 +18,12 @@ export function mistakeWords(index: number, { breaks }: CandidateView): string {
 export function failureWords({ breaks }: CandidateView, { named }: AnswerView): string {
   const [broken] = breaks;
   if (named === null || broken === undefined) return '';
-  const { rules: read = [], obeyed } = named.find(({ key }) => key === broken.key) ?? {};
+  const { rules: read = [], meaning, obeyed } = named.find(({ key }) => key === broken.key) ?? {};
   const subject = subjectOf(broken);
   if (read.length === 0) return `CRAB found no rule for ${subject}, so it guessed.`;
   if (!read.includes(broken.rule)) {
-    return `CRAB took the rule of ${subject} for another one: ${read.join(' or ')}.`;
+    const what = meaning ? ` (${meaning})` : '';
+    return `CRAB took the rule of ${subject} for another one: ${read.join(' or ')}${what}.`;
   }
   return obeyed === true
     ? `CRAB read the rule of ${subject} right, but what it painted is closer to a wrong candidate.`
@@ -42,3 +43,9 @@ export function alsoRightWords({ target, right }: Pick<MatrixView, 'target' | 'r
   const which = `${others.length === 1 ? 'Candidate' : 'Candidates'} ${inList(others)}`;
   return `${which} ${others.length === 1 ? 'is' : 'are'} right as well as ${target + 1}: the panels allow other rules too.`;
 }
+
+/** What a rule about how many figures there are leaves open; empty if there is none. */
+export const openWords = ({ rules, fault }: MatrixView): string =>
+  fault === null && rules.some(({ attribute }) => attribute === 'Number')
+    ? 'The rule here says how many, not where: several panels are right.'
+    : '';

@@ -13,6 +13,8 @@ import { RuleTerm } from './term.js';
 interface Reading extends Pick<TrueRule, 'key' | 'subject'> {
   /** Every rule that fits. */
   readonly rules: readonly string[];
+  /** What the rule does; empty unless one alone fits. */
+  readonly meaning: string;
   /** Whether the painted panel follows them. */
   readonly obeyed: boolean;
   /** How sure that is, or by which concept it was read. */
@@ -27,7 +29,8 @@ function readByConcepts(rules: readonly RuleView[], info: ModelInfo | null): Rea
     const { key, subject, skill } = words;
     if ((best.get(key)?.skill ?? -1) >= skill) continue;
     const note = `by ${info?.concepts[concept - 1].replace('/', '/\u200b') ?? concept}`;
-    best.set(key, { key, subject, rules: [words.rule], obeyed: true, note, skill });
+    const { rule, meaning } = words;
+    best.set(key, { key, subject, rules: [rule], meaning, obeyed: true, note, skill });
   }
   return [...best.values()];
 }
@@ -92,10 +95,13 @@ function Verdict({ line }: { readonly line: Line }) {
 
 function Read({
   reading,
+  known,
   info,
   none,
 }: {
   readonly reading: Reading | null;
+  /** What the true rule does, which stands beside it. */
+  readonly known: string | undefined;
   readonly info: ModelInfo | null;
   /** Said if nothing was read. */
   readonly none: string;
@@ -110,9 +116,10 @@ function Read({
       {reading.rules.map((rule, i) => (
         <>
           {i > 0 && ' or '}
-          <RuleTerm rule={rule} />
+          <RuleTerm rule={rule} meaning={reading.meaning} />
         </>
       ))}
+      {reading.meaning !== known && <span class="aside">{reading.meaning}</span>}
       <span class="aside">{reading.note}</span>
     </>
   );
@@ -163,6 +170,7 @@ export function RuleTable({
                 <span>
                   <Read
                     reading={line.reading}
+                    known={line.isBroken ? undefined : line.truth?.meaning}
                     info={answer === null ? null : info}
                     none={answer?.named === null ? 'no concept tells of it here' : 'found no rule'}
                   />

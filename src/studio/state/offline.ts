@@ -33,15 +33,22 @@ async function fetchAll(files: readonly string[]): Promise<void> {
   const answers = await Promise.all(files.map((file) => fetch(file)));
   const refused = answers.findIndex(({ ok }) => !ok);
   if (refused >= 0) throw new Error(`${files[refused]} is not to be had here`);
+  // An answer that nobody reads holds its bytes.
+  await Promise.all(answers.map((answer) => answer.arrayBuffer()));
 }
 
 /** What leads to a model: the service worker keeps it when it is asked for. */
 const leadsTo = (name: string): string => `zoo/${name}/bundle.json`;
 
+/** What was asked for again, so that the service worker keeps it. */
+const askedFor = new Set<string>();
+
 /** On a first visit models load before the service worker is there: what led to them is asked for again. */
 async function keepModel(name: string, backend: string): Promise<void> {
   await controlled();
-  await fetchAll([leadsTo(name), `runtime/${backend}.js`]);
+  const files = [leadsTo(name), `runtime/${backend}.js`].filter((file) => !askedFor.has(file));
+  await fetchAll(files);
+  for (const file of files) askedFor.add(file);
 }
 
 /** Whether a model and what leads to it are kept. Its files are looked up, not read. */

@@ -6,7 +6,6 @@ import { isRecord } from '../../../base/index.js';
 import {
   freePlan,
   levelsOf,
-  levelWords,
   ruleMeaning,
   startRefusal,
   VALUE_KEYS,
@@ -16,7 +15,7 @@ import {
   type RuleGroup,
   type RowStart,
 } from '../../../matrix/index.js';
-import { ruleWords } from '../../engine/words.js';
+import { ruleWords, valueWords } from '../../engine/words.js';
 
 export type StartKey = 'number' | 'type' | 'size' | 'color';
 
@@ -41,13 +40,6 @@ export interface RuleOption extends PossibleRule {
 /** The key of a group's first value. */
 export const startKeyOf = (group: RuleGroup): StartKey =>
   group === 'Number/Position' ? 'number' : VALUE_KEYS[group];
-
-/** Arithmetic on sizes and colours is about levels, not about what is seen. */
-const isAboutLevels = ({ name, attribute }: Rule): boolean =>
-  name === 'Arithmetic' && (attribute === 'Size' || attribute === 'Color');
-
-const meaningOf = (rule: Rule): string =>
-  isAboutLevels(rule) ? `${ruleMeaning(rule)}, counted in levels` : ruleMeaning(rule);
 
 /** First values that a form can have set; levels, so that Number counts from 0. */
 function startOf(entry: StartEntry): RowStart {
@@ -74,8 +66,8 @@ export function ruleOptions(
   return rules.map((possible) => ({
     ...possible,
     label: ruleWords(possible.rule),
-    meaning: meaningOf(possible.rule),
-    refusal: startRefusal(possible, layout.components[component], [start, {}, {}]),
+    meaning: ruleMeaning(possible.rule),
+    refusal: startRefusal(possible, layout.components[component], [start, {}, {}], valueWords),
   }));
 }
 
@@ -96,15 +88,12 @@ export function startOptions(
 ): StartOption[] {
   const own = layout.components[component];
   const key = startKeyOf(group);
-  const inLevels = fixed !== undefined && isAboutLevels(fixed.rule);
-  return levelsOf(own[key]).map((level) => {
-    const words = levelWords(group, level);
-    return {
-      value: key === 'number' ? level + 1 : level,
-      label: inLevels ? `${words}, level ${key === 'size' ? level + 1 : level}` : words,
-      refusal: fixed === undefined ? null : startRefusal(fixed, own, [{ [key]: level }, {}, {}]),
-    };
-  });
+  return levelsOf(own[key]).map((level) => ({
+    value: key === 'number' ? level + 1 : level,
+    label: valueWords(group, level),
+    refusal:
+      fixed === undefined ? null : startRefusal(fixed, own, [{ [key]: level }, {}, {}], valueWords),
+  }));
 }
 
 const keyOf = ({ attribute }: Rule): string =>

@@ -1,7 +1,6 @@
 /** Make: build a matrix from rules and values, or bring pictures, and see what CRAB makes of it. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { findLayout } from '../../../matrix/index.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { choice, matrix, settings } from '../../state/store.js';
 import { Builder } from './builder.js';
@@ -24,10 +23,8 @@ export function MakeView() {
   }, [layout, seed, index, constraints]);
   const isEditing = shown?.described !== null && shown !== null && chosen.value > 0;
   const painted = new Map(answer?.missing.map((at, i) => [at, answer.images[i]]) ?? []);
-  // Two components have a long form: the reading then goes below the matrix.
-  const isShort = isPictures || findLayout(settings.value.layout).components.length === 1;
   return (
-    <div class={`columns${isShort ? ' short-form' : ''}`}>
+    <div class="columns">
       <h1 class="unseen">Make a matrix</h1>
       <section class="stage" aria-label="The matrix">
         {matrix.value.fault !== null && (

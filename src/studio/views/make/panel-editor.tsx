@@ -12,7 +12,8 @@ import {
 } from '../../../matrix/index.js';
 import type { MatrixView } from '../../engine/protocol.js';
 import { readEdits, withEdit, writeEdits } from '../../engine/panel-edits.js';
-import { attributeWords, COMPONENTS } from '../../engine/words.js';
+import { attributeWords, COMPONENTS, valueWords } from '../../engine/words.js';
+import { SymbolGlyph } from '../../parts/symbol-glyph.js';
 import { change, settings } from '../../state/store.js';
 
 /** Changes panels; what was said of the matrix before is forgotten. */
@@ -22,34 +23,41 @@ function apply(edits: readonly PanelEdit[]): void {
 
 const currentEdits = (): PanelEdit[] => readEdits(settings.peek().edits);
 
+/** The number that the data sets have for a value, if the page has another name for it. */
+function inData(attribute: ValueAttribute, level: number): string {
+  const words = levelWords(attribute, level);
+  return words === valueWords(attribute, level) ? '' : ` (${words} in the data sets)`;
+}
+
 interface PartProps {
   readonly edit: PanelEdit;
   readonly onEdit: (edit: PanelEdit) => void;
 }
 
-function LevelSelect({
-  edit,
-  onEdit,
-  attribute,
-}: PartProps & { readonly attribute: ValueAttribute }) {
+/** The values an attribute can have, as small pictures. */
+function Levels({ edit, onEdit, attribute }: PartProps & { readonly attribute: ValueAttribute }) {
   const key = VALUE_KEYS[attribute];
   const levels = levelsOf(findLayout(settings.value.layout).components[edit.component][key]);
+  const name = attributeWords(attribute);
   if (levels.length < 2) return null;
   return (
-    <label class="field stacked">
-      <span>{attributeWords(attribute)}</span>
-      <select
-        data-edit={`${edit.component} ${key}`}
-        value={String(edit[key])}
-        onChange={(event) => onEdit({ ...edit, [key]: Number(event.currentTarget.value) })}
-      >
+    <div class="figure-field" role="radiogroup" aria-label={name}>
+      <span>{name}</span>
+      <div class="segmented wrap">
         {levels.map((level) => (
-          <option key={level} value={String(level)}>
-            {levelWords(attribute, level)}
-          </option>
+          <label key={level} title={`${valueWords(attribute, level)}${inData(attribute, level)}`}>
+            <input
+              type="radio"
+              name={`${edit.component} ${key}`}
+              aria-label={valueWords(attribute, level)}
+              checked={edit[key] === level}
+              onChange={() => onEdit({ ...edit, [key]: level })}
+            />
+            <SymbolGlyph attribute={attribute} level={level} slots={1} />
+          </label>
         ))}
-      </select>
-    </label>
+      </div>
+    </div>
   );
 }
 
@@ -64,14 +72,9 @@ function SlotToggles({ edit, onEdit }: PartProps) {
     onEdit({ ...edit, slots: next.sort((a, b) => a - b) });
   };
   return (
-    <div class="field stacked">
+    <div class="figure-field" role="group" aria-label="Where figures are">
       <span>Where</span>
-      <div
-        class="slots"
-        role="group"
-        aria-label="Where figures are"
-        style={`--side: ${Math.sqrt(slots.length)}`}
-      >
+      <div class="slots" style={`--side: ${Math.sqrt(slots.length)}`}>
         {slots.map((_, slot) => (
           <button
             key={slot}
@@ -143,7 +146,7 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
             <legend>{COMPONENTS[layout.components[component].name] ?? 'Figures'}</legend>
             <div class="figure-fields">
               {VALUE_ATTRIBUTES.map((attribute) => (
-                <LevelSelect key={attribute} attribute={attribute} {...part} />
+                <Levels key={attribute} attribute={attribute} {...part} />
               ))}
               <SlotToggles {...part} />
             </div>

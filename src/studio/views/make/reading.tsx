@@ -2,6 +2,7 @@
 import { LEVELS } from '../../engine/words.js';
 import type { ChoiceView, MatrixView } from '../../engine/protocol.js';
 import { closenessWords } from '../../parts/certainty.js';
+import { openWords } from '../../parts/mistakes.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
 import { RuleTable } from '../../parts/rule-table.js';
@@ -41,7 +42,9 @@ export function Reading() {
             <Drawing panel={chosen} />
             <figcaption>chooses {value.index + 1}</figcaption>
           </figure>
-          <p class="hint">{choiceWords(value.index, value, shown)}</p>
+          <p class="hint">
+            {choiceWords(value.index, value, shown)} {openWords(shown)}
+          </p>
         </div>
       )}
     </section>

@@ -12,6 +12,7 @@ import {
   failureWords,
   lookalikeWords,
   mistakeWords,
+  openWords,
 } from '../../parts/mistakes.js';
 import { isCalm } from '../../parts/motion.js';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
@@ -83,10 +84,6 @@ function Mistakes({
     </>
   );
 }
-
-/** Whether a rule is about how many figures there are, so that where they are is open (if they do not fill the panel). */
-const saysHowMany = ({ rules, fault }: MatrixView): boolean =>
-  fault === null && rules.some(({ attribute }) => attribute === 'Number');
 
 /** Beside the matrix the verdict is noticed by its headline; below it, in one column, all of it is wanted. */
 const HEADLINE_PIXELS = 48;
@@ -175,11 +172,8 @@ export function Verdict() {
         </p>
       )}
       {sureness !== null && <AnotherAnswer />}
-      {(shownAnswer.value?.count ?? 1) > 1 && saysHowMany(shown) && (
-        <p class="hint">
-          The rule here says how many, not where: several panels are right. “Another answer” shows
-          them.
-        </p>
+      {(shownAnswer.value?.count ?? 1) > 1 && openWords(shown) !== '' && (
+        <p class="hint">{openWords(shown)} “Another answer” shows them.</p>
       )}
       {fault !== null && <p class="fault">{fault}</p>}
       {uncounted.value === spec.value && picked > 0 && (

@@ -3,7 +3,13 @@
  * symbols of all nine panels. One concept alone may not tell rules apart: if the known matrices around the
  * dot have another rule, that is said. A rule of one's own has no symbols behind it, only these matrices.
  */
-import type { AnswerView, RuleView, RuleWords, TrueRule } from '../../engine/protocol.js';
+import type {
+  AnswerView,
+  NamedView,
+  RuleView,
+  RuleWords,
+  TrueRule,
+} from '../../engine/protocol.js';
 import { RuleTerm } from '../../parts/term.js';
 
 /** Below this share of the known matrices around, the name is only a guess: several rules lie in one place. */
@@ -22,9 +28,9 @@ const otherWords = ({ share, rule }: RuleWords): string =>
   `Named from the symbols of the panels, as in Why. This concept alone does not tell it apart: ${Math.round(100 * share)}% of the known matrices around the dot have ${rule}.`;
 
 /** The rules that the symbols of the panels follow, if they are others than the place alone tells. */
-function readFromSymbols(words: RuleWords, answer: AnswerView): readonly string[] {
-  const rules = answer.named?.find(({ key }) => key === words.key)?.rules ?? [];
-  return rules.includes(words.rule) ? [] : rules;
+function readFromSymbols(words: RuleWords, answer: AnswerView): NamedView | undefined {
+  const named = answer.named?.find(({ key }) => key === words.key);
+  return named?.rules.length === 0 || named?.rules.includes(words.rule) ? undefined : named;
 }
 
 interface RuleSentenceProps {
@@ -44,28 +50,32 @@ export function RuleSentence({ name, rule, answer, truth }: RuleSentenceProps) {
       <>{name}: its rules tell of no single attribute.</>
     );
   }
-  const others = rule.imposed ? [] : readFromSymbols(words, answer);
-  const isOther = others.length > 0;
+  const other = rule.imposed ? undefined : readFromSymbols(words, answer);
+  const { rules, meaning } = other ?? { rules: [words.rule], meaning: words.meaning };
+  const isTrue = truth !== undefined && rules.includes(truth.rule);
   return (
     <>
-      {words.subject}: {!isOther && words.share < CLEAR_SHARE && 'unclear, perhaps '}
-      {(isOther ? others : [words.rule]).map((each, i) => (
+      {words.subject}: {other === undefined && words.share < CLEAR_SHARE && 'unclear, perhaps '}
+      {rules.map((each, i) => (
         <span key={each}>
           {i > 0 && ' or '}
           <strong>
-            <RuleTerm rule={each} meaning={isOther ? undefined : words.meaning} />
+            <RuleTerm rule={each} meaning={meaning} />
           </strong>
         </span>
       ))}
-      {truth !== undefined && (
+      {meaning !== '' && `, ${meaning}`}
+      {isTrue && '. That is true'}
+      {truth !== undefined && !isTrue && (
         <span>
-          {'; in truth '}
+          {'. In truth '}
           <strong>
             <RuleTerm rule={truth.rule} meaning={truth.meaning} />
           </strong>
+          , {truth.meaning}
         </span>
       )}
-      <span class="aside">{isOther ? otherWords(words) : shareWords(words)}</span>
+      .<span class="aside">{other === undefined ? shareWords(words) : otherWords(words)}</span>
     </>
   );
 }

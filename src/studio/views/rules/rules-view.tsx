@@ -1,10 +1,10 @@
 /** Rule map: the rules CRAB found, where a matrix lies among them, and what another rule would paint. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
+import type { ModelInfo, PlaneView, RuleClass } from '../../engine/protocol.js';
 import { shortTitle } from '../../engine/words.js';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
-import { lookOf } from '../../parts/rule-looks.js';
+import { KINDS, lookOf } from '../../parts/rule-looks.js';
 import { Moments, momentShown } from '../../parts/moments.js';
 import { Blank, Pixels } from '../../parts/panel.js';
 import { holdingRule } from '../../parts/rule-table.js';
@@ -49,15 +49,20 @@ function ConceptTabs({ info }: { readonly info: ModelInfo }) {
   );
 }
 
-function Legend({ plane }: { readonly plane: PlaneView }) {
+/** More than one of each kind: then there is no room to say what each does, except on wish. */
+function Legend({ plane: { classes } }: { readonly plane: PlaneView }) {
+  const isLong = classes.length > KINDS.length;
+  const rank = ({ rule }: RuleClass): number => KINDS.findIndex((kind) => rule.endsWith(kind));
+  const sorted = [...classes].sort((a, b) => rank(a) - rank(b));
   return (
     <ul class="legend" aria-label="True rules of the points">
-      {plane.classes.map((each) => {
+      {sorted.map((each) => {
         const { colour, form } = lookOf(each);
         return (
           <li key={each.rule}>
             <span class={`swatch ${form}`} style={{ background: colour }} />
             <RuleTerm rule={each.rule} meaning={each.meaning} />
+            {!isLong && <span class="aside">{each.meaning}</span>}
           </li>
         );
       })}

@@ -1,10 +1,18 @@
 /** What differs in one cell of the heat map: the imagined panel with one concept of the candidate. */
+import type { ComponentChildren } from 'preact';
 import { Drawing, Pixels } from '../../parts/panel.js';
 import { useAsync } from '../../parts/use-async.js';
 import { choice, engine, matrix, ready, spec } from '../../state/store.js';
 import type { Place } from './heat-map.js';
 
-export function Difference({ place }: { readonly place: Place | null }) {
+export function Difference({
+  place,
+  children,
+}: {
+  readonly place: Place | null;
+  /** Its numbers. */
+  readonly children: ComponentChildren;
+}) {
   const [shown, info] = [matrix.value.value, ready.value];
   const wanted = spec.value;
   const key = place === null ? '' : JSON.stringify([wanted, place, info?.name]);
@@ -43,7 +51,9 @@ export function Difference({ place }: { readonly place: Place | null }) {
         <Drawing panel={candidate} />
         <figcaption>candidate {place.candidate + 1}</figcaption>
       </figure>
-      {candidate.difference !== null && <p class="hint">{candidate.difference}</p>}
+      <p class="hint">
+        {candidate.difference} {children}
+      </p>
     </div>
   );
 }

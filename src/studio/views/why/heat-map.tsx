@@ -1,13 +1,15 @@
 /**
  * Candidates against concepts: shares of their distances from the imagined panel. Calibrated distances
  * weigh all concepts together, so that one may take away what another adds: a share below zero speaks for
- * a candidate as little as one of zero, and its cell is empty too. The total of a row counts it as it is.
+ * a candidate as little as one of zero, and its cell is empty too. The whole of a row counts it as it is,
+ * and is told as a multiple of the closest one's; the numbers themselves are told of the cell looked at.
  */
 import { useSignal } from '@preact/signals';
 import type { CandidateScore, ChoiceView, MatrixView, ModelInfo } from '../../engine/protocol.js';
 import { shortTitle } from '../../engine/words.js';
 import { badgeOf } from '../../parts/candidate-marks.js';
 import { closenessWords } from '../../parts/certainty.js';
+import { openWords } from '../../parts/mistakes.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
 import { change, choice, matrix, ready, settings } from '../../state/store.js';
@@ -53,17 +55,16 @@ function strongest(rows: readonly (readonly number[])[]): number {
   return Math.max(1e-9, all[Math.floor(0.95 * (all.length - 1))]);
 }
 
-/** From here on a tenth is not worth its place. */
-const MANY = 1000;
-
-/** Whole distances of all candidates as texts, with as many digits as the smallest needs and the largest allows. */
-function totalsOf(rows: readonly (readonly number[])[]): string[] {
-  const totals = rows.map((shares) => shares.reduce((sum, share) => sum + share, 0));
-  const least = Math.min(...totals);
-  const digits = least >= 10 || Math.max(...totals) >= MANY ? 0 : least >= 1 ? 1 : 2;
-  const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return totals.map((total) => total.toLocaleString('en', format));
+/** How far a candidate is, as people say it: "closest", "29×" as far as that. Distances are squares. */
+function distanceWords(total: number, least: number): string {
+  if (total === least) return 'closest';
+  const times = Math.sqrt(total / Math.max(1e-9, least));
+  return `${times < 9.95 ? times.toFixed(1) : Math.round(times).toLocaleString('en')}×`;
 }
+
+/** A distance as it was worked out. */
+const raw = (value: number): string =>
+  value < 100 ? value.toPrecision(2) : Math.round(value).toLocaleString('en');
 
 /** The name of a concept as narrow as a column: "Num/pos 1". */
 const narrow = (name: string): string => shortTitle(name).replace('/', '/\u200b');
@@ -76,6 +77,7 @@ function Row({
   columns,
   shares,
   total,
+  least,
   scale,
   looked,
   look,
@@ -88,7 +90,9 @@ function Row({
   readonly columns: readonly number[];
   readonly shares: readonly number[];
   /** The whole distance. */
-  readonly total: string;
+  readonly total: number;
+  /** That of the closest candidate. */
+  readonly least: number;
   readonly scale: number;
   readonly looked: Place;
   readonly look: (place: Place) => void;
@@ -130,8 +134,8 @@ function Row({
           </td>
         );
       })}
-      <td class="total" data-total={candidate + 1}>
-        {total}
+      <td class="total" title={`Distance ${raw(total)}`}>
+        {distanceWords(total, least)}
       </td>
     </tr>
   );
@@ -171,7 +175,9 @@ export function HeatMap() {
   const distance = hasCalibrated ? settings.value.distance : 'l2';
   const rows = value.candidates.map((score) => sharesOf(score, distance));
   const scale = strongest(rows);
-  const totals = totalsOf(rows);
+  const totals = rows.map((shares) => shares.reduce((sum, share) => sum + share, 0));
+  const least = Math.min(...totals);
+  const place = looked.value;
   const used = info.concepts.flatMap((_, m) => (info.unused.includes(m + 1) ? [] : [m]));
   const columns = isUnfolded.value ? info.concepts.map((_, m) => m) : used;
   const folded = info.concepts.length - used.length;
@@ -182,7 +188,7 @@ export function HeatMap() {
           class="heat-map"
           style={{ '--concepts': columns.length }}
           data-testid="heat-map"
-          onKeyDown={(event) => moveFocus(event, looked.value, columns)}
+          onKeyDown={(event) => moveFocus(event, place, columns)}
         >
           <thead>
             <tr>
@@ -198,7 +204,7 @@ export function HeatMap() {
                 </th>
               ))}
               <th scope="col" class="total">
-                Total
+                Distance
               </th>
             </tr>
           </thead>
@@ -206,9 +212,9 @@ export function HeatMap() {
             {rows.map((shares, candidate) => (
               <Row
                 key={candidate}
-                {...{ shown, info, value, candidate, columns, shares, scale }}
+                {...{ shown, info, value, candidate, columns, shares, scale, least }}
                 total={totals[candidate]}
-                looked={looked.value ?? { candidate: 0, concept: columns[0] + 1 }}
+                looked={place ?? { candidate: 0, concept: columns[0] + 1 }}
                 look={(place) => (looked.value = place)}
               />
             ))}
@@ -216,11 +222,22 @@ export function HeatMap() {
         </table>
       </div>
       <div class="heat-side">
-        {misfit() === null && <p data-testid="closeness">{closenessWords(value.index, value)}</p>}
-        <Difference place={looked.value} />
+        {misfit() === null && (
+          <p data-testid="closeness">
+            {closenessWords(value.index, value)} {openWords(shown)}
+          </p>
+        )}
+        <Difference place={place}>
+          {place !== null && (
+            <span data-testid="raw-distance">
+              Its distance is {raw(totals[place.candidate])} in all, by this concept{' '}
+              {raw(Math.max(0, rows[place.candidate][place.concept - 1]))}.
+            </span>
+          )}
+        </Difference>
         <p class="hint">
-          Total is the whole distance from the imagined panel, all concepts together: the smaller,
-          the closer.
+          The last column is the distance from the imagined panel, all concepts together: how many
+          times as far it is as the closest candidate.
         </p>
         <DistanceChoice hasCalibrated={hasCalibrated} />
         {distance === 'calibrated' && (

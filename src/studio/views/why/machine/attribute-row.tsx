@@ -72,6 +72,7 @@ function Rule({
   readonly truth: TrueRule | null;
   readonly rules: readonly RuleView[];
 }) {
+  const { meaning } = named;
   const read = named.rules.length === 0 ? 'no rule that has a name' : named.rules.join(' or ');
   const numbers = named.concepts
     .map((concept) => rules[concept - 1])
@@ -80,10 +81,11 @@ function Rule({
     )
     .join('. ');
   const sure = named.rules.length === 0 ? '' : ruleCertainty(named);
-  const isSame = truth === null ? null : named.obeyed && named.rules.includes(truth.rule);
+  const isRight = truth === null ? null : named.rules.includes(truth.rule);
+  const isSame = isRight === null ? null : isRight && named.obeyed;
   return (
     <Part
-      text={`The rule of ${named.subject.toLowerCase()}: ${read}, ${sure}. ${numbers}.`}
+      text={`The rule of ${named.subject.toLowerCase()}: ${read}${meaning && ` (${meaning})`}, ${sure}. ${numbers}.`}
       kind="rule"
     >
       <span class="rule-read">
@@ -94,10 +96,15 @@ function Rule({
           </span>
         )}
       </span>
-      <span class="aside">{sure}</span>
-      {truth !== null && (
+      <span class="aside">{meaning}</span>
+      <span class="aside">
+        {sure}
+        {isSame === true && ', and true'}
+      </span>
+      {isRight === true && !named.obeyed && <span class="aside">it is the true rule</span>}
+      {truth !== null && isRight === false && (
         <span class="aside">
-          true rule: <RuleName rule={truth.rule} />
+          true rule: <RuleName rule={truth.rule} />, {truth.meaning}
         </span>
       )}
     </Part>
