@@ -3,9 +3,28 @@
  * drawn from and tables are filled with. Every share is a fraction 0..1; every interval is 95%, by
  * bootstrap over problems, of shares of exactly 0 or 1 by Wilson's formula. Concepts are numbered
  * 1..M, panels 1..9, candidates from 1.
+ *
+ * Each type is that of the reader which checks it when an evaluation is read from a file: all that tables,
+ * cards and pages look at. Whatever else a file holds stays as it is.
  */
-import type { AttributeColumn, AttributeGroup, Configuration, Variant } from '../matrix/index.js';
-import type { BundleSizes, HistoryCurve } from '../solver/index.js';
+import {
+  boolean,
+  dictionary,
+  FormatError,
+  integer,
+  list,
+  nullable,
+  number,
+  objectWith,
+  oneOf,
+  optional,
+  parseJson,
+  read,
+  text,
+  type Read,
+  type Reader,
+} from '../base/index.js';
+import { CONFIGURATIONS, VARIANTS, type AttributeColumn, type Variant } from '../matrix/index.js';
 
 export const EVALUATION_FORMAT = 'crab-evaluation';
 export const EVALUATION_VERSION = 2;
@@ -13,13 +32,6 @@ export const EVALUATION_VERSION = 2;
 /** What can be measured, in the order of measuring. */
 export const METRIC_NAMES = ['sa', 'gsa', 'errors', 'ari', 'vd', 'readback', 'rules'] as const;
 export type MetricName = (typeof METRIC_NAMES)[number];
-
-/** A value and its 95% interval. */
-export interface Measured {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-}
 
 /** How candidates are called where a person reads. */
 export const VARIANT_NAMES: Readonly<Record<Variant, string>> = {
@@ -29,275 +41,338 @@ export const VARIANT_NAMES: Readonly<Record<Variant, string>> = {
   'raven-unique': 'RAVEN-unique',
 };
 
-/** A set of problems that a model was measured on. */
-export interface MeasuredData {
+/** Every evaluation has it when it is made, but nobody needs it of a file. */
+const unchecked =
+  <T>(): Reader<T> =>
+  ({ value }) =>
+    value as T;
+
+/** Every evaluation has it when it is made; old files, and what is kept beside documents, may not. */
+const maybeLost = <T>(reader: Reader<T>): Reader<T> => optional(reader) as Reader<T>;
+
+const share = number({ min: 0, max: 1 });
+const count = integer({ min: 0 });
+const attribute = objectWith({
+  name: text(),
+  component: count,
+  group: text(),
+}) as Reader<AttributeColumn>;
+
+/** A share and its 95% interval. */
+export const measured = objectWith({ value: share, low: share, high: share });
+export type Measured = Read<typeof measured>;
+
+const dataFields = {
   /** The path as given, or a description of generated problems. */
-  readonly data: string;
+  data: text(),
   /** How the wrong candidates were made, if that is known. */
-  readonly variant: Variant | null;
+  variant: nullable(oneOf(VARIANTS)),
   /** Of a model that was trained on all configurations, and is measured on each; else it is the model's own. */
-  readonly configuration?: Configuration;
-  readonly count: number;
+  configuration: optional(oneOf(CONFIGURATIONS)),
+  count,
   /** Of fresh problems of our generator; absent for data that were given. */
-  readonly seed?: number;
+  seed: optional(integer()),
   /** Tells data apart that have the same name but other content. */
-  readonly fingerprint?: string;
-}
+  fingerprint: unchecked<string | undefined>(),
+};
+const measuredData = objectWith(dataFields);
+/** A set of problems that a model was measured on. */
+export type MeasuredData = Read<typeof measuredData>;
 
-/** What decides about the numbers of an evaluation, besides the data. */
-export interface MeasuringConditions {
+const conditions = objectWith({
   /** SHA-256 of a bundle's manifest, which holds those of its files, or of a run's weights. */
-  readonly bundle: string | null;
+  bundle: nullable(text()),
   /** Those asked for, without those that the system cannot have. */
-  readonly metrics: readonly MetricName[];
+  metrics: list(oneOf(METRIC_NAMES)),
   /** Problems of GSA and ARI, and repeats of GSA. */
-  readonly problems: number;
-  readonly repeats: number;
+  problems: count,
+  repeats: count,
   /** Panels of each batch of VD; problems of errors and of reading back. */
-  readonly panels: number;
-  readonly pictures: number;
+  panels: count,
+  pictures: count,
   /** If one was told; else each metric has its own. */
-  readonly seed?: number;
-}
+  seed: unchecked<number | undefined>(),
+});
+/** What decides about the numbers of an evaluation, besides the data. */
+export type MeasuringConditions = Read<typeof conditions>;
 
-/** Selection accuracy on one set of problems. */
-export interface SelectionResult extends MeasuredData {
+const selectionResult = objectWith({
+  ...dataFields,
   /** By the model's own measure: with concepts the calibrated distance, else its score. */
-  readonly sa: Measured;
+  sa: measured,
   /** By plain L2 on concepts, as in the paper; absent for a model without. */
-  readonly saL2?: Measured;
-}
+  saL2: optional(measured),
+});
+/** Selection accuracy on one set of problems. */
+export type SelectionResult = Read<typeof selectionResult>;
+/** Also in measured trainings. */
+export const selection = list(selectionResult);
 
-/** Problems that a metric was measured on. */
-export interface MeasuredProblems {
+const problems = objectWith({
   /** Problems of the data, of all sets in turns; a matrix that is in several sets counts once. */
-  readonly fromData: number;
+  fromData: count,
   /** Fresh problems of our generator, added if the data had too few. */
-  readonly generated: number;
+  generated: count,
   /** Seed of the generated ones; problem n is index n. */
-  readonly seed: number;
-}
+  seed: integer(),
+});
+/** Problems that a metric was measured on. */
+export type MeasuredProblems = Read<typeof problems>;
 
-/** One point of a GSA curve. */
-export interface GsaPoint {
+const gsaPoint = objectWith({
   /** |T|, the number of missing panels. */
-  readonly targets: number;
+  targets: count,
   /** N_C, the number of candidates offered. */
-  readonly candidates: number;
+  candidates: count,
   /** One choice for all targets together, distances added up: by the own distance and by L2. */
-  readonly accuracy: Measured;
-  readonly accuracyL2?: Measured;
+  accuracy: measured,
+  accuracyL2: optional(measured),
   /** One choice for each target by itself. These three are absent for a model without concepts. */
-  readonly each?: Measured;
-  readonly eachL2?: Measured;
-}
+  each: optional(measured),
+  eachL2: optional(measured),
+});
+/** One point of a GSA curve. */
+export type GsaPoint = Read<typeof gsaPoint>;
 
-export interface GsaResult {
-  readonly problems: MeasuredProblems;
-  readonly repeats: number;
-  readonly seed: number;
-  readonly points: readonly GsaPoint[];
-}
+const gsa = objectWith({
+  problems,
+  repeats: count,
+  seed: unchecked<number>(),
+  points: list(gsaPoint),
+});
+export type GsaResult = Read<typeof gsa>;
 
+/** Of pixels: without a bound in principle. */
+const size = number({ min: 0 });
+const amount = objectWith({ value: size, low: size, high: size });
+const pixelError = objectWith({ meanSquared: amount, meanAbsolute: amount });
 /** Differences of pixel values, which are 0 (black) to 1 (paper). */
-export interface PixelError {
-  readonly meanSquared: Measured;
-  readonly meanAbsolute: Measured;
-}
+export type PixelError = Read<typeof pixelError>;
 
-export interface PixelErrors {
-  readonly problems: MeasuredProblems;
+const errors = objectWith({
+  problems,
   /** Panels drawn from their own concepts, of models that have some. */
-  readonly reconstruction?: PixelError;
+  reconstruction: optional(pixelError),
   /** Panel 9 imagined from the eight others. */
-  readonly prediction: PixelError;
+  prediction: pixelError,
   /** One panel at a random position, imagined from the eight others, by models that can. */
-  readonly predictionAnywhere?: PixelError;
+  predictionAnywhere: optional(pixelError),
   /** The mean of all panels in place of the one at a random position: what a model draws that learned nothing. */
-  readonly meanPanel?: PixelError;
-}
+  meanPanel: optional(pixelError),
+});
+export type PixelErrors = Read<typeof errors>;
 
-/** Which concept stands for an attribute. */
-export interface AriAssignment {
-  readonly attribute: string;
+const assignment = objectWith({
+  attribute: text(),
   /** 1..M; null if one-to-one leaves none. */
-  readonly concept: number | null;
-  readonly ari: number;
-}
+  concept: nullable(count),
+  ari: number(),
+});
+/** Which concept stands for an attribute. */
+export type AriAssignment = Read<typeof assignment>;
 
-/** Agreement of rule categories with one kind of rule labels. */
-export interface AriTable {
-  readonly attributes: readonly AttributeColumn[];
+const ariTable = objectWith({
+  attributes: list(attribute),
   /** [M][V] */
-  readonly matrix: readonly (readonly number[])[];
+  matrix: list(list(number())),
   /** The concept of largest ARI for each attribute, as in the paper, and their mean. */
-  readonly best: readonly AriAssignment[];
-  readonly average: number;
+  best: list(assignment),
+  average: number(),
   /** 95% interval of the average; resampled problems choose their best concepts anew. */
-  readonly averageInterval?: { readonly low: number; readonly high: number };
+  averageInterval: optional(objectWith({ low: number(), high: number() })),
   /** Each concept for one attribute at most, with the largest sum. */
-  readonly oneToOne: readonly AriAssignment[];
-  readonly averageOneToOne: number;
+  oneToOne: list(assignment),
+  averageOneToOne: number(),
   /** Means of `best` over components, as the paper's table has them; null if there is none. */
-  readonly byGroup: Readonly<Record<Exclude<AttributeGroup, 'Rotation'>, number | null>>;
-}
+  byGroup: objectWith({
+    Type: nullable(number()),
+    Size: nullable(number()),
+    Color: nullable(number()),
+    'Num/Pos': nullable(number()),
+  }),
+});
+/** Agreement of rule categories with one kind of rule labels. */
+export type AriTable = Read<typeof ariTable>;
 
-export interface AriResult {
-  readonly problems: MeasuredProblems;
+const ari = objectWith({
+  problems,
   /** Rules parsed from whole matrices, q(r|z), and mirrored ones; Num/Pos labelled by the rule's name. */
-  readonly matrix: AriTable;
+  matrix: ariTable,
   /** The same with the authors' labels and their list of attributes. */
-  readonly authors: AriTable;
+  authors: ariTable,
   /** Rules parsed from the eight context panels, p(r|z_C), with our labels. */
-  readonly context: AriTable;
+  context: ariTable,
   /** Of whole matrices, not mirrored. Earlier evaluations do not have it, nor what follows. */
-  readonly oneReading?: AriTable;
+  oneReading: optional(ariTable),
   /** By a plain mixture on the plane of r with a component for each category, as in the paper. */
-  readonly plain?: AriTable;
+  plain: optional(ariTable),
   /** Of groups of concepts; `concept` counts groups. Absent if there is no vocabulary. */
-  readonly groups?: AriTable;
-}
+  groups: optional(ariTable),
+});
+export type AriResult = Read<typeof ari>;
 
-/** How a concept is called: an attribute's name, `mixed` or `unused`. */
-export interface NamedConcept {
+const namedConcept = objectWith({
   /** 1..M */
-  readonly concept: number;
-  readonly name: string;
+  concept: count,
+  /** An attribute's name, `mixed` or `unused`. */
+  name: text(),
   /** Its largest variance decline. */
-  readonly score: number;
-}
+  score: number(),
+});
+export type NamedConcept = Read<typeof namedConcept>;
 
-export interface VarianceDecline {
-  readonly attributes: readonly AttributeColumn[];
+const namedGroup = objectWith({
+  /** 1..M */
+  concepts: list(count),
+  /** How many values it takes. */
+  entries: count,
+  /** The attributes that these determine. */
+  determines: list(text()),
+});
+/** A group of concepts of the vocabulary. */
+export type NamedGroup = Read<typeof namedGroup>;
+
+const vd = objectWith({
+  attributes: list(attribute),
   /** Panels of the free batch, and of the batches that fix one attribute. */
-  readonly panels: number;
-  readonly seed: number;
+  panels: unchecked<number>(),
+  seed: unchecked<number>(),
   /** VD [M][V]: 0 no decline, near 1 the concept is this attribute. */
-  readonly decline: readonly (readonly number[])[];
+  decline: list(list(number())),
   /** The paper's ratio of log-determinants [M][V]; its sign depends on the scale of concepts. */
-  readonly paperRatio: readonly (readonly number[])[];
+  paperRatio: unchecked<readonly (readonly number[])[]>(),
   /** Trace of each concept's covariance [M]. */
-  readonly variance: readonly number[];
-  readonly names: readonly NamedConcept[];
-  /** Groups of the vocabulary; absent if there is none, and in earlier evaluations. */
-  readonly groups?: readonly NamedGroup[];
-}
+  variance: unchecked<readonly number[]>(),
+  names: list(namedConcept),
+  /** Absent if there is no vocabulary, and in earlier evaluations. */
+  groups: optional(list(namedGroup)),
+});
+export type VarianceDecline = Read<typeof vd>;
 
-/** A group of concepts (1..M), how many values it takes, and the attributes that these determine. */
-export interface NamedGroup {
-  readonly concepts: readonly number[];
-  readonly entries: number;
-  readonly determines: readonly string[];
-}
-
-/** Whether imagined panels, read back as attributes, obey the rules. */
-export interface ReadbackResult {
-  readonly problems: number;
-  readonly seed: number;
+const readback = objectWith({
+  problems: count,
+  seed: integer(),
   /** Imagined panels 9 that obey the problem's rules; unreadable ones count as not. */
-  readonly obeys: Measured;
+  obeys: measured,
   /** Those that agree with what the symbolic solver infers from the context alone. */
-  readonly agrees: Measured;
+  agrees: measured,
   /** Those that are like no panel of the configuration. */
-  readonly unreadable: Measured;
+  unreadable: measured,
   /** Panels 9 painted as the mean of what is possible, of models with a vocabulary. */
-  readonly meanObeys?: Measured;
+  meanObeys: optional(measured),
   /** Panels 9 painted after second thoughts; earlier evaluations do not have it. */
-  readonly carefulObeys?: Measured;
+  carefulObeys: optional(measured),
   /** One to eight panels missing at random positions, all of them imagined, by models that can. */
-  readonly missing?: readonly {
-    readonly targets: number;
-    readonly problems: number;
-    /** Matrices of which all nine panels together obey the rules. */
-    readonly obeys: Measured;
-    readonly meanObeys?: Measured;
-    /** After second thoughts, if one is missing. */
-    readonly carefulObeys?: Measured;
-  }[];
+  missing: optional(
+    list(
+      objectWith({
+        targets: count,
+        problems: count,
+        /** Matrices of which all nine panels together obey the rules. */
+        obeys: measured,
+        meanObeys: optional(measured),
+        /** After second thoughts, if one is missing. */
+        carefulObeys: optional(measured),
+      }),
+    ),
+  ),
   /** The same for the true answers drawn from their own concepts: what the decoder can show at best. */
-  readonly reconstructedObeys?: Measured;
-  readonly reconstructedUnreadable?: Measured;
+  reconstructedObeys: optional(measured),
+  reconstructedUnreadable: optional(measured),
   /** Share of readable imagined panels whose attribute is that of the answer. */
-  readonly byAttribute: readonly { readonly attribute: AttributeColumn; readonly share: number }[];
-}
+  byAttribute: list(objectWith({ attribute, share })),
+});
+/** Whether imagined panels, read back as attributes, obey the rules. */
+export type ReadbackResult = Read<typeof readback>;
 
-/** Rules named in people's words, on fresh problems. */
-export interface RulesNamedResult {
-  readonly problems: number;
-  readonly seed: number;
+const rules = objectWith({
+  problems: count,
+  seed: integer(),
   /** Namings that are exactly the set of rules that hold for the true panels. */
-  readonly right: Measured;
-  readonly byAttribute: readonly {
-    readonly attribute: AttributeColumn;
-    readonly right: number;
-    /** Namings of another set, and attributes of which nothing was said. */
-    readonly wrong: number;
-    readonly silent: number;
-  }[];
+  right: measured,
+  /** Wrong: another set was named; silent: nothing was said of the attribute. */
+  byAttribute: list(objectWith({ attribute, right: share, wrong: share, silent: share })),
   /** Namings by how sure they were; bins without any are left out. */
-  readonly calibration: readonly {
-    /** The bin, and the mean confidence in it. */
-    readonly from: number;
-    readonly to: number;
-    readonly count: number;
-    readonly confidence: number;
-    readonly right: number;
-  }[];
+  calibration: list(
+    objectWith({
+      /** The bin, and the mean confidence in it. */
+      from: unchecked<number>(),
+      to: unchecked<number>(),
+      count,
+      confidence: share,
+      right: share,
+    }),
+  ),
   /** Problems that a rule on Number leaves open; null if there are none. */
-  readonly several: {
-    readonly problems: number;
-    /** Different answers asked for in each: as many as are right, but no more than this. */
-    readonly asked: number;
-    /** The share of them that obey the rules. */
-    readonly right: number;
-  } | null;
-}
+  several: nullable(
+    objectWith({
+      problems: count,
+      /** Different answers asked for in each: as many as are right, but no more than this. */
+      asked: count,
+      /** The share of them that obey the rules. */
+      right: share,
+    }),
+  ),
+});
+/** Rules named in people's words, on fresh problems. */
+export type RulesNamedResult = Read<typeof rules>;
 
-/** A problem worth showing: `sampleProblem` of these gives it again. */
-export interface ExampleProblem {
-  readonly configuration: Configuration;
-  readonly noisy: boolean;
-  readonly variant: Variant;
-  readonly seed: number;
-  readonly index: number;
+const example = objectWith({
+  configuration: oneOf(CONFIGURATIONS),
+  noisy: boolean,
+  variant: oneOf(VARIANTS),
+  seed: count,
+  index: count,
   /** The right and the chosen candidate, from 1. */
-  readonly answer: number;
-  readonly chosen: number;
-  readonly confidence: number;
-}
+  answer: count,
+  chosen: count,
+  confidence: unchecked<number>(),
+});
+/** A problem worth showing: `sampleProblem` of these gives it again. */
+export type ExampleProblem = Read<typeof example>;
 
-/** Everything measured on one model; a metric that was not asked for, or that it cannot have, is null. */
-export interface ModelEvaluation {
-  readonly format: typeof EVALUATION_FORMAT;
-  readonly version: typeof EVALUATION_VERSION;
+const evaluation = objectWith({
+  format: oneOf([EVALUATION_FORMAT]),
+  version: oneOf([EVALUATION_VERSION]),
   /** As the model was asked for: a name of the zoo, a folder, a run. */
-  readonly model: string;
+  model: unchecked<string>(),
   /** The bundle's own name, e.g. `grid-2x2`, or that of a run, e.g. `grid-2x2-scl-paper`. */
-  readonly name: string;
-  readonly system: string;
-  readonly preset: string;
-  readonly configuration: Configuration;
-  readonly noisy: boolean;
+  name: text(),
+  system: text(),
+  preset: text(),
+  configuration: oneOf(CONFIGURATIONS),
+  noisy: boolean,
   /** Null for a system without concepts. */
-  readonly sizes: BundleSizes | null;
+  sizes: nullable(objectWith({ concepts: count, conceptSize: count, ruleSize: count })),
   /** How the model was trained: plain facts. */
-  readonly training: Readonly<Record<string, string | number>>;
-  readonly conditions: MeasuringConditions;
+  training: dictionary(unchecked<string | number>()),
+  conditions,
   /** The sets of problems; all of them also give those of GSA, errors and ARI. */
-  readonly data: readonly MeasuredData[];
+  data: list(measuredData),
   /** One for each set of problems given. */
-  readonly selection: readonly SelectionResult[] | null;
-  readonly gsa: GsaResult | null;
-  readonly errors: PixelErrors | null;
+  selection: nullable(selection),
+  gsa: nullable(gsa),
+  errors: nullable(errors),
   /** Null also if the bundle has no rule prior. */
-  readonly ari: AriResult | null;
-  readonly vd: VarianceDecline | null;
-  readonly readback: ReadbackResult | null;
-  /** Null also if the bundle has no vocabulary. */
-  readonly rules: RulesNamedResult | null;
-  readonly examples: readonly ExampleProblem[];
+  ari: nullable(ari),
+  vd: nullable(vd),
+  readback: nullable(readback),
+  examples: maybeLost(list(example)),
   /** Curves of training. */
-  readonly history: readonly HistoryCurve[];
+  history: maybeLost(
+    list(objectWith({ name: text(), steps: list(count), values: list(number()) })),
+  ),
   /** Seconds each metric took. */
-  readonly seconds: Readonly<Partial<Record<MetricName, number>>>;
+  seconds: maybeLost<Readonly<Partial<Record<MetricName, number>>>>(dictionary(number())),
+  /** Null also if the bundle has no vocabulary. */
+  rules: maybeLost(nullable(rules)),
+});
+/** Everything measured on one model; a metric that was not asked for, or that it cannot have, is null. */
+export type ModelEvaluation = Read<typeof evaluation>;
+
+/** An evaluation read from a file. */
+export function parseEvaluation(json: string, file: string): ModelEvaluation {
+  const value = parseJson(json, FormatError, file);
+  read(evaluation, value, FormatError, file);
+  return value as ModelEvaluation;
 }

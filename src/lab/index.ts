@@ -9,7 +9,13 @@ export * from './card/index.js';
 export { DEFAULT_COUNTS, lackFor } from './conditions.js';
 export { evaluateModel, type EvaluationOptions } from './evaluate.js';
 export * from './evaluation-data.js';
-export * from './evaluation.js';
+export {
+  EVALUATION_FORMAT,
+  EVALUATION_VERSION,
+  METRIC_NAMES,
+  VARIANT_NAMES,
+} from './evaluation.js';
+export type * from './evaluation.js';
 export { EXAMPLE_SEED, exampleProblems } from './examples.js';
 export { fitPrior } from './bundle-rules.js';
 export {

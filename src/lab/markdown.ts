@@ -15,6 +15,21 @@ export function table(
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
+/** A column: what stands at its head, and in each row. */
+export type Column<T> = readonly [head: string, cell: (row: T) => Cell];
+
+/** A table by its columns. */
+export const tableOf = <T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  textColumns?: number,
+): string =>
+  table(
+    columns.map(([head]) => head),
+    rows.map((row) => columns.map(([, cell]) => cell(row))),
+    textColumns,
+  );
+
 export const bullets = (items: readonly string[]): string =>
   items.map((item) => `- ${item}`).join('\n');
 

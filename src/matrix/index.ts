@@ -107,6 +107,8 @@ export {
 } from './raven-file.js';
 export {
   metaMatrix,
+  META_STRUCTURE_LENGTH,
+  META_TARGET_LENGTH,
   metaStructure,
   metaTarget,
   structureNames,

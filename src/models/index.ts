@@ -6,7 +6,7 @@ export {
   codesOf,
   type Coded,
 } from './metrics/adjusted-rand-index.js';
-export { kMeans, kMeansFrom, type KMeansOptions, type KMeansResult } from './mixture/k-means.js';
+export { kMeans, kMeansFrom, type KMeansResult } from './mixture/k-means.js';
 export type { FittedMixture, LearnerOptions, MixtureStart } from './mixture/learner.js';
 export { fitGaussianMixture } from './mixture/expectation-maximization.js';
 export { fitBayesianMixture } from './mixture/variational.js';

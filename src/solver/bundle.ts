@@ -17,9 +17,10 @@ import {
   shown,
   text,
   withDefault,
+  type Read,
   type Reader,
 } from '../base/index.js';
-import { CONFIGURATIONS, type Configuration } from '../matrix/index.js';
+import { CONFIGURATIONS } from '../matrix/index.js';
 import { BundleError } from './errors.js';
 import { sha256 } from './sha256.js';
 
@@ -64,58 +65,90 @@ const LARGEST: Readonly<Record<BundleFileName, number>> = {
   'imagined.png': 4 * MEBIBYTE,
 };
 
-export interface BundleSizes {
+const sizes = objectWith({
   /** M, concepts of a panel; 1 for a system that describes a panel by one vector. */
-  readonly concepts: number;
+  concepts: integer({ min: 1, max: MOST_CONCEPTS }),
   /** d_z, values of a concept. */
-  readonly conceptSize: number;
+  conceptSize: integer({ min: 1, max: 1024 }),
   /** d_r, values of a rule; 0 for a system without rules. */
-  readonly ruleSize: number;
-}
+  ruleSize: integer({ min: 0, max: 64 }),
+});
+export type BundleSizes = Read<typeof sizes>;
 
-/** Measured selection accuracy on fresh problems, fractions. */
-export interface BundleAccuracy {
+const accuracy = objectWith({
   /** By the bundle's own distance, for each variant of candidates. */
-  readonly sa: Readonly<Record<string, number>>;
+  sa: dictionary(number()),
   /** By plain L2. */
-  readonly saL2: Readonly<Record<string, number>>;
-  readonly problems: number;
-}
+  saL2: dictionary(number()),
+  problems: integer({ min: 1, max: 1e9 }),
+});
+/** Measured selection accuracy on fresh problems, fractions. */
+export type BundleAccuracy = Read<typeof accuracy>;
 
-/** How a concept is called if variance decline tells. */
-export interface ConceptName {
-  readonly name: string;
+const conceptName = objectWith({
+  name: text(100),
   /** How sure that is, as its finder measures it. */
-  readonly score: number;
-}
+  score: number(),
+});
+/** How a concept is called if variance decline tells. */
+export type ConceptName = Read<typeof conceptName>;
 
-export interface BundleManifest {
-  readonly format: typeof BUNDLE_FORMAT;
-  readonly version: typeof BUNDLE_VERSION;
+const sha256Text: Reader<string> = (given) => {
+  const hash = text()(given);
+  return /^[0-9a-f]{64}$/.test(hash) ? hash : given.expected('64 hexadecimal digits');
+};
+
+const fileOf = (name: BundleFileName) =>
+  objectWith({ bytes: integer({ min: 1, max: LARGEST[name] }), sha256: sha256Text });
+export type BundleFile = Read<ReturnType<typeof fileOf>>;
+
+const files: Reader<Readonly<Partial<Record<BundleFileName, BundleFile>>>> = (given) => {
+  const members = given.members(BUNDLE_FILES);
+  const absent = REQUIRED.find((name) => !members[name].isPresent);
+  if (absent !== undefined) given.fail(`expected an entry for ${absent}`);
+  const listed = BUNDLE_FILES.filter((name) => members[name].value !== undefined);
+  return Object.fromEntries(listed.map((name) => [name, fileOf(name)(members[name])]));
+};
+
+/** Most characters of a fact; the longest is the whole configuration of a model, some 1,000. */
+const LONGEST_FACT = 10_000;
+
+const fact: Reader<string | number> = (given) =>
+  typeof given.value === 'number' ? number()(given) : text(LONGEST_FACT)(given);
+
+const system: Reader<string> = (given) => {
+  const known = BUNDLE_SYSTEMS.find((name) => name === given.value);
+  return (
+    known ??
+    given.fail(
+      `this program opens models of ${BUNDLE_SYSTEMS.join(' and ')}, not of ${shown(given.value)}`,
+    )
+  );
+};
+
+const manifestFields = objectWith({
+  format: oneOf([BUNDLE_FORMAT]),
+  version: oneOf([BUNDLE_VERSION]),
   /** What it is a model of; CRAB if absent. */
-  readonly system?: string;
-  readonly name: string;
-  readonly configuration: Configuration;
-  readonly noisy: boolean;
-  readonly sizes: BundleSizes;
+  system: optional(system),
+  name: text(100),
+  configuration: oneOf(CONFIGURATIONS),
+  noisy: boolean,
+  sizes,
   /** How weights are stored. */
-  readonly weights: 'f32' | 'f16' | 'int8';
+  weights: oneOf(['f32', 'f16', 'int8']),
   /** Whether layers were factored to save space. */
-  readonly compact: boolean;
+  compact: boolean,
   /** Standard deviation of concepts, for sampling. */
-  readonly sigmaZ: number;
+  sigmaZ: number(),
   /** One for each concept; null if none is known. */
-  readonly conceptNames: readonly (ConceptName | null)[];
-  readonly accuracy: BundleAccuracy | null;
+  conceptNames: list(nullable(conceptName), { max: MOST_CONCEPTS }),
+  accuracy: withDefault(nullable(accuracy), null),
   /** How it was trained: plain facts for people. */
-  readonly training: Readonly<Record<string, string | number>>;
-  readonly files: Readonly<Partial<Record<BundleFileName, BundleFile>>>;
-}
-
-export interface BundleFile {
-  readonly bytes: number;
-  readonly sha256: string;
-}
+  training: dictionary(fact),
+  files,
+});
+export type BundleManifest = Read<typeof manifestFields>;
 
 /** Where the files of a bundle come from. */
 export interface BundleSource {
@@ -159,71 +192,6 @@ export interface Bundle {
   readonly manifest: BundleManifest;
   readonly files: ReadonlyMap<BundleFileName, Uint8Array>;
 }
-
-const sha256Text: Reader<string> = (given) => {
-  const hash = text()(given);
-  return /^[0-9a-f]{64}$/.test(hash) ? hash : given.expected('64 hexadecimal digits');
-};
-
-const files: Reader<BundleManifest['files']> = (given) => {
-  const members = given.members(BUNDLE_FILES);
-  const absent = REQUIRED.find((name) => !members[name].isPresent);
-  if (absent !== undefined) given.fail(`expected an entry for ${absent}`);
-  const listed = BUNDLE_FILES.filter((name) => members[name].value !== undefined);
-  const entries = listed.map((name) => {
-    const bytes = integer({ min: 1, max: LARGEST[name] });
-    return [name, objectWith({ bytes, sha256: sha256Text })(members[name])] as const;
-  });
-  return Object.fromEntries(entries);
-};
-
-/** Most characters of a fact; the longest is the whole configuration of a model, some 1,000. */
-const LONGEST_FACT = 10_000;
-
-const fact: Reader<string | number> = (given) =>
-  typeof given.value === 'number' ? number()(given) : text(LONGEST_FACT)(given);
-
-const system: Reader<string> = (given) => {
-  const known = BUNDLE_SYSTEMS.find((name) => name === given.value);
-  return (
-    known ??
-    given.fail(
-      `this program opens models of ${BUNDLE_SYSTEMS.join(' and ')}, not of ${shown(given.value)}`,
-    )
-  );
-};
-
-const manifestFields = objectWith({
-  format: oneOf([BUNDLE_FORMAT]),
-  version: oneOf([BUNDLE_VERSION]),
-  system: optional(system),
-  name: text(100),
-  configuration: oneOf(CONFIGURATIONS),
-  noisy: boolean,
-  sizes: objectWith({
-    concepts: integer({ min: 1, max: MOST_CONCEPTS }),
-    conceptSize: integer({ min: 1, max: 1024 }),
-    ruleSize: integer({ min: 0, max: 64 }),
-  }),
-  weights: oneOf(['f32', 'f16', 'int8']),
-  compact: boolean,
-  sigmaZ: number(),
-  conceptNames: list(nullable(objectWith({ name: text(100), score: number() })), {
-    max: MOST_CONCEPTS,
-  }),
-  accuracy: withDefault(
-    nullable(
-      objectWith({
-        sa: dictionary(number()),
-        saL2: dictionary(number()),
-        problems: integer({ min: 1, max: 1e9 }),
-      }),
-    ),
-    null,
-  ),
-  training: dictionary(fact),
-  files,
-});
 
 const manifest: Reader<BundleManifest> = (given) => {
   if (given.member('format').value !== BUNDLE_FORMAT) given.fail('this is not that of a bundle');

@@ -7,26 +7,22 @@ import {
   parseJson,
   read,
   text,
+  type Read,
   type Reader,
 } from '../base/index.js';
 import { BundleError } from './errors.js';
-
-export interface HistoryCurve {
-  /** What it shows, e.g. `reconstruction`. */
-  readonly name: string;
-  readonly steps: readonly number[];
-  readonly values: readonly number[];
-}
 
 const MOST_CURVES = 100;
 const MOST_POINTS = 100_000;
 
 const points = { max: MOST_POINTS };
 const fields = objectWith({
+  /** What it shows, e.g. `reconstruction`. */
   name: text(100),
   steps: list(integer({ min: 0 }), points),
   values: list(number(), points),
 });
+export type HistoryCurve = Read<typeof fields>;
 
 const curve: Reader<HistoryCurve> = (given) => {
   const read = fields(given);

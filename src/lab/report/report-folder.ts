@@ -8,8 +8,7 @@ import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError, FormatError } from '../../base/index.js';
 import { ifMissing, makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
-import type { ModelEvaluation } from '../evaluation.js';
-import { parseEvaluation } from '../evaluation-reader.js';
+import { parseEvaluation, type ModelEvaluation } from '../evaluation.js';
 import { figuresOn, isEvaluationOf, isMarked, MODEL_MARK, ZOO_MARK } from './marks.js';
 import { FIGURE_ID } from './model-figures.js';
 

@@ -6,8 +6,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
-import type { MeasuredData, ModelEvaluation } from '../evaluation.js';
-import { parseEvaluation } from '../evaluation-reader.js';
+import { parseEvaluation, type MeasuredData, type ModelEvaluation } from '../evaluation.js';
 import { jsonFilesIn, sixDigits } from './files.js';
 
 /** An evaluation without what changes from machine to machine. */

@@ -3,7 +3,7 @@ import { CONFIGURATIONS, PAPER_VARIANTS, paperName } from '../../matrix/index.js
 import { SYSTEMS, type System } from '../../models/index.js';
 import { isGiven, pairCell, type AccuracyRow, type Pair } from '../compare.js';
 import { VARIANT_NAMES } from '../evaluation.js';
-import { NOTHING, percentage, table, type Cell } from '../markdown.js';
+import { NOTHING, percentage, table, tableOf, type Cell, type Column } from '../markdown.js';
 import { GSA_CANDIDATES, GSA_TARGETS } from '../metrics/gsa-judge.js';
 import { whole } from '../numbers.js';
 import {
@@ -30,6 +30,7 @@ import {
   trainingRow,
   trainingShare,
   trainingsOf,
+  type TrainingGroup,
 } from './systems.js';
 import type { MeasuredTraining } from './training.js';
 
@@ -42,6 +43,12 @@ const measuredTable = (
   rows: readonly (readonly Cell[])[],
   textColumns = 1,
 ): string => (rows.length === 0 ? NO_TRAININGS : table(head, rows, textColumns));
+
+/** A row for each group of trainings; the first two columns are text. */
+const groupsTable = (
+  groups: readonly TrainingGroup[],
+  columns: readonly Column<TrainingGroup>[],
+): string => (groups.length === 0 ? NO_TRAININGS : tableOf(groups, columns, 2));
 
 const pairOrNothing = (pair: Pair): string =>
   pair.every((share) => share === null) ? NOTHING : pairCell(pair);
@@ -92,35 +99,29 @@ const NO_AVERAGE: Pair = [null, null];
 
 /** Averages over the seven configurations, the paper's beside ours. */
 function averagesTable(trainings: Trainings): string {
-  const rows = SYSTEMS.map((system) => {
-    const published = publishedTrainings(trainings, system.name);
-    const endless = endlessTrainings(trainings, system.name);
-    const paper = paperPair(system.name, 'average');
+  const rows = SYSTEMS.map(({ name }) => {
+    const published = publishedTrainings(trainings, name);
+    const endless = endlessTrainings(trainings, name);
     const ours = printedRow(published)?.average ?? NO_AVERAGE;
-    return [
-      paperSystemName(system.name),
-      pairOrNothing(paper),
-      pairOrNothing(ours),
-      differenceCell(ours, paper),
-      pairOrNothing(printedRow(endless)?.average ?? NO_AVERAGE),
-      spread(published.length > 0 ? published : endless, (each) => each.parameters, millions),
-      stepsCell(published),
-      spread(published, ({ seconds }) => seconds, minutes),
-    ];
+    return { name, published, endless, ours, paper: paperPair(name, 'average') };
   });
-  return table(
+  return tableOf(rows, [
+    ['percent, RAVEN / I-RAVEN', ({ name }) => paperSystemName(name)],
+    ['the paper', ({ paper }) => pairOrNothing(paper)],
+    ['ours, as published', ({ ours }) => pairOrNothing(ours)],
+    ['difference', ({ ours, paper }) => differenceCell(ours, paper)],
     [
-      'percent, RAVEN / I-RAVEN',
-      'the paper',
-      'ours, as published',
-      'difference',
       'ours, endless problems',
-      'million parameters',
-      'steps',
-      'minutes',
+      ({ endless }) => pairOrNothing(printedRow(endless)?.average ?? NO_AVERAGE),
     ],
-    rows,
-  );
+    [
+      'million parameters',
+      ({ published, endless }) =>
+        spread(published.length > 0 ? published : endless, (each) => each.parameters, millions),
+    ],
+    ['steps', ({ published }) => stepsCell(published)],
+    ['minutes', ({ published }) => spread(published, ({ seconds }) => seconds, minutes)],
+  ]);
 }
 
 const rowCells = ({ average, cells }: AccuracyRow): string[] =>
@@ -171,35 +172,19 @@ function givenTable(trainings: Trainings): string {
 
 /** How long each was trained, on what. */
 function trainingTable(trainings: Trainings): string {
-  const rows = trainingGroups(trainings).map(({ system, preset, tag, trainings: own }) => {
-    const problems = [...new Set(own.map((each) => each.problems))];
-    return [
-      paperSystemName(system),
-      presetTitle({ preset, tag }),
-      own.length,
-      problems.map((each) => (each === null ? 'endless' : whole(each))).join(', '),
-      stepsCell(own),
-      spread(own, ({ bestStep }) => bestStep),
-      spread(own, ({ seconds }) => seconds, minutes),
-      spread(own, ({ beside }) => beside),
-      [...new Set(own.map(({ device }) => device))].join(', '),
-    ];
-  });
-  return measuredTable(
-    [
-      'system',
-      'preset',
-      'trainings',
-      'problems',
-      'steps',
-      'weights of step',
-      'minutes',
-      'trainings beside it',
-      'on',
-    ],
-    rows,
-    2,
-  );
+  const each = (text: (training: MeasuredTraining) => string) => (group: TrainingGroup) =>
+    [...new Set(group.trainings.map(text))].join(', ');
+  return groupsTable(trainingGroups(trainings), [
+    ['system', ({ system }) => paperSystemName(system)],
+    ['preset', presetTitle],
+    ['trainings', ({ trainings: own }) => own.length],
+    ['problems', each(({ problems }) => (problems === null ? 'endless' : whole(problems)))],
+    ['steps', ({ trainings: own }) => stepsCell(own)],
+    ['weights of step', ({ trainings: own }) => spread(own, ({ bestStep }) => bestStep)],
+    ['minutes', ({ trainings: own }) => spread(own, ({ seconds }) => seconds, minutes)],
+    ['trainings beside it', ({ trainings: own }) => spread(own, ({ beside }) => beside)],
+    ['on', each(({ device }) => device)],
+  ]);
 }
 
 /** Joint trainings beside the averages that the released repositories print. */
@@ -250,13 +235,20 @@ function blindTable(trainings: Trainings): string {
   return measuredTable(['RAVEN / I-RAVEN', '', 'sees the context', 'blind'], rows, 2);
 }
 
-/** Rows of the systems that answer anywhere: means over the configurations that were trained. */
-const anywhereRows = (trainings: Trainings, cells: (own: Trainings) => readonly Cell[]): Cell[][] =>
-  anywhereGroups(trainings).map((group) => [
-    paperSystemName(group.system),
-    presetTitle(group),
-    group.trainings.length,
-    ...cells(group.trainings),
+/** A table of the systems that answer anywhere: means over the configurations that were trained. */
+const anywhereTable = (
+  trainings: Trainings,
+  title: string,
+  columns: readonly Column<Trainings>[],
+): string =>
+  groupsTable(anywhereGroups(trainings), [
+    [title, ({ system }) => paperSystemName(system)],
+    ['preset', presetTitle],
+    ['configurations', ({ trainings: own }) => own.length],
+    ...columns.map(([head, cell]): Column<TrainingGroup> => [
+      head,
+      ({ trainings: own }) => cell(own),
+    ]),
   ]);
 
 const GSA_POINTS = GSA_TARGETS.flatMap((targets) =>
@@ -264,23 +256,21 @@ const GSA_POINTS = GSA_TARGETS.flatMap((targets) =>
 );
 
 const gsaTable = (trainings: Trainings): string =>
-  measuredTable(
-    [
-      'missing of candidates',
-      'preset',
-      'configurations',
-      ...GSA_POINTS.map(({ targets, candidates }) => `${targets} of ${candidates}`),
-    ],
-    anywhereRows(trainings, (own) =>
-      GSA_POINTS.map((point) => share(meanOverTrainings(own, (each) => trainingGsa(each, point)))),
-    ),
-    2,
+  anywhereTable(
+    trainings,
+    'missing of candidates',
+    GSA_POINTS.map((point) => [
+      `${point.targets} of ${point.candidates}`,
+      (own) => share(meanOverTrainings(own, (each) => trainingGsa(each, point))),
+    ]),
   );
+
+type ErrorKind = 'reconstruction' | 'predictionAnywhere';
 
 /** An error beside that of the mean panel; null if one of them was not measured. */
 const errorShare = (
   { evaluation: { errors } }: MeasuredTraining,
-  kind: 'reconstruction' | 'prediction' | 'predictionAnywhere',
+  kind: ErrorKind,
 ): number | null => {
   const [own, mean] = [errors?.[kind]?.meanSquared.value, errors?.meanPanel?.meanSquared.value];
   return own === undefined || mean === undefined ? null : own / mean;
@@ -297,52 +287,33 @@ function learnedTable(trainings: Trainings): string {
     return known.length === 0 || known.length < own.length ? null : pick(...known);
   };
   const times = (value: number | null): string => value?.toFixed(3) ?? NOTHING;
-  return measuredTable(
-    [
-      'in the worst configuration',
-      'preset',
-      'configurations',
-      "reconstruction error / the mean panel's",
-      "predicted panel anywhere / the mean panel's",
-      'GSA, 1 of 8',
-    ],
-    anywhereRows(trainings, (own) => [
-      times(worst(own, (each) => errorShare(each, 'reconstruction'), Math.max)),
-      times(worst(own, (each) => errorShare(each, 'predictionAnywhere'), Math.max)),
-      share(worst(own, (each) => trainingGsa(each, { targets: 1, candidates: 8 }), Math.min)),
-    ]),
-    2,
-  );
+  const error = (kind: ErrorKind) => (own: Trainings) =>
+    times(worst(own, (each) => errorShare(each, kind), Math.max));
+  const gsa = (training: MeasuredTraining) => trainingGsa(training, { targets: 1, candidates: 8 });
+  return anywhereTable(trainings, 'in the worst configuration', [
+    ["reconstruction error / the mean panel's", error('reconstruction')],
+    ["predicted panel anywhere / the mean panel's", error('predictionAnywhere')],
+    ['GSA, 1 of 8', (own) => share(worst(own, gsa, Math.min))],
+  ]);
 }
 
 /** Imagined panels read back against the rules: means over configurations. */
 function readbackTable(trainings: Trainings): string {
   type Readback = NonNullable<MeasuredTraining['evaluation']['readback']>;
-  const columns: readonly [string, (found: Readback) => number | undefined][] = [
-    ['panel 9', ({ obeys }) => obeys.value],
-    ...[1, 2, 3].map((targets): [string, (found: Readback) => number | undefined] => [
-      targets === 1 ? 'one anywhere' : `${targets} anywhere`,
-      ({ missing }) => missing?.find((each) => each.targets === targets)?.obeys.value,
-    ]),
-    ['unreadable', ({ unreadable }) => unreadable.value],
-    ['true answers, reconstructed', ({ reconstructedObeys }) => reconstructedObeys?.value],
-  ];
-  return measuredTable(
-    [
-      'percent of imagined panels that obey the rules',
-      'preset',
-      'configurations',
-      ...columns.map(([name]) => name),
-    ],
-    anywhereRows(trainings, (own) =>
-      columns.map(([, value]) =>
-        share(
-          meanOverTrainings(own, ({ evaluation: { readback } }) => readback && value(readback)),
-        ),
-      ),
-    ),
-    2,
-  );
+  const mean =
+    (value: (found: Readback) => number | undefined) =>
+    (own: Trainings): string =>
+      share(meanOverTrainings(own, ({ evaluation: { readback } }) => readback && value(readback)));
+  const anywhere = (targets: number) =>
+    mean(({ missing }) => missing?.find((each) => each.targets === targets)?.obeys.value);
+  return anywhereTable(trainings, 'percent of imagined panels that obey the rules', [
+    ['panel 9', mean(({ obeys }) => obeys.value)],
+    ['one anywhere', anywhere(1)],
+    ['2 anywhere', anywhere(2)],
+    ['3 anywhere', anywhere(3)],
+    ['unreadable', mean(({ unreadable }) => unreadable.value)],
+    ['true answers, reconstructed', mean(({ reconstructedObeys }) => reconstructedObeys?.value)],
+  ]);
 }
 
 /** Sections by name, which are written even if nothing is trained: rows of the paper stay. */

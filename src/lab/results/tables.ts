@@ -13,8 +13,15 @@ import {
 } from '../compare.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import { METRIC_NAMES, VARIANT_NAMES } from '../evaluation.js';
-import type { GsaPoint, Measured, NamedGroup } from '../evaluation.js';
-import { NOTHING, percentage, table, type Cell } from '../markdown.js';
+import type {
+  GsaPoint,
+  GsaResult,
+  Measured,
+  NamedGroup,
+  PixelError,
+  ReadbackResult,
+} from '../evaluation.js';
+import { NOTHING, percentage, table, tableOf, type Cell, type Column } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { paperAri, paperRows, plainCell } from '../paper.js';
 import { meanOf } from '../statistics.js';
@@ -28,16 +35,26 @@ type Models = readonly MeasuredModel[];
 const measuredTable = (head: readonly string[], rows: readonly (readonly Cell[])[]): string =>
   rows.length === 0 ? NOT_MEASURED : table(head, rows);
 
-/** Rows of the models that a metric was measured on. */
-const rowsOf = <T>(
+/** A table of a metric, with a row for each model that it was measured on. */
+function metricTable<T>(
   models: Models,
+  title: string,
   metric: (model: MeasuredModel) => T | null,
-  cells: (found: T, model: MeasuredModel) => readonly Cell[],
-): Cell[][] =>
-  inOrder(models).flatMap((model) => {
+  columns: readonly Column<T>[],
+): string {
+  const rows = inOrder(models).flatMap((model) => {
     const found = metric(model);
-    return found === null ? [] : [[modelTitle(model), ...cells(found, model)]];
+    return found === null ? [] : [{ model, found }];
   });
+  if (rows.length === 0) return NOT_MEASURED;
+  return tableOf(rows, [
+    [title, ({ model }) => modelTitle(model)],
+    ...columns.map(([head, cell]): Column<(typeof rows)[number]> => [
+      head,
+      ({ found }) => cell(found),
+    ]),
+  ]);
+}
 
 const shown = (value: Measured | undefined): string =>
   value === undefined
@@ -98,20 +115,20 @@ function selectionDetailTable(models: Models): string {
 
 function gsaTable(models: Models, value: (point: GsaPoint) => Measured | undefined): string {
   const points = models.find(({ gsa }) => gsa !== null)?.gsa?.points ?? [];
-  return measuredTable(
-    [
-      'missing of candidates',
-      ...points.map(({ targets, candidates }) => `${targets} of ${candidates}`),
-    ],
-    rowsOf(
-      models,
-      ({ gsa }) => gsa,
-      (gsa) =>
-        gsa.points.map((point) => {
-          const found = value(point);
-          return found === undefined ? NOTHING : percentage(found.value);
-        }),
-    ),
+  return metricTable(
+    models,
+    'missing of candidates',
+    ({ gsa }) => gsa,
+    points.map(({ targets, candidates }) => [
+      `${targets} of ${candidates}`,
+      ({ points: own }: GsaResult) => {
+        const point = own.find(
+          (each) => each.targets === targets && each.candidates === candidates,
+        );
+        const found = point && value(point);
+        return found === undefined ? NOTHING : percentage(found.value);
+      },
+    ]),
   );
 }
 
@@ -154,6 +171,12 @@ function ariTable(models: Models): string {
 const groupText = ({ concepts, entries, determines }: NamedGroup): string =>
   `${concepts.join(' ')}: ${determines.join(', ') || 'nothing with a name'} (${entries})`;
 
+const readbackAnywhere = ({ readback }: MeasuredModel) =>
+  readback && { ...readback, anywhere: readback.missing?.find(({ targets }) => targets === 1) };
+
+const squared = (error: PixelError | undefined): string =>
+  error?.meanSquared.value.toPrecision(2) ?? NOTHING;
+
 /** Sections by name. */
 export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
   command: commandText,
@@ -166,101 +189,70 @@ export const SECTIONS: Readonly<Record<string, (models: Models) => string>> = {
   'gsa-each': (models) => gsaTable(models, ({ each }) => each),
   ari: ariTable,
   concepts: (models) =>
-    measuredTable(
+    metricTable(models, 'model', ({ vd }) => vd, [
       [
-        'model',
         'concepts 1 to M with their largest variance decline',
-        'groups of concepts: what they determine (values)',
-      ],
-      rowsOf(
-        models,
-        ({ vd }) => vd,
-        ({ names, groups }) => [
+        ({ names }) =>
           names
             .map(({ name, score }) => (name === NAME_UNUSED ? name : `${name} ${score.toFixed(2)}`))
             .join(', '),
-          groups?.map(groupText).join('; ') ?? NOTHING,
-        ],
-      ),
-    ),
-  readback: (models) =>
-    measuredTable(
-      [
-        'percent of imagined panels that obey the rules',
-        'panel 9',
-        'painted carefully',
-        'painted as the mean',
-        'a panel anywhere',
-        'carefully',
-        'as the mean',
-        'unreadable',
-        'true answers, reconstructed',
       ],
-      rowsOf(
-        models,
-        ({ readback }) => readback,
-        (found) => {
-          const anywhere = found.missing?.find(({ targets }) => targets === 1);
-          return [
-            found.obeys,
-            found.carefulObeys,
-            found.meanObeys,
-            anywhere?.obeys,
-            anywhere?.carefulObeys,
-            anywhere?.meanObeys,
-            found.unreadable,
-            found.reconstructedObeys,
-          ].map(shown);
-        },
-      ),
-    ),
+      [
+        'groups of concepts: what they determine (values)',
+        ({ groups }) => groups?.map(groupText).join('; ') ?? NOTHING,
+      ],
+    ]),
+  readback: (models) =>
+    metricTable(models, 'percent of imagined panels that obey the rules', readbackAnywhere, [
+      ['panel 9', ({ obeys }) => shown(obeys)],
+      ['painted carefully', ({ carefulObeys }) => shown(carefulObeys)],
+      ['painted as the mean', ({ meanObeys }) => shown(meanObeys)],
+      ['a panel anywhere', ({ anywhere }) => shown(anywhere?.obeys)],
+      ['carefully', ({ anywhere }) => shown(anywhere?.carefulObeys)],
+      ['as the mean', ({ anywhere }) => shown(anywhere?.meanObeys)],
+      ['unreadable', ({ unreadable }) => shown(unreadable)],
+      ['true answers, reconstructed', ({ reconstructedObeys }) => shown(reconstructedObeys)],
+    ]),
   missing: (models) =>
-    measuredTable(
-      ['missing anywhere', ...[2, 3, 4, 5, 6, 7, 8].map(String)],
-      rowsOf(
-        models,
-        ({ readback }) => readback?.missing ?? null,
-        (found) =>
-          found
-            .filter(({ targets }) => targets > 1)
-            .map(({ obeys, meanObeys }) =>
-              [obeys, ...(meanObeys === undefined ? [] : [meanObeys])]
-                .map(({ value }) => percentage(value))
-                .join(' / '),
-            ),
-      ),
+    metricTable(
+      models,
+      'missing anywhere',
+      ({ readback }) => readback?.missing ?? null,
+      [2, 3, 4, 5, 6, 7, 8].map((targets) => [
+        String(targets),
+        (missing: NonNullable<ReadbackResult['missing']>) => {
+          const found = missing.find((each) => each.targets === targets);
+          return [found?.obeys, found?.meanObeys]
+            .flatMap((share) => (share === undefined ? [] : [percentage(share.value)]))
+            .join(' / ');
+        },
+      ]),
     ),
   rules: (models) =>
-    measuredTable(
+    metricTable(
+      models,
+      'percent of namings',
+      // Measurements from before there were vocabularies do not have it.
+      ({ rules }) => (rules as MeasuredModel['rules'] | undefined) ?? null,
       [
-        'percent of namings',
-        'right',
-        'by attribute',
-        'several right answers: right of those offered',
-      ],
-      rowsOf(
-        models,
-        // Measurements from before there were vocabularies do not have it.
-        ({ rules }) => (rules as MeasuredModel['rules'] | undefined) ?? null,
-        ({ right, byAttribute, several }) => [
-          shown(right),
-          byAttribute
-            .map(({ attribute, right: share }) => `${attribute.name} ${percentage(share)}`)
-            .join(', '),
-          several === null ? NOTHING : percentage(several.right),
+        ['right', ({ right }) => shown(right)],
+        [
+          'by attribute',
+          ({ byAttribute }) =>
+            byAttribute
+              .map(({ attribute, right }) => `${attribute.name} ${percentage(right)}`)
+              .join(', '),
         ],
-      ),
+        [
+          'several right answers: right of those offered',
+          ({ several }) => (several === null ? NOTHING : percentage(several.right)),
+        ],
+      ],
     ),
   errors: (models) =>
-    measuredTable(
-      ['mean squared error', 'reconstruction', 'panel 9', 'a panel anywhere'],
-      rowsOf(
-        models,
-        ({ errors }) => errors,
-        ({ reconstruction, prediction, predictionAnywhere }) =>
-          [reconstruction, prediction, predictionAnywhere].map(
-            (error) => error?.meanSquared.value.toPrecision(2) ?? NOTHING,
-          ),
-      ),
-    ),
+    metricTable(models, 'mean squared error', ({ errors }) => errors, [
+      ['reconstruction', ({ reconstruction }) => squared(reconstruction)],
+      ['panel 9', ({ prediction }) => squared(prediction)],
+      ['a panel anywhere', ({ predictionAnywhere }) => squared(predictionAnywhere)],
+    ]),
 };

@@ -52,7 +52,7 @@ function gatesOf(rules: Predictions['rules'], scale: Float32Array, gates: number
     rules.flatMap((rule) => rule.map((value, i) => value / scale[i])),
   );
   const random = new Random(GATE_SEED, gates);
-  const { centres } = kMeans({ values, count: rules.length, dimension }, gates, { random });
+  const { centres } = kMeans({ values, count: rules.length, dimension }, gates, random);
   return Float32Array.from(centres);
 }
 

@@ -10,7 +10,14 @@ import { layoutOfProblem, type ConfigurationLayout } from '../layouts.js';
 import { encodePng } from '../png.js';
 import type { Problem } from '../problem.js';
 import { partOf, type Part } from '../raven-file.js';
-import { metaMatrix, metaStructure, metaTarget, structureNames } from '../raven-structure.js';
+import {
+  META_STRUCTURE_LENGTH,
+  META_TARGET_LENGTH,
+  metaMatrix,
+  metaStructure,
+  metaTarget,
+  structureNames,
+} from '../raven-structure.js';
 import { formatRavenXml } from '../raven-xml-write.js';
 import { IMAGE_PIXELS } from '../render.js';
 import { IMAGE_SIZE } from '../render-entity.js';
@@ -123,8 +130,8 @@ function rowOf(problem: Problem, id: number): Row {
     choices: pictures(drawn, 8, `${id}_choice`),
     structure: [structureNames(layout)],
     meta_matrix: rowsOf(matrix, 9),
-    meta_target: rowsOf(metaTarget(matrix), 9),
-    meta_structure: rowsOf(metaStructure(layout), 21),
+    meta_target: rowsOf(metaTarget(matrix), META_TARGET_LENGTH),
+    meta_structure: rowsOf(metaStructure(layout), META_STRUCTURE_LENGTH),
     target: problem.target,
     id,
     metadata: formatRavenXml(problem),

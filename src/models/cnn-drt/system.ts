@@ -15,7 +15,7 @@ class CnnDrt extends Cnn {
 
   constructor(sizes: Read<typeof network>, options: CreateOptions, configuration: Configuration) {
     super(sizes, options);
-    this.tree = new ResidualTree(this.width, configuration, options);
+    this.tree = new ResidualTree(this.features.width, configuration, options);
   }
 
   override embed(context: Tensor, candidates: Tensor): Tensor {

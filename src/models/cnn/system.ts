@@ -19,20 +19,15 @@ export const network = object({
   dropout: sizes.share,
 });
 
-/** Side of the last feature map of pictures of 80x80. */
-const SIDE = 4;
-
 export class Cnn extends SelectiveModel {
   readonly features: Conv4;
   readonly classifier: nn.Sequential;
-  /** Width of the features. */
-  readonly width: number;
 
   constructor({ channels, hidden, dropout }: Read<typeof network>, options: CreateOptions) {
     super();
     this.features = new Conv4(CONTEXT + CANDIDATES, channels, options);
-    this.width = channels * SIDE * SIDE;
-    this.classifier = mlp([this.width, hidden, CANDIDATES], { ...options, dropout });
+    const widths = [this.features.width, hidden, CANDIDATES];
+    this.classifier = mlp(widths, { ...options, dropout });
   }
 
   forward(context: Tensor, candidates: Tensor): Tensor {

@@ -77,7 +77,7 @@ function reasonerInputs(
   const use = graph.input('use_rules', ['N', m]);
   const one = graph.constant('one', new Float32Array([1]), [1]);
   const half = graph.constant('half', new Float32Array([0.5]), [1]);
-  const open = graph.node('Sub', 'context', [one, mask], ['N', MATRIX_PANELS]);
+  const open = graph.entrywise('Sub', 'context', [one, mask]);
   const column = graph.reshape(
     'context.column',
     open,
@@ -85,13 +85,8 @@ function reasonerInputs(
     ['N', MATRIX_PANELS, 1],
   );
   const row = graph.reshape('context.row', open, [0, 1, MATRIX_PANELS], ['N', 1, MATRIX_PANELS]);
-  const square = graph.node(
-    'Mul',
-    'gates.square',
-    [column, row],
-    ['N', MATRIX_PANELS, MATRIX_PANELS],
-  );
-  const chosen = graph.node('Greater', 'use', [use, half], ['N', m], {}, 'bool');
+  const square = graph.entrywise('Mul', 'gates.square', [column, row]); // [N, 9, 9]
+  const chosen = graph.entrywise('Greater', 'use', [use, half], 'bool');
   const axis = graph.integers('last', [2]);
   return {
     concepts,
@@ -123,7 +118,7 @@ function conceptReasoner(
   m: number,
   inputs: ReasonerInputs,
 ): ConceptResult {
-  const { conceptSize, ruleSize, ruleDeviationMax } = config;
+  const { ruleSize, ruleDeviationMax } = config;
   const name = (part: string): string => layerName(m, part);
   const own = graph.gather(name('z'), inputs.concepts, m, 2); // [N, 9, d_z]
   const parsed = parseRule(graph, networks, m, own, inputs); // [N, 2 d_r]
@@ -139,20 +134,10 @@ function conceptReasoner(
     { axis: 1 },
     'bool',
   );
-  const rule = graph.node('Where', name('rule'), [use, given, mean], ['N', ruleSize]);
-  const known = graph.node(
-    'Mul',
-    name('known'),
-    [own, inputs.context],
-    ['N', MATRIX_PANELS, conceptSize],
-  );
+  const rule = graph.entrywise('Where', name('rule'), [use, given, mean]);
+  const known = graph.entrywise('Mul', name('known'), [own, inputs.context]); // [N, 9, d_z]
   const apart = graph.reshape(name('rule.apart'), rule, [0, 1, ruleSize], ['N', 1, ruleSize]);
-  const beside = graph.node(
-    'Mul',
-    name('rule.beside'),
-    [apart, inputs.nineOnes],
-    ['N', MATRIX_PANELS, ruleSize],
-  );
+  const beside = graph.entrywise('Mul', name('rule.beside'), [apart, inputs.nineOnes]); // [N, 9, d_r]
   const start = graph.concat(name('target.start'), [known, beside], 2); // [N, 9, d_z + d_r]
   const predicted = predictTarget(graph, networks, m, start, config.targetOutputRelu);
   return { mean, deviation, predicted };
@@ -164,10 +149,10 @@ function ruleDeviation(
   raw: Value,
   largest: number | null,
 ): Value {
-  if (largest === null) return graph.node('Softplus', name, [raw], raw.shape);
-  const share = graph.node('Sigmoid', `${name}.share`, [raw], raw.shape);
+  if (largest === null) return graph.entrywise('Softplus', name, [raw]);
+  const share = graph.entrywise('Sigmoid', `${name}.share`, [raw]);
   const factor = graph.constant(`${name}.largest`, new Float32Array([largest]), [1]);
-  return graph.node('Mul', name, [share, factor], raw.shape);
+  return graph.entrywise('Mul', name, [share, factor]);
 }
 
 /** f_pair of all pairs and f_relation of those that are context: own [N, 9, d_z] to [N, 2 d_r]. */
@@ -187,20 +172,15 @@ function parseRule(
     graph.reshape(name(part), value, [-1, ...sizes], ['N', ...sizes]);
   const first = graph.layer(name('pairFirst'), rows, pairFirst);
   const second = graph.layer(name('pairSecond'), rows, pairSecond, { withBias: false });
-  const sum = graph.node(
-    'Add',
-    name('pairs'),
-    [
-      spread('pairFirst.apart', first, [MATRIX_PANELS, 1, hidden]),
-      spread('pairSecond.apart', second, [1, MATRIX_PANELS, hidden]),
-    ],
-    ['N', MATRIX_PANELS, MATRIX_PANELS, hidden],
-  );
+  const sum = graph.entrywise('Add', name('pairs'), [
+    spread('pairFirst.apart', first, [MATRIX_PANELS, 1, hidden]),
+    spread('pairSecond.apart', second, [1, MATRIX_PANELS, hidden]),
+  ]); // [N, 9, 9, hidden]
   const all = graph.reshape(name('pairs.rows'), graph.relu(sum), [-1, hidden], ['N*81', hidden]);
   const deeper = graph.relu(graph.layer(name('pairHidden'), all, pairHidden));
   const out = graph.layer(name('pairOut'), deeper, pairOut); // [N * 81, features]
   const pairs = spread('pairOut.apart', out, [PAIRS, features]);
-  const gated = graph.node('Mul', name('gated'), [pairs, gates], ['N', PAIRS, features]);
+  const gated = graph.entrywise('Mul', name('gated'), [pairs, gates]);
   let x = graph.reshape(name('relation.in'), gated, [0, PAIRS * features], ['N', PAIRS * features]);
   relation.forEach((layer, i) => {
     x = graph.layer(name(`relation${i}`), x, layer);

@@ -29,8 +29,7 @@ const network = object({
 });
 type Sizes = Read<typeof network>;
 
-/** Side of the last feature map of pictures of 160x160. */
-const SIDE = 9;
+const IMAGE_SIZE = 160;
 
 class Len extends SelectiveModel {
   readonly panel: nn.Sequential;
@@ -42,12 +41,11 @@ class Len extends SelectiveModel {
   constructor(sizes: Sizes, options: CreateOptions) {
     super();
     const { channels, panel, triple, judge, dropout } = sizes;
-    const embedding = (inputs: number): nn.Sequential =>
-      new nn.Sequential(
-        new Conv4(inputs, channels, options),
-        new nn.Flatten(),
-        hiddenLayers([channels * SIDE * SIDE, panel], { ...options, batchNorm: true }),
-      );
+    const embedding = (inputs: number): nn.Sequential => {
+      const features = new Conv4(inputs, channels, options, IMAGE_SIZE);
+      const summary = hiddenLayers([features.width, panel], { ...options, batchNorm: true });
+      return new nn.Sequential(features, new nn.Flatten(), summary);
+    };
     this.panel = embedding(1);
     this.whole = embedding(CONTEXT + CANDIDATES);
     const isLine = (places: readonly number[]): boolean => LINES.has(places.join());
@@ -117,7 +115,7 @@ class Triples extends nn.Module {
 export const len = selectiveSystem({
   name: 'len',
   title: 'LEN, the logic embedding network, without its teacher (Zheng et al. 2019)',
-  imageSize: 160,
+  imageSize: IMAGE_SIZE,
   network,
   defaults: {
     channels: 32,

@@ -19,9 +19,6 @@ const network = object({
   hidden: sizes.width,
 });
 
-/** Side of the last feature map of pictures of 80x80. */
-const SIDE = 4;
-
 class LstmDrt extends SelectiveModel {
   readonly features: Conv4;
   readonly tree: ResidualTree;
@@ -34,8 +31,8 @@ class LstmDrt extends SelectiveModel {
     configuration: Configuration,
   ) {
     super();
-    const width = channels * SIDE * SIDE;
     this.features = new Conv4(1, channels, options);
+    const { width } = this.features;
     this.tree = new ResidualTree(width, configuration, options);
     this.memory = new nn.LSTM(width, hidden, options);
     this.classifier = new nn.Linear(hidden, CANDIDATES, options);

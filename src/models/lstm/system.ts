@@ -17,9 +17,6 @@ const network = object({
   hidden: sizes.width,
 });
 
-/** Side of the last feature map of pictures of 80x80. */
-const SIDE = 4;
-
 class Lstm extends SelectiveModel {
   readonly features: Conv4;
   readonly tags = new PanelTags();
@@ -29,7 +26,7 @@ class Lstm extends SelectiveModel {
   constructor({ channels, hidden }: Read<typeof network>, options: CreateOptions) {
     super();
     this.features = new Conv4(1, channels, options);
-    this.memory = new nn.LSTM(channels * SIDE * SIDE + PanelTags.width, hidden, options);
+    this.memory = new nn.LSTM(this.features.width + PanelTags.width, hidden, options);
     this.classifier = new nn.Linear(hidden, CANDIDATES, options);
   }
 

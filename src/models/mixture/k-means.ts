@@ -7,13 +7,9 @@ import type { Random } from '../../matrix/index.js';
 import { ModelError } from '../errors.js';
 import type { Points } from './points.js';
 
-export interface KMeansOptions {
-  /** Used by the k-means++ start. */
-  readonly random: Random;
-  readonly maxIterations?: number;
-  /** Squared movement of the centres, relative to the mean variance of a coordinate, that ends the search. */
-  readonly tolerance?: number;
-}
+const MOST_ITERATIONS = 300;
+/** Squared movement of the centres, relative to the mean variance of a coordinate, that ends the search. */
+const TOLERANCE = 1e-4;
 
 export interface KMeansResult {
   /** [clusters, dimension] */
@@ -51,7 +47,7 @@ function pickByWeight(weights: Float64Array, threshold: number): number {
 }
 
 /** Starting centres by k-means++ with 2 + ⌊ln k⌋ candidates for each centre after the first. */
-export function plusPlusCentres(points: Points, clusters: number, random: Random): Float64Array {
+function plusPlusCentres(points: Points, clusters: number, random: Random): Float64Array {
   const { values, count, dimension } = points;
   const centres = new Float64Array(clusters * dimension);
   const candidates = 2 + Math.floor(Math.log(clusters));
@@ -172,21 +168,16 @@ function sameLabels(a: Int32Array, b: Int32Array): boolean {
 }
 
 /** Lloyd's iterations from given centres [clusters, dimension]. */
-export function kMeansFrom(
-  points: Points,
-  start: Float64Array,
-  options: Omit<KMeansOptions, 'random'> = {},
-): KMeansResult {
+export function kMeansFrom(points: Points, start: Float64Array): KMeansResult {
   const { count, dimension } = points;
-  const maxIterations = options.maxIterations ?? 300;
-  const threshold = (options.tolerance ?? 1e-4) * meanVariance(points);
+  const threshold = TOLERANCE * meanVariance(points);
   let labels = new Int32Array(count).fill(-1);
   const gaps = new Float64Array(count);
   const clusters = start.length / dimension;
   let centres = start;
   let iterations = 0;
   let settled = false;
-  while (iterations < maxIterations && !settled) {
+  while (iterations < MOST_ITERATIONS && !settled) {
     const next = new Int32Array(count);
     assign(points, centres, next, gaps);
     const moved = recentre(points, next, gaps, clusters);
@@ -202,9 +193,9 @@ export function kMeansFrom(
 }
 
 /** k-means from a k-means++ start. */
-export function kMeans(points: Points, clusters: number, options: KMeansOptions): KMeansResult {
+export function kMeans(points: Points, clusters: number, random: Random): KMeansResult {
   if (!Number.isInteger(clusters) || clusters < 1 || clusters > points.count) {
     throw new ModelError(`k-means: ${clusters} clusters of ${points.count} points`);
   }
-  return kMeansFrom(points, plusPlusCentres(points, clusters, options.random), options);
+  return kMeansFrom(points, plusPlusCentres(points, clusters, random));
 }

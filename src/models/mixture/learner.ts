@@ -48,10 +48,7 @@ export function startingResponsibilities(points: Points, options: LearnerOptions
   }
   switch (start.kind) {
     case 'k-means':
-      return oneHot(
-        kMeans(points, components, { random: new Random(start.seed) }).labels,
-        components,
-      );
+      return oneHot(kMeans(points, components, new Random(start.seed)).labels, components);
     case 'labels':
       if (start.labels.length !== points.count) {
         throw new ModelError(

@@ -195,7 +195,7 @@ export function decoderGraph(
       pads: [1, 1, 1, 1],
     });
     const last = i === decoder.transposed.length - 1;
-    x = last ? graph.node('Sigmoid', 'pixels', [drawn], drawn.shape) : leaky(drawn);
+    x = last ? graph.entrywise('Sigmoid', 'pixels', [drawn]) : leaky(drawn);
   });
   graph.output('images', x);
   return graph.finish('Concepts to the mean pixel values of their panels.');

@@ -61,6 +61,13 @@ function valueInfo({ name, type, shape }: Value): ValueInfoMessage {
   return { name, type: { tensorType: { elemType: DATA_TYPE[type], shape: { dim } } } };
 }
 
+/** The shape of two together: axes of size 1 are repeated. */
+function broadcast(a: Shape, b: Shape): Shape {
+  const [long, short] = a.length < b.length ? [b, a] : [a, b];
+  const missing = long.length - short.length;
+  return long.map((size, i) => (size === 1 && i >= missing ? short[i - missing] : size));
+}
+
 const elements = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
 
 export class GraphBuilder {
@@ -173,8 +180,14 @@ export class GraphBuilder {
     return value;
   }
 
+  /** An operator that works entry by entry, on shapes that are broadcast. */
+  entrywise(opType: string, name: string, inputs: readonly Value[], type?: DataType): Value {
+    const shape = inputs.map((value) => value.shape).reduce(broadcast);
+    return this.node(opType, name, inputs, shape, {}, type);
+  }
+
   relu(x: Value): Value {
-    return this.node('Relu', `${x.name}.relu`, [x], x.shape);
+    return this.entrywise('Relu', `${x.name}.relu`, [x]);
   }
 
   /** x [rows, in], weight [out, in], bias [out]; [rows, out]. */

@@ -104,17 +104,14 @@ export abstract class SelectiveModel extends SystemModel {
 /** Loss of scores [N, 8] with the right answers i64 [N]. */
 export type ChoiceLoss = (scores: Tensor, answer: Tensor) => Tensor;
 
-/** Weights of the losses by RAVEN's annotations beside that of the choice. */
-export interface AnnotationWeights {
-  readonly metaTarget: number;
-  readonly metaStructure: number;
-}
+/** Weights of the losses by RAVEN's annotations beside that of the choice, as settings of a network. */
+type AnnotationWeights = Partial<Record<'metaTarget' | 'metaStructure', number>>;
 
 /** How a system learns, if not as most do. */
 export interface ChoiceOptions {
   /** Softmax cross-entropy unless told. */
   readonly loss?: ChoiceLoss;
-  readonly annotations?: AnnotationWeights;
+  readonly annotations: AnnotationWeights;
   /** Whether each step sees its problems with candidates shuffled, and rows 1 and 2 often exchanged. */
   readonly reorder?: boolean;
 }
@@ -155,7 +152,7 @@ export class ChoiceLearner implements Learner {
     const { loss: lossOf = crossEntropy, annotations } = this.#options;
     let loss = lossOf(scores, choice.answer);
     for (const name of ['metaTarget', 'metaStructure'] as const) {
-      const [weight, logits] = [annotations?.[name] ?? 0, verdict[name]?.to({ dtype })];
+      const [weight, logits] = [annotations[name] ?? 0, verdict[name]?.to({ dtype })];
       if (weight === 0 || logits === undefined || labels === null) continue;
       loss = loss.add(bceWithLogits(logits, labels[name]), weight);
     }
@@ -201,7 +198,7 @@ export interface SelectiveDefinition<N extends object> {
   readonly name: string;
   readonly title: string;
   readonly imageSize: ImageSize;
-  /** Sizes of its network, and their defaults. */
+  /** Sizes of its network, and their defaults; what guesses annotations has their weights among them. */
   readonly network: Reader<N>;
   readonly defaults: NoInfer<N>;
   /** How it is trained, if not by Adam at 1e-4 in batches of 32. */
@@ -211,8 +208,6 @@ export interface SelectiveDefinition<N extends object> {
   readonly reorder?: boolean;
   /** Whether its network is made for the one configuration, so that it cannot train on all of them. */
   readonly isForOne?: boolean;
-  /** Absent: it has nothing to say of the annotations. */
-  annotations?(network: N): AnnotationWeights;
 }
 
 /** The system of a definition. */
@@ -254,9 +249,9 @@ export function selectiveSystem<N extends object>(
       return read(reader, chosen, ConfigurationError, 'config');
     },
     reader,
-    needs: ({ data: { candidates, problems, mixed }, ...config }) => ({
+    needs: ({ data: { candidates, problems, mixed }, network }) => ({
       imageSize,
-      rules: isTold(definition, config),
+      rules: learnsAnnotations(network),
       candidates,
       problems,
       mixed,
@@ -268,20 +263,14 @@ export function selectiveSystem<N extends object>(
       return model;
     },
     learner: (model, context) => {
-      const annotations = definition.annotations?.(context.config.network);
+      const annotations: AnnotationWeights = context.config.network;
       return new ChoiceLearner(model as SelectiveModel, context, { loss, annotations, reorder });
     },
   };
 }
 
-/** Whether it learns from annotations. */
-function isTold<N extends object>(
-  definition: SelectiveDefinition<N>,
-  { network }: Pick<SelectiveConfig<N>, 'network'>,
-): boolean {
-  const weights = definition.annotations?.(network);
-  return weights !== undefined && weights.metaTarget + weights.metaStructure > 0;
-}
+const learnsAnnotations = ({ metaTarget = 0, metaStructure = 0 }: AnnotationWeights): boolean =>
+  metaTarget + metaStructure > 0;
 
 /** Fields that several networks have. */
 export const sizes = {

@@ -5,7 +5,11 @@
  * pictures of 80x80 instead of 224x224.
  */
 import { object, oneOf, type Read } from '../../base/index.js';
-import type { Configuration } from '../../matrix/index.js';
+import {
+  META_STRUCTURE_LENGTH,
+  META_TARGET_LENGTH,
+  type Configuration,
+} from '../../matrix/index.js';
 import { cat, type nn, type Tensor } from '../../torch/index.js';
 import { mlp } from '../parts/mlp.js';
 import { CANDIDATES, CONTEXT } from '../parts/panels.js';
@@ -28,7 +32,7 @@ const network = object({
 });
 
 /** The scores, and the bits of meta target and meta structure. */
-const OUTPUTS = [CANDIDATES, 9, 21];
+const OUTPUTS = [CANDIDATES, META_TARGET_LENGTH, META_STRUCTURE_LENGTH];
 
 class ResNetDrt extends SelectiveModel {
   readonly features: ResNet;
@@ -76,5 +80,4 @@ export const resnetDrt = selectiveSystem({
     metaStructure: 0,
   },
   create: (sizes, options, configuration) => new ResNetDrt(sizes, options, configuration),
-  annotations: (network) => network,
 });

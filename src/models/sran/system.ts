@@ -7,6 +7,7 @@
  * meta target is 0 by default, as released. Deviation: pictures of 80x80 instead of 224x224.
  */
 import { object, type Read } from '../../base/index.js';
+import { META_TARGET_LENGTH } from '../../matrix/index.js';
 import { cat, type nn, type Tensor } from '../../torch/index.js';
 import { hiddenLayers, mlp } from '../parts/mlp.js';
 import { CONTEXT, eachPanel, forEach, linesOf, ROWS } from '../parts/panels.js';
@@ -21,8 +22,6 @@ const network = object({
   /** Weight of the loss by RAVEN's meta target. */
   metaTarget: sizes.weight,
 });
-
-const META_TARGET = 9;
 
 class Sran extends SelectiveModel {
   readonly panel: ResNet;
@@ -41,7 +40,7 @@ class Sran extends SelectiveModel {
     this.#width = width;
     this.rowFusion = hiddenLayers([3 * width, 3 * width, width], options);
     this.pairFusion = hiddenLayers([4 * width, 4 * width, width], options);
-    const widths = [2 * width, 2 * width, width, width, width + META_TARGET];
+    const widths = [2 * width, 2 * width, width, width, width + META_TARGET_LENGTH];
     this.rule = mlp(widths, { ...options, dropout });
   }
 
@@ -63,7 +62,7 @@ class Sran extends SelectiveModel {
     const [withFirst, withSecond] = found.mul(expected).sum(2).chunk(2, 1); // [N, 8] each
     return {
       scores: withFirst.add(withSecond),
-      metaTarget: rules.select(1, 0).narrow(1, this.#width, META_TARGET),
+      metaTarget: rules.select(1, 0).narrow(1, this.#width, META_TARGET_LENGTH),
     };
   }
 }
@@ -92,5 +91,4 @@ export const sran = selectiveSystem({
   defaults: { channels: 64, dropout: 0.5, metaTarget: 0 },
   create: (sizes, options) => new Sran(sizes, options),
   reorder: true,
-  annotations: ({ metaTarget }) => ({ metaTarget, metaStructure: 0 }),
 });

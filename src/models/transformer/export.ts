@@ -155,7 +155,7 @@ export function reasonerGraph(networks: TransformerNetworks, options: GraphOptio
   const graph = new NetworkGraph('reasoner', options);
   const nine = ['N', MATRIX_PANELS, width];
   let x = startRows(graph, networks);
-  const added = (name: string, more: Value): Value => graph.node('Add', name, [x, more], x.shape);
+  const added = (name: string, more: Value): Value => graph.entrywise('Add', name, [x, more]);
   blocks.forEach((block, i) => {
     const name = `block${i}`;
     const tokens = normed(graph, `${name}.attentionNorm`, x, block.attentionNorm);
@@ -179,21 +179,15 @@ function startRows(
   const concepts = graph.input('concepts', ['N', MATRIX_PANELS, 1, width]);
   const mask = graph.input('mask', ['N', MATRIX_PANELS]);
   const half = graph.constant('half', new Float32Array([0.5]), [1]);
-  const masked = graph.node('Greater', 'masked', [mask, half], ['N', MATRIX_PANELS], {}, 'bool');
+  const masked = graph.entrywise('Greater', 'masked', [mask, half], 'bool');
   const last = graph.integers('last', [2]);
-  const absent = graph.node(
-    'Unsqueeze',
-    'absent',
-    [masked, last],
-    ['N', MATRIX_PANELS, 1],
-    {},
-    'bool',
-  );
+  const column = ['N', MATRIX_PANELS, 1];
+  const absent = graph.node('Unsqueeze', 'absent', [masked, last], column, {}, 'bool');
   const vectors = graph.reshape('vectors', concepts, [0, MATRIX_PANELS, width], nine);
   const blank = graph.constant('missing', missing, [1, 1, width]);
-  const known = graph.node('Where', 'known', [absent, blank, vectors], nine);
+  const known = graph.entrywise('Where', 'known', [absent, blank, vectors]);
   const places = graph.constant('positions', positions, [1, MATRIX_PANELS, width]);
-  const placed = graph.node('Add', 'placed', [known, places], nine);
+  const placed = graph.entrywise('Add', 'placed', [known, places]);
   return graph.reshape('tokens', placed, [-1, width], ['N*9', width]);
 }
 

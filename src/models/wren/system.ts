@@ -6,6 +6,7 @@
  * 0 by default here, since CRAB's Table 1 has WReN without annotations, and then nothing guesses them.
  */
 import { object, type Read } from '../../base/index.js';
+import { META_TARGET_LENGTH } from '../../matrix/index.js';
 import { cat, nn, type Tensor } from '../../torch/index.js';
 import { Conv4 } from '../parts/conv4.js';
 import { hiddenLayers, mlp } from '../parts/mlp.js';
@@ -26,10 +27,6 @@ const network = object({
   metaTarget: sizes.weight,
 });
 
-const META_TARGET = 9;
-/** Side of the last feature map of pictures of 80x80. */
-const SIDE = 4;
-
 class Wren extends SelectiveModel {
   readonly features: Conv4;
   readonly tags = new PanelTags();
@@ -41,9 +38,9 @@ class Wren extends SelectiveModel {
     super();
     const { channels, panel, pair, pairHidden, dropout, metaTarget } = sizes;
     this.features = new Conv4(1, channels, options);
-    this.describe = new nn.Linear(channels * SIDE * SIDE + PanelTags.width, panel, options);
+    this.describe = new nn.Linear(this.features.width + PanelTags.width, panel, options);
     this.relate = hiddenLayers([2 * panel, ...pairHidden, pair], options);
-    const outputs = metaTarget > 0 ? 1 + META_TARGET : 1;
+    const outputs = metaTarget > 0 ? 1 + META_TARGET_LENGTH : 1;
     this.judge = mlp([pair, pair, pair, outputs], { ...options, dropout });
   }
 
@@ -63,7 +60,7 @@ class Wren extends SelectiveModel {
     const judged = this.judge.forward(sums); // [N, 8, 1] or [N, 8, 1 + 9]
     const scores = judged.select(2, 0);
     if (judged.shape[2] === 1) return { scores };
-    return { scores, metaTarget: judged.narrow(2, 1, META_TARGET).sum(1) };
+    return { scores, metaTarget: judged.narrow(2, 1, META_TARGET_LENGTH).sum(1) };
   }
 }
 
@@ -88,5 +85,4 @@ export const wren = selectiveSystem({
     metaTarget: 0,
   },
   create: (sizes, options) => new Wren(sizes, options),
-  annotations: ({ metaTarget }) => ({ metaTarget, metaStructure: 0 }),
 });

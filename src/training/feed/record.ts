@@ -19,6 +19,8 @@ import {
   layoutOf,
   MATRIX_PANELS,
   metaMatrix,
+  META_STRUCTURE_LENGTH,
+  META_TARGET_LENGTH,
   metaStructure,
   metaTarget,
   parseConstraints,
@@ -43,8 +45,6 @@ const GROUPS = 4;
 const RULE_BYTES = COMPONENTS * GROUPS * 3;
 const VALUE_OFFSET = 128;
 const ABSENT = 255;
-const META_TARGET = 9;
-const META_STRUCTURE = 21;
 
 /** Where endless problems come from; problem i of it is the same wherever and whenever it is made. */
 export interface ProblemSource {
@@ -102,7 +102,7 @@ export function recordLayout({
 }: Omit<Needs, 'problems'>): RecordLayout {
   const pictures = candidates === null ? MATRIX_PANELS : CONTEXT_PANELS + CANDIDATES;
   const pixels = pictures * imageSize * imageSize;
-  const told = rules ? RULE_BYTES + META_TARGET + META_STRUCTURE : 0;
+  const told = rules ? RULE_BYTES + META_TARGET_LENGTH + META_STRUCTURE_LENGTH : 0;
   const bytes = pixels + (candidates === null ? 0 : 1) + told;
   return { imageSize, candidates, rules, pictures, pixels, bytes };
 }
@@ -187,7 +187,7 @@ function writeRules(
     }
   }
   out.set(metaTarget(metaMatrix(label)), at);
-  out.set(structure, at + META_TARGET);
+  out.set(structure, at + META_TARGET_LENGTH);
 }
 
 /** Records u8 [N, bytes] as what a system learns from. */
@@ -211,8 +211,8 @@ export function batchOf(record: RecordLayout, rows: Tensor, dtype: 'f32' | 'f64'
     labels: rules
       ? {
           rules: take(RULE_BYTES, 'i64').reshape([n, COMPONENTS, GROUPS, 3]),
-          metaTarget: take(META_TARGET, dtype),
-          metaStructure: take(META_STRUCTURE, dtype),
+          metaTarget: take(META_TARGET_LENGTH, dtype),
+          metaStructure: take(META_STRUCTURE_LENGTH, dtype),
         }
       : null,
   };
