@@ -41,7 +41,8 @@ import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { deviceOption, problemsOption, readMetrics, repeatsOption } from './measuring.js';
 import { tell } from './output.js';
-import { ownJson, ownPage, requireOwnFile, type OwnFile } from './own-files.js';
+import { requireOwnFile, type OwnFile } from './own-files.js';
+import { ownJson, ownPage } from './own-reports.js';
 import { notParted, requireInput } from './paths.js';
 import { withStages } from './progress.js';
 

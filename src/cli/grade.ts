@@ -14,7 +14,8 @@ import {
 import { UsageError } from './errors.js';
 import { describeReplies, gradeReplies } from './grade-answers.js';
 import { percent, table, tell } from './output.js';
-import { ownPage, requireOwnFile } from './own-files.js';
+import { requireOwnFile } from './own-files.js';
+import { ownPage } from './own-reports.js';
 import { requireInput } from './paths.js';
 import { withProgress } from './progress.js';
 

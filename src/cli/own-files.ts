@@ -1,7 +1,6 @@
 /** Files that a command writes again and again, and how it recognises its own: no other is replaced. */
 import { stat } from 'node:fs/promises';
 import { readSmallFile, type OutputPlace } from '../base/node.js';
-import { isMarked, isOfFormat } from '../lab/index.js';
 import { UsageError } from './errors.js';
 import { isAbsent, refused, requireOutputFile, type NamedPath } from './paths.js';
 
@@ -11,20 +10,6 @@ export interface OwnFile {
   readonly what: string;
   readonly isOwn: (text: string) => boolean;
 }
-
-/** A page whose footer begins with this mark. */
-export const ownPage = (mark: string): OwnFile => ({
-  ending: 'html',
-  what: 'a page',
-  isOwn: (text) => isMarked(text, mark),
-});
-
-/** JSON that says it is of this format. */
-export const ownJson = (format: string, what: string): OwnFile => ({
-  ending: 'json',
-  what,
-  isOwn: (text) => isOfFormat(text, format),
-});
 
 /** A PNG that names the program it was made by. */
 export const ownPicture = (software: string): OwnFile => ({

@@ -14,7 +14,8 @@ import type { Device } from '../torch/index.js';
 import { isRun } from '../training/index.js';
 import { UsageError } from './errors.js';
 import { tell } from './output.js';
-import { ownJson, requireOwnFile } from './own-files.js';
+import { requireOwnFile } from './own-files.js';
+import { ownJson } from './own-reports.js';
 import { readTextInput, requireOutputFolder } from './paths.js';
 import { withProgress } from './progress.js';
 

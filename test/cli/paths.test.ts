@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/errors.js';
-import { ownJson, ownPage, requireOwnFile } from '../../src/cli/own-files.js';
+import { requireOwnFile } from '../../src/cli/own-files.js';
+import { ownJson, ownPage } from '../../src/cli/own-reports.js';
 import { requireInput, requireOutputFile, requireOutputFolder } from '../../src/cli/paths.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { failureOf } from './crab-in-process.js';

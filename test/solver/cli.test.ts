@@ -152,7 +152,7 @@ describe('crab solve', () => {
     mkdirSync(run);
     writeFileSync(path.join(run, 'config.json'), '{}');
     await expect(crab('solve', file('sheet.png'), '--model', run)).rejects.toThrow(
-      `${run} is a run of training, not a bundle: export it first, crab export ${run} --out FOLDER, and name that folder`,
+      `${run} is a run of training, not a bundle: export it first, crab export ${run} --out FOLDER, and name that folder (runs of crab and transformer become bundles)`,
     );
   });
 

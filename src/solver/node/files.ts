@@ -196,7 +196,7 @@ export async function locateBundle(location: string, options: LoadOptions): Prom
   }
   if (await exists(path.join(location, RUN_FILE))) {
     throw new ArgumentError(
-      `${location} is a run of training, not a bundle: export it first, crab export ${location} --out FOLDER, and name that folder`,
+      `${location} is a run of training, not a bundle: export it first, crab export ${location} --out FOLDER, and name that folder (runs of ${BUNDLE_SYSTEMS.join(' and ')} become bundles)`,
     );
   }
   const names = [...(await listZoo(zoo)), ...(await listOthers(zoo))];
