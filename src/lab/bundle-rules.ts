@@ -44,7 +44,7 @@ export async function parseSourceRules(
 }
 
 /** The prior of a model with so many categories for each concept, from problems of its own, without labels. */
-export async function fitPrior(
+async function fitPrior(
   subject: ConceptSubject,
   counts: readonly number[],
   { signal, fitted = PRIOR_PROBLEMS }: BundleRulesOptions = {},

@@ -17,7 +17,6 @@ export {
 } from './evaluation.js';
 export type * from './evaluation.js';
 export { EXAMPLE_SEED, exampleProblems } from './examples.js';
-export { fitPrior } from './bundle-rules.js';
 export {
   bundleNames,
   DEFAULT_JUDGED,

@@ -9,7 +9,7 @@ export const COLUMN = 66;
 const MOST_LINES = 3;
 
 /** The number of a candidate, from 1, which is its place on the x axis. */
-const place = (_: unknown, i: number): number => i + 1;
+export const place = (_: unknown, i: number): number => i + 1;
 
 /** Pictures of candidates in frames, `dy` below the top of the chart. */
 export const pictureMarks = (

@@ -2,7 +2,7 @@
 import { percent } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
-import { COLUMN, mistakeLines, mistakeMarks, pictureMarks } from './candidate-marks.js';
+import { COLUMN, mistakeLines, mistakeMarks, pictureMarks, place } from './candidate-marks.js';
 import { chart } from './chart.js';
 import { beside, figure, matrixPicture, type Drawing, type Figure } from './drawing.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
@@ -33,7 +33,6 @@ function candidateChart(item: ItemChoices): Drawing {
   const markOf = (number: number): string =>
     number === answer ? ' answer' : isRight(number) ? ' also right' : '';
   const numbers = candidates.map((_, i) => i + 1);
-  const place = (_: unknown, i: number): number => i + 1;
   const lines = Math.max(1, mistakeLines(violates));
   const top = PICTURE + 24;
   const small = { fontSize: SMALL_FONT_SIZE } as const;

@@ -38,15 +38,15 @@ export interface BlindSpot {
 }
 
 const SIDE = 340;
-const MARGIN = { left: 44, right: 14, top: 10, bottom: 40 };
+const MARGINS = { marginLeft: 44, marginRight: 14, marginTop: 10, marginBottom: 40 };
 const CHANCE = 1 / 8;
 const LINE = 11.5;
 /** Height of a chart's title and legend. */
 const HEAD = 56;
 const DOT = 4.5;
 
-const xOf = ({ raven }: Spot): number => MARGIN.left + raven * SIDE;
-const yOf = ({ iRaven }: Spot): number => MARGIN.top + (1 - iRaven) * SIDE;
+const xOf = ({ raven }: Spot): number => MARGINS.marginLeft + raven * SIDE;
+const yOf = ({ iRaven }: Spot): number => MARGINS.marginTop + (1 - iRaven) * SIDE;
 
 interface Box {
   readonly x: number;
@@ -69,12 +69,13 @@ function names(spots: readonly (Spot & { readonly name: string })[]): string {
   const written = rising.map((spot) => {
     const width = textWidth(spot.name, SMALL_FONT_SIZE);
     // Near the right edge a name stands to the left of its dot.
-    const right = xOf(spot) + DOT + GAP + 1 + width <= MARGIN.left + SIDE + MARGIN.right;
+    const right =
+      xOf(spot) + DOT + GAP + 1 + width <= MARGINS.marginLeft + SIDE + MARGINS.marginRight;
     const x = right ? xOf(spot) + DOT + GAP + 1 : xOf(spot) - DOT - GAP - 1 - width;
     let y = yOf(spot);
     const isFree = (): boolean =>
       [...placed, ...dots].every((other) => !overlaps({ x, y, width }, other));
-    while (!isFree() && y > MARGIN.top) y -= 1;
+    while (!isFree() && y > MARGINS.marginTop) y -= 1;
     placed.push({ x, y, width });
     if (yOf(spot) - y >= LINE) {
       const from = `M${number(xOf(spot))},${number(yOf(spot))}`;
@@ -87,8 +88,8 @@ function names(spots: readonly (Spot & { readonly name: string })[]): string {
 }
 
 const KINDS = [
-  { name: 'trained with candidates', shade: colour('series-2'), shape: 'square', selective: true },
-  { name: 'answers anywhere', shade: colour('series-1'), shape: 'circle', selective: false },
+  { name: 'trained with candidates', colour: colour('series-2'), shape: 'square', selective: true },
+  { name: 'answers anywhere', colour: colour('series-1'), shape: 'circle', selective: false },
 ] as const;
 
 const SHARE_AXIS = { domain: [0, 1], tickFormat: '.0%', ticks: 5, label: null };
@@ -101,14 +102,11 @@ const RAVEN_AXIS = {
 
 /** Dots over a grid, with chance on both axes and the line of equal accuracies. */
 function spotChart(spots: readonly SystemSpot[]): Drawing {
-  const shade = ({ selective }: SystemSpot): string => KINDS[selective ? 0 : 1].shade;
+  const shade = ({ selective }: SystemSpot): string => KINDS[selective ? 0 : 1].colour;
   return chart({
-    width: SIDE + MARGIN.left + MARGIN.right,
-    height: SIDE + MARGIN.top + MARGIN.bottom,
-    marginLeft: MARGIN.left,
-    marginRight: MARGIN.right,
-    marginTop: MARGIN.top,
-    marginBottom: MARGIN.bottom,
+    width: SIDE + MARGINS.marginLeft + MARGINS.marginRight,
+    height: SIDE + MARGINS.marginTop + MARGINS.marginBottom,
+    ...MARGINS,
     x: RAVEN_AXIS,
     y: SHARE_AXIS,
     marks: [
@@ -131,14 +129,12 @@ function spotChart(spots: readonly SystemSpot[]): Drawing {
 
 function systemsPart(spots: readonly SystemSpot[]): Drawing {
   const key = legend(
-    KINDS.filter((kind) => spots.some(({ selective }) => selective === kind.selective)).map(
-      ({ name, shade, shape }) => ({ name, colour: shade, shape }),
-    ),
+    KINDS.filter((kind) => spots.some(({ selective }) => selective === kind.selective)),
   );
   const head =
-    text(MARGIN.left, 12, 'Mean over the configurations', { bold: true }) +
-    at(MARGIN.left - 4, 20, key) +
-    text(MARGIN.left, 52, 'right on I-RAVEN', { size: SMALL_FONT_SIZE });
+    text(MARGINS.marginLeft, 12, 'Mean over the configurations', { bold: true }) +
+    at(MARGINS.marginLeft - 4, 20, key) +
+    text(MARGINS.marginLeft, 52, 'right on I-RAVEN', { size: SMALL_FONT_SIZE });
   const drawing = spotChart(spots);
   return headed(head, HEAD, { ...drawing, body: drawing.body + names(spots) });
 }
@@ -162,11 +158,9 @@ function blindPart(spots: readonly BlindSpot[], configurations: string): Drawing
   const left = 12 + Math.max(...falling.map(({ name }) => textWidth(name)));
   const drawing = chart({
     width: left + 250,
-    height: MARGIN.top + MARGIN.bottom + ROW * falling.length,
+    height: MARGINS.marginTop + MARGINS.marginBottom + ROW * falling.length,
+    ...MARGINS,
     marginLeft: left,
-    marginRight: MARGIN.right,
-    marginTop: MARGIN.top,
-    marginBottom: MARGIN.bottom,
     x: RAVEN_AXIS,
     y: {
       type: 'point',

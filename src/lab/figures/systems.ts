@@ -40,15 +40,15 @@ const CHANCE = 1 / 8;
 const TICKS = 42;
 
 const LINES = [
-  { name: 'RAVEN', key: 'raven', shade: seriesColour(0) },
-  { name: 'I-RAVEN', key: 'iRaven', shade: seriesColour(1) },
+  { name: 'RAVEN', key: 'raven', colour: seriesColour(0), shape: 'line' },
+  { name: 'I-RAVEN', key: 'iRaven', colour: seriesColour(1), shape: 'line' },
 ] as const;
 
 function learningChart({ name, curves }: LearningSystem): Drawing {
-  const marks = LINES.flatMap(({ key, shade }) =>
+  const marks = LINES.flatMap(({ key, colour }) =>
     curves.flatMap(({ points }, curve) =>
       points.flatMap(({ step, [key]: value }) =>
-        value === null ? [] : [{ step, value, shade, line: `${key} ${curve}` }],
+        value === null ? [] : [{ step, value, colour, line: `${key} ${curve}` }],
       ),
     ),
   );
@@ -61,7 +61,7 @@ function learningChart({ name, curves }: LearningSystem): Drawing {
       gridY(3),
       Plot.ruleY([CHANCE], CHANCE_LINE),
       Plot.line(marks, {
-        ...{ x: 'step', y: 'value', z: 'line', stroke: 'shade' },
+        ...{ x: 'step', y: 'value', z: 'line', stroke: 'colour' },
         ...{ strokeWidth: 1.2, strokeOpacity: 0.85 },
       }),
     ],
@@ -72,7 +72,7 @@ function learningChart({ name, curves }: LearningSystem): Drawing {
 
 /** x: steps; y: accuracy on validation problems, a line for each configuration; dashed: chance. */
 export function learningFigure(systems: readonly LearningSystem[]): Figure {
-  const key = legend(LINES.map(({ name, shade }) => ({ name, colour: shade, shape: 'line' })));
+  const key = legend(LINES);
   const charts = inRows(systems.map(learningChart), PER_ROW, 10);
   return figure(
     `Accuracy while training of ${systems.map(({ name }) => name).join(', ')}`,

@@ -20,9 +20,6 @@ export const writeReport = lazily(async () => (await import('./report.js')).writ
 /** The figures of a model: it is asked to complete, to draw and to choose. */
 export const drawModel = lazily(async () => (await import('./report.js')).drawModel);
 
-/** Writes figures as `<id>.svg` and `<id>.png`. */
-export const writeFigures = lazily(async () => (await import('./report.js')).writeFigures);
-
 /** Draws what several systems paint at arbitrary positions. */
 export const writeSystemAnswers = lazily(
   async () => (await import('./system-answers.js')).writeSystemAnswers,
