@@ -228,14 +228,8 @@ export const CHECKS: readonly Check[] = [
         }
         const total = choice.candidates.reduce((sum, each) => sum + each.probability, 0);
         close([total], [1], 1e-9, 'probabilities');
-        equal(
-          choice.index,
-          choice.candidates.findIndex(
-            (each) =>
-              each.calibrated === Math.min(...choice.candidates.map((c) => c.calibrated ?? NaN)),
-          ),
-          'the smallest calibrated distance is chosen',
-        );
+        const whole = choice.candidates.map((c) => (c.calibrated ?? NaN) + (c.painted ?? 0));
+        equal(choice.index, whole.indexOf(Math.min(...whole)), 'the smallest distance is chosen');
         const byL2 = await solver.choose(answer, candidates, { distance: 'l2' });
         const least = Math.min(...byL2.candidates.map(({ l2 }) => l2));
         equal(
@@ -245,7 +239,8 @@ export const CHECKS: readonly Check[] = [
         );
         const encoded = await solver.encode([candidates[2]]);
         const perfect = { ...answer, concepts: [...answer.concepts.slice(0, 8), encoded[0]] };
-        equal((await solver.choose(perfect, candidates)).index, 2, 'exact candidate');
+        const exact = await solver.choose(perfect, candidates, { distance: 'l2' });
+        equal(exact.index, 2, 'exact candidate');
       }),
   },
   {
@@ -390,7 +385,9 @@ export const TRANSFORMER_CHECKS: readonly Check[] = [
       const answer = await solver.solve(panels, { images: false });
       for (const distance of ['l2', 'calibrated'] as const) {
         const choice = await solver.choose(answer, candidates, { distance });
-        const found = choice.candidates.map((each) => each[distance] ?? NaN);
+        const found = choice.candidates.map(
+          (each) => (each[distance] ?? NaN) + (each.painted ?? 0),
+        );
         equal(choice.index, found.indexOf(Math.min(...found)), distance);
       }
       await solver.dispose();

@@ -57,8 +57,8 @@ function strongest(rows: readonly (readonly number[])[]): number {
 const MANY = 1000;
 
 /** Whole distances of all candidates as texts, with as many digits as the smallest needs and the largest allows. */
-function totalsOf(rows: readonly (readonly number[])[]): string[] {
-  const totals = rows.map((shares) => shares.reduce((sum, share) => sum + share, 0));
+function totalsOf(rows: readonly (readonly number[])[], painted: readonly number[]): string[] {
+  const totals = rows.map((shares, i) => shares.reduce((sum, share) => sum + share, painted[i]));
   const least = Math.min(...totals);
   const digits = least >= 10 || Math.max(...totals) >= MANY ? 0 : least >= 1 ? 1 : 2;
   const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
@@ -171,7 +171,8 @@ export function HeatMap() {
   const distance = hasCalibrated ? settings.value.distance : 'l2';
   const rows = value.candidates.map((score) => sharesOf(score, distance));
   const scale = strongest(rows);
-  const totals = totalsOf(rows);
+  const painted = value.candidates.map((each) => (distance === 'l2' ? 0 : (each.painted ?? 0)));
+  const totals = totalsOf(rows, painted);
   const used = info.concepts.flatMap((_, m) => (info.unused.includes(m + 1) ? [] : [m]));
   const columns = isUnfolded.value ? info.concepts.map((_, m) => m) : used;
   const folded = info.concepts.length - used.length;
@@ -221,6 +222,11 @@ export function HeatMap() {
         <p class="hint">
           Total is the whole distance from the imagined panel, all concepts together: the smaller,
           the closer.
+          {painted.map(
+            (added, i) =>
+              added > 0 &&
+              ` Of candidate ${i + 1} it counts ${added.toFixed(1)} for coming out worse when drawn from these concepts.`,
+          )}
         </p>
         <DistanceChoice hasCalibrated={hasCalibrated} />
         {distance === 'calibrated' && (
