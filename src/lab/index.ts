@@ -13,6 +13,7 @@ export * from './evaluation.js';
 export { EXAMPLE_SEED, exampleProblems } from './examples.js';
 export { fitPrior } from './bundle-rules.js';
 export {
+  bundleAccuracy,
   bundleNames,
   DEFAULT_JUDGED,
   exportRun,

@@ -260,6 +260,30 @@ export const CHECKS: readonly Check[] = [
       }),
   },
   {
+    name: 'candidates that are described alike are painted, also for several missing panels',
+    run: (load) =>
+      using(load, async (solver) => {
+        const { panels, candidates } = problem(6);
+        // One pixel more is another picture of nearly the same description.
+        const other = candidates[0].map((value, i) => (i === 0 ? 1 - value : value));
+        const answer = await solver.solve(panels, { missing: [2, 9], images: false });
+        const sets = [candidates[0], other].map((candidate) => [panels[1], candidate]);
+        const { candidates: found } = await solver.choose(answer, sets);
+        const errors: number[] = [];
+        for (const set of sets) {
+          const drawn = await solver.decode(await solver.encode(set));
+          const off = drawn.flatMap((panel, t) => [...panel].map((v, i) => (v - set[t][i]) ** 2));
+          errors.push(off.reduce((sum, value) => sum + value, 0));
+        }
+        const temperature = solver.metrics?.for([2, 9])?.statistics.temperature ?? NaN;
+        const expected = errors.map((error) => 2 * temperature * (error - Math.min(...errors)));
+        const painted = found.map((each) => each.painted ?? NaN);
+        close(painted, expected, 1e-3 * Math.max(...expected), 'what painting adds');
+        const byL2 = await solver.choose(answer, sets, { distance: 'l2' });
+        equal(byL2.candidates[0].painted, null, 'by L2');
+      }),
+  },
+  {
     name: 'interpolation begins and ends where it should and moves one concept only',
     run: (load) =>
       using(load, async (solver) => {
