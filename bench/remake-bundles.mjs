@@ -52,7 +52,10 @@ for (const folder of positionals) {
     manifest = { ...manifest, conceptNames: bundleNames(names) };
   }
   if (parts.includes('accuracy')) {
-    manifest = { ...manifest, accuracy: await bundleAccuracy(subject) };
+    manifest = {
+      ...manifest,
+      accuracy: await bundleAccuracy(subject, { judged: manifest.accuracy?.problems }),
+    };
   }
   await subject.dispose();
   const card = await readFile(path.join(folder, CARD_FILE)).catch(() => null);
