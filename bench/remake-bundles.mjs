@@ -1,11 +1,13 @@
 // Finds again what a bundle knows beyond its networks, and writes it into the bundle, hashes last:
-//   node bench/remake-bundles.mjs zoo/center zoo/grid-3x3 ... [--parts vocabulary,kinds,names] [--problems N]
-// vocabulary: groups and entries; kinds: the categories of rules in rules.json; names: those of concepts.
+//   node bench/remake-bundles.mjs zoo/center zoo/grid-3x3 ... [--parts vocabulary,kinds,names,accuracy] [--problems N]
+// vocabulary: groups and entries; kinds: the categories of rules in rules.json; names: those of concepts;
+// accuracy: how often it chooses right, as its manifest says.
 // New exports find all of it themselves; this is for bundles whose run is gone.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import {
+  bundleAccuracy,
   bundleNames,
   findVocabulary,
   fitPrior,
@@ -15,7 +17,7 @@ import {
 import { categoriesOf, formatVocabulary } from '../dist/solver/index.js';
 import { CARD_FILE, writeBundle } from '../dist/solver/node.js';
 
-const PARTS = ['vocabulary', 'kinds', 'names'];
+const PARTS = ['vocabulary', 'kinds', 'names', 'accuracy'];
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { problems: { type: 'string' }, parts: { type: 'string' } },
@@ -49,6 +51,12 @@ for (const folder of positionals) {
     const { names } = await varianceDecline(subject);
     manifest = { ...manifest, conceptNames: bundleNames(names) };
   }
+  if (parts.includes('accuracy')) {
+    manifest = {
+      ...manifest,
+      accuracy: await bundleAccuracy(subject, { judged: manifest.accuracy?.problems }),
+    };
+  }
   await subject.dispose();
   const card = await readFile(path.join(folder, CARD_FILE)).catch(() => null);
   await writeBundle(folder, manifest, files);
@@ -56,5 +64,6 @@ for (const folder of positionals) {
   const sizes = [...files].map(([name, bytes]) => `${name} ${bytes.length}`).join(', ');
   const names = manifest.conceptNames.map((found) => found?.name ?? '–').join(', ');
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
-  console.log(`${folder}: ${names}; bytes: ${sizes}; ${seconds} s`);
+  const accuracy = JSON.stringify(manifest.accuracy);
+  console.log(`${folder}: ${names}; ${accuracy}; bytes: ${sizes}; ${seconds} s`);
 }

@@ -156,11 +156,13 @@ function distanceTable(answer: Finding['answer'], choice: UncertainChoice): stri
   const calibrated = choice.distance === 'calibrated';
   // A model without rules describes a panel by one vector: there are no shares to tell.
   const told = answer.rules.length > 0;
+  const painted = choice.candidates.flatMap((each, i) => (each.painted === null ? [] : [i]));
   const rows = choice.candidates.map((candidate, i) => [
     `${i === choice.index ? '>' : ' '} ${i + 1}`,
     candidate.probability === null ? '-' : percent(candidate.probability),
-    ...(calibrated ? [(candidate.calibrated ?? NaN).toFixed(2)] : []),
+    ...(calibrated ? [((candidate.calibrated ?? NaN) + (candidate.painted ?? 0)).toFixed(2)] : []),
     candidate.l2.toFixed(2),
+    ...(painted.length > 0 ? [candidate.painted?.toFixed(2) ?? '-'] : []),
     ...(told ? shares(calibrated ? candidate.calibratedShares : candidate.l2Shares) : []),
   ]);
   const heads = [
@@ -168,10 +170,12 @@ function distanceTable(answer: Finding['answer'], choice: UncertainChoice): stri
     'probability',
     ...(calibrated ? ['distance'] : []),
     'L2',
+    ...(painted.length > 0 ? ['painting'] : []),
     ...answer.rules.map(conceptTitle),
   ];
   const note = `Columns of concepts: their shares in the ${calibrated ? 'calibrated' : 'L2'} distance.\n`;
-  return `${table([heads, ...rows])}${told ? note : ''}`;
+  const tie = `Candidates ${AND.format(fromOne(painted).map(String))} are described nearly alike, so they were painted from their descriptions. Column painting: what is added to their distance if the painted one differs more from the candidate.\n`;
+  return `${table([heads, ...rows])}${told ? note : ''}${painted.length > 0 ? tie : ''}`;
 }
 
 export function findingText(

@@ -5,15 +5,15 @@
  * distances are measured. Distances are those of `Solver.choose`, to which a test holds them.
  */
 import { createHash } from 'node:crypto';
-import { chooseCandidate } from '../solver/index.js';
+import { bytesToPanel, paintTies, tiedForBest, weighCandidates } from '../solver/index.js';
 import type {
   Answer,
   Bundle,
-  Choice,
   ConceptMeans,
   HistoryCurve,
   Metric,
   Panel,
+  Weighed,
 } from '../solver/index.js';
 import { squaredDistance } from './row-algebra.js';
 import type {
@@ -187,21 +187,31 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
         };
       });
     }
-    return found;
+    const painted = await paintTies(
+      questions.map(({ candidates, pictures = [] }, n) => ({
+        tied: pictures.length > 0 && metrics[n] ? tiedForBest(found[n].own, found[n].scale) : [],
+        scale: found[n].scale,
+        picture: (candidate) => pictures[candidate].map(bytesToPanel),
+        concepts: (candidate) => candidates[candidate] as readonly ConceptMeans[],
+      })),
+      (concepts) => this.solver.decode(concepts, { signal }),
+    );
+    return found.map((each, n) => ({
+      ...each,
+      own: each.own.map((distance, candidate) => distance + (painted[n].get(candidate) ?? 0)),
+      painted: painted[n],
+    }));
   }
 
-  /** The choice as a solver explains it, with the share of every concept in every distance. */
-  async explain(
-    question: ChoiceQuestion,
-    signal?: AbortSignal,
-  ): Promise<Omit<Choice, 'identical'>> {
+  /** Distances as a solver explains them, with the share of every concept. */
+  async explain(question: ChoiceQuestion, signal?: AbortSignal): Promise<Weighed> {
     const [predicted] = await this.predict([question], signal);
     const residual = (panel: Seen, t: number): Float32Array => {
       const guess = flat(predicted[t]);
       return Float32Array.from(flat(panel as ConceptMeans), (value, i) => value - guess[i]);
     };
     const { sizes, sigmaZ } = this.solver.manifest;
-    return chooseCandidate(
+    return weighCandidates(
       question.candidates.map((panels) => panels.map(residual)),
       {
         ...sizes,

@@ -127,7 +127,11 @@ function draftOf(
   };
 }
 
-async function measure(subject: ConceptSubject, options: ExportOptions): Promise<BundleAccuracy> {
+/** The accuracy that a bundle tells of itself. */
+export async function bundleAccuracy(
+  subject: ConceptSubject,
+  options: Pick<ExportOptions, 'judged' | 'signal' | 'onProgress'> = {},
+): Promise<BundleAccuracy> {
   const { judged = DEFAULT_JUDGED, signal, onProgress } = options;
   const { configuration, noisy } = subject.facts;
   const sa: Record<string, number> = {};
@@ -221,7 +225,7 @@ export async function exportRun(options: ExportOptions): Promise<ExportReport> {
     files.set('vocabulary.safetensors', formatVocabulary(found.vocabulary, draft.sizes));
   }
   const named = { ...draft, conceptNames };
-  const accuracy = await withSubject(named, files, (subject) => measure(subject, options));
+  const accuracy = await withSubject(named, files, (subject) => bundleAccuracy(subject, options));
   signal?.throwIfAborted();
   await writeBundle(place, { ...named, accuracy }, files);
   const sizes = Object.fromEntries([...files].map(([name, bytes]) => [name, bytes.length]));

@@ -18,6 +18,7 @@ export {
 export type * from './evaluation.js';
 export { EXAMPLE_SEED, exampleProblems } from './examples.js';
 export {
+  bundleAccuracy,
   bundleNames,
   DEFAULT_JUDGED,
   exportRun,

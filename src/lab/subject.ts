@@ -59,6 +59,8 @@ export interface ChoiceQuestion extends MissingQuestion {
   readonly candidates: readonly (readonly Seen[])[];
   /** Further candidates for each missing panel by itself; a model without concepts passes them over. */
   readonly apart?: readonly (readonly Seen[])[];
+  /** Pictures u8 [S, S] of the candidates, by which a model with concepts tells ties apart; else they stay ties. */
+  readonly pictures?: readonly (readonly Uint8Array[])[];
 }
 
 /** How far candidates are from what the model expects: the least is chosen. */
@@ -74,6 +76,8 @@ export interface Distances extends Distance {
   readonly apart: readonly Distance[];
   /** exp(-own / scale) is proportional to the probability of a candidate. */
   readonly scale: number;
+  /** What painting added to `own`, by candidate; nothing for those that were not painted. */
+  readonly painted?: ReadonlyMap<number, number>;
 }
 
 export interface ChoiceOptions {

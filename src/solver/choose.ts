@@ -1,7 +1,7 @@
 /** The choice among candidates from their residuals: distances, shares of concepts, probabilities. */
 import { ArgumentError } from '../base/index.js';
 import type { NamedPanel } from './networks.js';
-import { toPanel, type PanelInput } from './panels.js';
+import { toPanel, type Panel, type PanelInput } from './panels.js';
 import type {
   Answer,
   CandidateInput,
@@ -10,6 +10,7 @@ import type {
   ChooseOptions,
 } from './questions.js';
 import { squaredShares, type Metric } from './selection.js';
+import { firstAlike } from './ties.js';
 
 export interface ChoiceContext {
   readonly concepts: number;
@@ -57,17 +58,14 @@ export function residualsOf(
   );
 }
 
+/** The pixels of a candidate. */
+export const pictureOf = (panels: readonly NamedPanel[]): Panel[] =>
+  panels.map(({ input, what }) => toPanel(input, what));
+
 /** Groups of candidates with the same panels, by their indices. */
 export function identicalCandidates(offer: readonly (readonly NamedPanel[])[]): number[][] {
-  const panels = offer.map((each) => each.map(({ input, what }) => toPanel(input, what)));
-  const isSame = (a: number, b: number): boolean =>
-    panels[a].every((panel, t) => panel.every((value, i) => value === panels[b][t][i]));
-  const groups: number[][] = [];
-  for (const candidate of panels.keys()) {
-    const group = groups.find(([first]) => isSame(first, candidate));
-    if (group === undefined) groups.push([candidate]);
-    else group.push(candidate);
-  }
+  const alike = firstAlike(offer.map(pictureOf));
+  const groups = alike.map((_, first) => [...alike.keys()].filter((i) => alike[i] === first));
   return groups.filter(({ length }) => length > 1);
 }
 
@@ -102,16 +100,23 @@ export function softmax(distances: readonly number[], scale: number): number[] {
   return weights.map((weight) => weight / total);
 }
 
+/** How far candidates are, before they are compared with each other. */
+export interface Weighed extends Pick<Choice, 'distance'> {
+  readonly candidates: readonly Omit<CandidateReport, 'probability'>[];
+  /** exp(-distance / scale) is proportional to the probability of a candidate. */
+  readonly scale: number;
+}
+
 /** Residuals (encoded minus predicted, [D]) of every candidate at every missing position. */
-export function chooseCandidate(
+export function weighCandidates(
   residuals: readonly (readonly Float32Array[])[],
   { concepts, conceptSize, sigmaZ, metric, distance: wanted }: ChoiceContext,
-): Omit<Choice, 'identical'> {
+): Weighed {
   const distance = wanted ?? (metric === null ? 'l2' : 'calibrated');
   if (distance === 'calibrated' && metric === null) {
     throw new ArgumentError('this bundle has no statistics for calibrated distances: use l2');
   }
-  const reports = residuals.map((ofCandidate) => {
+  const candidates = residuals.map((ofCandidate) => {
     const l2Shares = addedShares(ofCandidate, (r) => squaredShares(r, concepts, conceptSize));
     const calibratedShares =
       metric === null ? null : addedShares(ofCandidate, (r) => metric.shares(r));
@@ -120,18 +125,33 @@ export function chooseCandidate(
       l2Shares,
       calibrated: calibratedShares === null ? null : sum(calibratedShares),
       calibratedShares,
+      painted: null,
     };
   });
   const isCalibrated = distance === 'calibrated' && metric !== null;
-  const distances = reports.map((report) =>
-    isCalibrated ? (report.calibrated ?? Infinity) : report.l2,
-  );
   const scale = isCalibrated ? 2 * metric.statistics.temperature : 2 * sigmaZ * sigmaZ;
-  const probabilities = softmax(distances, scale);
-  const candidates = reports.map((report, i): CandidateReport => ({
+  return { distance, candidates, scale };
+}
+
+/** Whole distances, by which is chosen. */
+export const distancesOf = ({ distance, candidates }: Weighed): number[] =>
+  candidates.map(({ l2, calibrated, painted }) =>
+    distance === 'l2' ? l2 : (calibrated ?? Infinity) + (painted ?? 0),
+  );
+
+/** The nearest candidate, once painting has told those apart that are tied. */
+export function chooseCandidate(
+  weighed: Weighed,
+  painted: ReadonlyMap<number, number>,
+): Omit<Choice, 'identical'> {
+  const { distance, scale } = weighed;
+  const reports = weighed.candidates.map((report, i) => ({
     ...report,
-    probability: probabilities[i],
+    painted: painted.get(i) ?? null,
   }));
+  const distances = distancesOf({ ...weighed, candidates: reports });
+  const probabilities = softmax(distances, scale);
+  const candidates = reports.map((report, i) => ({ ...report, probability: probabilities[i] }));
   const index = nearest(distances);
   return { index, confidence: probabilities[index], distance, candidates };
 }

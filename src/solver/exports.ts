@@ -24,7 +24,7 @@ export {
   type ExpectedFile,
   type ManifestDraft,
 } from './bundle.js';
-export { chooseCandidate, nearest, softmax } from './choose.js';
+export { nearest, softmax, weighCandidates, type Weighed } from './choose.js';
 export { completedPicture, type CompletedOptions } from './completed-picture.js';
 export * from './errors.js';
 export {
@@ -104,5 +104,6 @@ export {
 export type { NamedPanel, Networks, Reasoning, ReasonerInput } from './networks.js';
 export { SMALL_PIXELS as PANEL_PIXELS } from '../matrix/index.js';
 export { SolverCore } from './solver.js';
+export { paintTies, tiedForBest } from './ties.js';
 export type { SolverParts } from './solver-parts.js';
 export type { LoadOptions } from './web.js';

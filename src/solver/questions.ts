@@ -129,6 +129,12 @@ export interface CandidateReport {
   /** Null if the bundle has no statistics. */
   readonly calibrated: number | null;
   readonly calibratedShares: readonly number[] | null;
+  /**
+   * Added to the calibrated distance of a candidate that was painted, because its description is about as near
+   * as the nearest: how much worse this description paints it than another one, 0 for the one painted best.
+   * Null if it was not painted; see `ties.ts`.
+   */
+  readonly painted: number | null;
   /** Among the candidates offered. */
   readonly probability: number;
 }

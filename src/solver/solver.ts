@@ -8,7 +8,15 @@ import { alternativesTo, type Difference } from './alternatives.js';
 import { AnswerReader } from './answer-reader.js';
 import { hasRules, systemOf, type BundleManifest } from './bundle.js';
 import { checkQuestion } from './checked-question.js';
-import { candidatePanels, chooseCandidate, identicalCandidates, residualsOf } from './choose.js';
+import {
+  candidatePanels,
+  chooseCandidate,
+  distancesOf,
+  identicalCandidates,
+  pictureOf,
+  residualsOf,
+  weighCandidates,
+} from './choose.js';
 import { ConceptLayout } from './concept-layout.js';
 import { SolverError } from './errors.js';
 import type { HistoryCurve } from './history.js';
@@ -34,6 +42,7 @@ import { nameRules, type NamedRule } from './rule-names.js';
 import { checkSampleCount, normals, repeated, withDrawnRules } from './sampling.js';
 import type { Metrics } from './selection.js';
 import type { SolverParts } from './solver-parts.js';
+import { paintTies, tiedForBest } from './ties.js';
 import { variationsOf } from './variations.js';
 import type { Vocabulary } from './vocabulary.js';
 
@@ -258,22 +267,39 @@ export class SolverCore {
     const offers = asked.map(({ answer, candidates }) => candidatePanels(answer, candidates));
     const rows = await networks.encode(offers.flat(2), options.signal);
     const { concepts, conceptSize, width } = this.#layout;
-    let first = 0;
-    return asked.map(({ answer }, n) => {
+    let next = 0;
+    const weighed = asked.map(({ answer }, n) => {
       const predicted = answer.missing.map((position) =>
         this.#layout.row(answer.concepts[position - 1]),
       );
+      const first = next;
+      next += offers[n].length * predicted.length;
       const residuals = residualsOf(rows.subarray(first * width), predicted, offers[n].length);
-      first += offers[n].length * predicted.length;
-      const choice = chooseCandidate(residuals, {
+      const found = weighCandidates(residuals, {
         concepts,
         conceptSize,
         sigmaZ: this.manifest.sigmaZ,
         metric: this.metrics?.for(answer.missing) ?? null,
         distance: options.distance,
       });
-      return { ...choice, identical: identicalCandidates(offers[n]) };
+      return { ...found, first };
     });
+    const painted = await paintTies(
+      weighed.map((found, n) => ({
+        tied: found.distance === 'l2' ? [] : tiedForBest(distancesOf(found), found.scale),
+        scale: found.scale,
+        picture: (candidate) => pictureOf(offers[n][candidate]),
+        concepts: (candidate) =>
+          offers[n][candidate].map((_, t, { length }) =>
+            this.#layout.means(rows, found.first + candidate * length + t),
+          ),
+      })),
+      (means) => this.decode(means, options),
+    );
+    return weighed.map((found, n) => ({
+      ...chooseCandidate(found, painted[n]),
+      identical: identicalCandidates(offers[n]),
+    }));
   }
 
   /**

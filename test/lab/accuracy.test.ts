@@ -97,7 +97,7 @@ describe('selection accuracy', () => {
         const { index, candidates } = choices[n];
         expect(nearest(own)).toBe(index);
         candidates.forEach((report, c) => {
-          expect(own[c]).toBeCloseTo(report.calibrated ?? NaN, 3);
+          expect(own[c]).toBeCloseTo((report.calibrated ?? NaN) + (report.painted ?? 0), 3);
           expect(l2?.[c]).toBeCloseTo(report.l2, 3);
         });
       });

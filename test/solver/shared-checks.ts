@@ -228,14 +228,8 @@ export const CHECKS: readonly Check[] = [
         }
         const total = choice.candidates.reduce((sum, each) => sum + each.probability, 0);
         close([total], [1], 1e-9, 'probabilities');
-        equal(
-          choice.index,
-          choice.candidates.findIndex(
-            (each) =>
-              each.calibrated === Math.min(...choice.candidates.map((c) => c.calibrated ?? NaN)),
-          ),
-          'the smallest calibrated distance is chosen',
-        );
+        const whole = choice.candidates.map((c) => (c.calibrated ?? NaN) + (c.painted ?? 0));
+        equal(choice.index, whole.indexOf(Math.min(...whole)), 'the smallest distance is chosen');
         const byL2 = await solver.choose(answer, candidates, { distance: 'l2' });
         const least = Math.min(...byL2.candidates.map(({ l2 }) => l2));
         equal(
@@ -245,7 +239,8 @@ export const CHECKS: readonly Check[] = [
         );
         const encoded = await solver.encode([candidates[2]]);
         const perfect = { ...answer, concepts: [...answer.concepts.slice(0, 8), encoded[0]] };
-        equal((await solver.choose(perfect, candidates)).index, 2, 'exact candidate');
+        const exact = await solver.choose(perfect, candidates, { distance: 'l2' });
+        equal(exact.index, 2, 'exact candidate');
       }),
   },
   {
@@ -262,6 +257,30 @@ export const CHECKS: readonly Check[] = [
           ArgumentError,
           /candidate 1 has 1 panels for 2/,
         );
+      }),
+  },
+  {
+    name: 'candidates that are described alike are painted, also for several missing panels',
+    run: (load) =>
+      using(load, async (solver) => {
+        const { panels, candidates } = problem(6);
+        // One pixel more is another picture of nearly the same description.
+        const other = candidates[0].map((value, i) => (i === 0 ? 1 - value : value));
+        const answer = await solver.solve(panels, { missing: [2, 9], images: false });
+        const sets = [candidates[0], other].map((candidate) => [panels[1], candidate]);
+        const { candidates: found } = await solver.choose(answer, sets);
+        const errors: number[] = [];
+        for (const set of sets) {
+          const drawn = await solver.decode(await solver.encode(set));
+          const off = drawn.flatMap((panel, t) => [...panel].map((v, i) => (v - set[t][i]) ** 2));
+          errors.push(off.reduce((sum, value) => sum + value, 0));
+        }
+        const temperature = solver.metrics?.for([2, 9])?.statistics.temperature ?? NaN;
+        const expected = errors.map((error) => 2 * temperature * (error - Math.min(...errors)));
+        const painted = found.map((each) => each.painted ?? NaN);
+        close(painted, expected, 1e-3 * Math.max(...expected), 'what painting adds');
+        const byL2 = await solver.choose(answer, sets, { distance: 'l2' });
+        equal(byL2.candidates[0].painted, null, 'by L2');
       }),
   },
   {
@@ -390,7 +409,9 @@ export const TRANSFORMER_CHECKS: readonly Check[] = [
       const answer = await solver.solve(panels, { images: false });
       for (const distance of ['l2', 'calibrated'] as const) {
         const choice = await solver.choose(answer, candidates, { distance });
-        const found = choice.candidates.map((each) => each[distance] ?? NaN);
+        const found = choice.candidates.map(
+          (each) => (each[distance] ?? NaN) + (each.painted ?? 0),
+        );
         equal(choice.index, found.indexOf(Math.min(...found)), distance);
       }
       await solver.dispose();

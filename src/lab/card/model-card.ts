@@ -91,7 +91,7 @@ function accuracySection(manifest: BundleManifest, rows: readonly AccuracyRow[])
   const ranges = rows.some(({ sa }) => sa.low !== undefined)
     ? ' Intervals hold 95% of bootstrap resamples over problems (shares of exactly 0 or 1: Wilson).'
     : '';
-  return `Percent of problems solved, one of eight candidates each; chance gives 12.5. The own distance is calibrated on what the model predicts wrong, without labels or candidates; plain L2 on concepts is the paper's.${ranges}\n\n${table(head, lines, 2)}`;
+  return `Percent of problems solved, one of eight candidates each; chance gives 12.5. The own distance is calibrated on what the model predicts wrong, without labels or candidates, and candidates that it leaves tied are painted; plain L2 on concepts is the paper's.${ranges}\n\n${table(head, lines, 2)}`;
 }
 
 function gsaSection({ gsa }: MeasuredModel): string[] {

@@ -34,6 +34,8 @@ export interface SelectionCandidate {
   readonly panel: Panel;
   /** Share of each concept in the distance. */
   readonly shares: readonly number[];
+  /** What painting added to the distance, of one that was painted to break a tie. */
+  readonly painted?: number;
   readonly probability: number;
   /** What it truly gets wrong, in words, at most three are shown; undefined if not known. */
   readonly wrong?: readonly string[];
@@ -54,14 +56,20 @@ const brief = (value: number): string =>
   Math.abs(value) >= 99.5 ? value.toFixed(0) : value.toFixed(Math.abs(value) >= 9.95 ? 0 : 1);
 
 /** Concepts by number and name, since several may be called the same. */
-const rowNames = (concepts: readonly string[]): string[] =>
-  concepts.map((name, m) => (name === `concept ${m + 1}` ? name : `${m + 1} ${name}`));
+const rowNames = ({ concepts, candidates }: SelectionExample): string[] => [
+  ...concepts.map((name, m) => (name === `concept ${m + 1}` ? name : `${m + 1} ${name}`)),
+  ...(candidates.some(({ painted }) => painted !== undefined) ? ['painting'] : []),
+];
 
-function cellsOf({ candidates, concepts }: SelectionExample): Cell[] {
-  const rows = rowNames(concepts);
-  const largest = Math.max(1e-9, ...candidates.flatMap(({ shares }) => shares));
-  return candidates.flatMap(({ shares }, candidate) =>
-    shares.map((value, m) => ({
+function cellsOf(example: SelectionExample): Cell[] {
+  const rows = rowNames(example);
+  const parts = example.candidates.map(({ shares, painted }) => [
+    ...shares,
+    ...(painted === undefined ? [] : [painted]),
+  ]);
+  const largest = Math.max(1e-9, ...parts.flat());
+  return parts.flatMap((values, candidate) =>
+    values.map((value, m) => ({
       candidate: candidate + 1,
       row: rows[m],
       value,
@@ -84,9 +92,9 @@ const rowTitle = (title: string, dy: number): Plot.Markish =>
   });
 
 function heatmap(example: SelectionExample): Drawing {
-  const { candidates, answer, chosen, concepts } = example;
+  const { candidates, answer, chosen } = example;
   const numbers = candidates.map((_, i) => i + 1);
-  const rows = rowNames(concepts);
+  const rows = rowNames(example);
   const left = 12 + Math.min(150, Math.max(60, ...rows.map((row) => textWidth(row, 10.5))));
   const mistakes = candidates.map(({ wrong }) => wrong);
   const lines = mistakeLines(mistakes);

@@ -13,6 +13,7 @@ import {
   type Variant,
 } from '../../matrix/index.js';
 import { nearest } from '../../solver/index.js';
+import { picturesOf } from '../concept-subject.js';
 import type { SelectionResult } from '../evaluation.js';
 import { Bootstrap, sumOf } from '../statistics.js';
 import type { Distances, Subject } from '../subject.js';
@@ -55,12 +56,15 @@ export async function answerDistances(
   }
   const given = (await subject.see(context, signal)).panels;
   const offered = (await subject.see(selection, signal)).panels;
+  const pictures = picturesOf(selection, subject.facts.imageSize);
   const questions = Array.from({ length: count }, (_, n) => {
     const eight = given.slice(n * CONTEXT_PANELS, (n + 1) * CONTEXT_PANELS);
+    const [from, to] = [n * CANDIDATES, (n + 1) * CANDIDATES];
     return {
       panels: [...eight, eight[0]],
       missing: [MATRIX_PANELS],
-      candidates: offered.slice(n * CANDIDATES, (n + 1) * CANDIDATES).map((each) => [each]),
+      candidates: offered.slice(from, to).map((each) => [each]),
+      pictures: pictures.slice(from, to).map((each) => [each]),
     };
   });
   return subject.choose(questions, { signal });

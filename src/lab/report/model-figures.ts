@@ -46,11 +46,15 @@ function selectionCaption(example: SelectionExample, first: boolean): string {
   const scored = `${example.imagined ? 'The imagined panel' : 'The chosen candidate'} is framed. Below each candidate: how probable the model finds it, and what it truly gets wrong.`;
   const byConcepts = `The imagined panel is framed. Below each candidate: the part that every concept (its number and name) has in ${by} from the imagined panel; strongly coloured cells are why a candidate is excluded. Below these: how probable the model finds it, and what it truly gets wrong.`;
   const explained = distance === 'score' ? scored : byConcepts;
-  const how = first ? explained : 'Another problem, read in the same way.';
+  const isPainted = candidates.some(({ painted }) => painted !== undefined);
+  const tie = isPainted
+    ? ' Candidates that are described nearly alike were painted from their descriptions: the row "painting" is what that adds to their distance.'
+    : '';
+  const how = `${first ? explained : 'Another problem, read in the same way.'}${tie}`;
   if (answer === chosen) return how;
-  const shares = candidates[answer].shares;
+  const { shares, painted = 0 } = candidates[answer];
   if (shares.length === 0) return `${how} Here the model is wrong: the answer is ${answer + 1}.`;
-  const worst = concepts[indexOfLargest(shares)];
+  const worst = [...concepts, 'painting'][indexOfLargest([...shares, painted])];
   return `${how} Here the model is wrong: it takes candidate ${chosen + 1}, and lays the answer, ${answer + 1}, aside mostly for "${worst}".`;
 }
 

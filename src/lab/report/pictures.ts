@@ -19,7 +19,7 @@ import {
   type ConceptMeans,
   type Panel,
 } from '../../solver/index.js';
-import { flat, withConcepts, type ConceptSubject } from '../concept-subject.js';
+import { flat, picturesOf, withConcepts, type ConceptSubject } from '../concept-subject.js';
 import type { ExampleProblem, ModelEvaluation } from '../evaluation.js';
 import type { CompletedExample, SelectionExample } from '../figures/index.js';
 import { drawPanels } from '../metrics/generated-source.js';
@@ -156,9 +156,10 @@ async function selectionExample(
     panels: [...given, given[0]],
     missing: [MATRIX_PANELS],
     candidates: (await subject.see(candidates, signal)).panels.map((each) => [each]),
+    pictures: picturesOf(candidates, side).map((each) => [each]),
   };
   const explained = (await withConcepts(subject)?.explain(question, signal)) ?? null;
-  const [{ own, scale }] = await subject.choose([question], { signal });
+  const [{ own, scale, painted }] = await subject.choose([question], { signal });
   const chosen = nearest(own);
   const probabilities = softmax(own, scale);
   const pictures = panelsOf(candidates, offered.length);
@@ -175,6 +176,7 @@ async function selectionExample(
       return {
         panel,
         shares: report?.calibratedShares ?? report?.l2Shares ?? [],
+        painted: painted?.get(c),
         probability: probabilities[c],
         wrong: problem.candidates[c].changes.map((change) => describeChange(layout, change)),
       };

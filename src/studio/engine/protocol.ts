@@ -259,6 +259,8 @@ export interface CandidateScore {
   readonly l2Shares: readonly number[];
   readonly calibrated: number | null;
   readonly calibratedShares: readonly number[] | null;
+  /** What painting adds to the calibrated distance; null if the candidate was not painted. */
+  readonly painted: number | null;
 }
 
 /** The imagined panel with values that one group of concepts takes. */

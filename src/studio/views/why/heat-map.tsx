@@ -175,7 +175,8 @@ export function HeatMap() {
   const distance = hasCalibrated ? settings.value.distance : 'l2';
   const rows = value.candidates.map((score) => sharesOf(score, distance));
   const scale = strongest(rows);
-  const totals = rows.map((shares) => shares.reduce((sum, share) => sum + share, 0));
+  const painted = value.candidates.map((each) => (distance === 'l2' ? 0 : (each.painted ?? 0)));
+  const totals = rows.map((shares, i) => shares.reduce((sum, share) => sum + share, painted[i]));
   const least = Math.min(...totals);
   const place = looked.value;
   const used = info.concepts.flatMap((_, m) => (info.unused.includes(m + 1) ? [] : [m]));
@@ -238,6 +239,11 @@ export function HeatMap() {
         <p class="hint">
           The last column is the distance from the imagined panel, all concepts together: how many
           times as far it is as the closest candidate.
+          {painted.map(
+            (added, i) =>
+              added > 0 &&
+              ` Of candidate ${i + 1} it counts ${raw(added)} for coming out worse when drawn from these concepts.`,
+          )}
         </p>
         <DistanceChoice hasCalibrated={hasCalibrated} />
         {distance === 'calibrated' && (
