@@ -170,19 +170,23 @@ export function describeLevel(layout: ComponentLayout, group: RuleGroup, level: 
   }
 }
 
-function describeLook({ type, size, color, angle }: Entity): string {
+function describeLook({ type, size, color, angle }: Entity, wordsOf: typeof levelWords): string {
   if (TYPES[type] === 'line') return 'line';
   const upright = ANGLES[angle] === 0 || TYPES[type] === 'circle';
   const turned = upright ? '' : `, turned by ${ANGLES[angle]} degrees`;
-  return `${colorName(color)} ${TYPES[type]} of size ${SIZES[size]}${turned}`;
+  return `${wordsOf('Color', color)} ${TYPES[type]} of size ${wordsOf('Size', size)}${turned}`;
 }
 
-function describeComponent(layout: ComponentLayout, panel: ComponentPanel): string {
+function describeComponent(
+  layout: ComponentLayout,
+  panel: ComponentPanel,
+  wordsOf: typeof levelWords,
+): string {
   const names = SLOT_NAMES[layout.slots.length];
   const ordered = [...panel.entities].sort((a, b) => a.slot - b.slot);
   const places = new Map<string, string[]>();
   for (const entity of ordered) {
-    const look = describeLook(entity);
+    const look = describeLook(entity, wordsOf);
     places.set(look, [...(places.get(look) ?? []), names[entity.slot]]);
   }
   return [...places]
@@ -193,12 +197,16 @@ function describeComponent(layout: ComponentLayout, panel: ComponentPanel): stri
     .join('; ');
 }
 
-/** What a panel shows, in one line: an alternative text for its image. */
-export function describePanel(layout: ConfigurationLayout, panel: Panel): string {
+/** What a panel shows, in one line: an alternative text for its image. `wordsOf`: what levels are called. */
+export function describePanel(
+  layout: ConfigurationLayout,
+  panel: Panel,
+  wordsOf = levelWords,
+): string {
   return panel.components
     .map(
       (component, index) =>
-        prefix(layout, index) + describeComponent(layout.components[index], component),
+        prefix(layout, index) + describeComponent(layout.components[index], component, wordsOf),
     )
     .join('. ');
 }

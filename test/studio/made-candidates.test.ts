@@ -1,6 +1,7 @@
 /** The candidates in the Make tab: to be seen, with the answer on wish, whatever is changed by hand. */
 import { describe, expect, test } from 'vitest';
 import { alsoRight, describePanel, layoutOf, sampleProblem } from '../../src/matrix/index.js';
+import { valueWords } from '../../src/studio/engine/words.js';
 import { CHROMIUM } from '../chromium.js';
 import { faultsInBothLooks } from './axe.js';
 import { eventually, moveTo, openPage } from './browser.js';
@@ -22,7 +23,9 @@ describe.skipIf(CHROMIUM === undefined)('candidates of a matrix that is made', (
       index: 0,
     });
     const { candidates, target } = problem;
-    const alts = candidates.map(({ panel }) => describePanel(layoutOf('center'), panel));
+    const alts = candidates.map(({ panel }) =>
+      describePanel(layoutOf('center'), panel, valueWords),
+    );
     const place = page.getByRole('region', { name: 'The candidates' });
     const shownAlts = (): Promise<string[]> =>
       page.evaluate(

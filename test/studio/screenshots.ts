@@ -63,9 +63,9 @@ for (const [look, options] of Object.entries(LOOKS)) {
     await page.locator(LAST_SHOWN[tab]).first().waitFor();
     if (tab === 'why') await page.locator('.heat').nth(7).hover();
     await page.waitForLoadState('networkidle');
-    await page.evaluate('scrollTo(0, 0)');
-    // What has come under the pointer meanwhile is not meant.
+    // Nothing is to come under the pointer.
     await page.mouse.move(0, 0);
+    await page.evaluate('scrollTo(0, 0)');
     // Panels are painted from left to right; what pulses without end is not waited for.
     await page.evaluate(`Promise.allSettled(document.getAnimations()
       .filter(({ effect }) => effect.getComputedTiming().iterations !== Infinity)

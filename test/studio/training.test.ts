@@ -12,7 +12,7 @@ import {
   type TrainEvents,
   type TrainStatus,
 } from '../../src/protocol/index.js';
-import { inPageWords } from '../../src/studio/engine/words.js';
+import { inPageWords, valueWords } from '../../src/studio/engine/words.js';
 import { CHROMIUM } from '../chromium.js';
 import { canvasPixels, CLOSE, eventually, LAPTOP, largestDifference, openPage } from './browser.js';
 import { paintedGrey, SOURCE_SEED } from './bundles.js';
@@ -226,7 +226,7 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     // The true panel is that of the rule map's own matrix of that number.
     const source = { configuration: 'center', noisy: false, seed: SOURCE_SEED, index: 2 } as const;
     const [, , , , , , , , last] = samplePanels(source).panels;
-    const alt = describePanel(inPageWords(layoutOf('center')), last);
+    const alt = describePanel(inPageWords(layoutOf('center')), last, valueWords);
     await eventually(() =>
       matrices.nth(2).locator('.compared .drawing').getAttribute('aria-label'),
     ).toBe(alt);

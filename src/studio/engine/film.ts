@@ -13,11 +13,11 @@ const MOST_FRAMES = 12;
 function wordsOf({ manifest }: Solver, attribute: NamedAttribute, entry: number): string {
   const { component, group, values } = attribute;
   const own = layoutOf(manifest.configuration, manifest.noisy).components[component];
-  return values[entry]
-    .map((level) =>
-      group === 'Number/Position' ? describeLevel(own, group, level) : valueWords(group, level),
-    )
-    .join(' or ');
+  const wordsAt = (level: number): string => {
+    if (group === 'Number/Position') return describeLevel(own, group, level);
+    return `${group === 'Size' ? 'size ' : ''}${valueWords(group, level)}`;
+  };
+  return values[entry].map(wordsAt).join(' or ');
 }
 
 /** What all nine panels show of an attribute; null for one that shows nothing known. */

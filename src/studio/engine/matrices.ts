@@ -45,6 +45,7 @@ import {
   subjectsOf,
   subjectWords,
   titleOfLayout,
+  valueWords,
 } from './words.js';
 import type {
   CandidateView,
@@ -102,7 +103,7 @@ function pixelsUrl(panel: Panel): string {
 
 const described = (layout: ConfigurationLayout, panel: PanelDescription): PanelView => ({
   picture: { shapes: panelSvgGroup(layout, panel) },
-  alt: describePanel(inPageWords(layout), panel),
+  alt: describePanel(inPageWords(layout), panel, valueWords),
 });
 
 /** A rule of a component, with what it is called. */

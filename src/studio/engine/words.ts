@@ -70,9 +70,9 @@ export const inList = (words: readonly string[]): string =>
 export const LEVELS =
   'Arithmetic counts in levels, sizes from 1 to 6, colours from 0 (white) to 9 (black).';
 
-/** A value as these levels have it, where the data sets have a number: "size 4", "grey 3", "circle". */
+/** A value by these levels, if the data sets have another number for it: size "4", "grey 3", "circle". */
 export function valueWords(attribute: RuleAttribute, level: number): string {
-  if (attribute === 'Size') return `size ${level + 1}`;
+  if (attribute === 'Size') return String(level + 1);
   const words = levelWords(attribute, level);
   return attribute === 'Color' && words.startsWith('grey') ? `grey ${level}` : words;
 }

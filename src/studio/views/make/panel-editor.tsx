@@ -45,7 +45,10 @@ function Levels({ edit, onEdit, attribute }: PartProps & { readonly attribute: V
       <span>{name}</span>
       <div class="segmented wrap">
         {levels.map((level) => (
-          <label key={level} title={`${valueWords(attribute, level)}${inData(attribute, level)}`}>
+          <label
+            key={level}
+            title={`${name}: ${valueWords(attribute, level)}${inData(attribute, level)}`}
+          >
             <input
               type="radio"
               name={`${edit.component} ${key}`}
