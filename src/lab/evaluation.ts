@@ -62,7 +62,7 @@ export interface MeasuringConditions {
 
 /** Selection accuracy on one set of problems. */
 export interface SelectionResult extends MeasuredData {
-  /** By the model's own measure: with concepts the calibrated distance, else its score. */
+  /** By the model's own measure: with concepts the calibrated distance, ties painted, else its score. */
   readonly sa: Measured;
   /** By plain L2 on concepts, as in the paper; absent for a model without. */
   readonly saL2?: Measured;
