@@ -98,7 +98,7 @@ export type MeasuringConditions = Read<typeof conditions>;
 
 const selectionResult = objectWith({
   ...dataFields,
-  /** By the model's own measure: with concepts the calibrated distance, else its score. */
+  /** By the model's own measure: with concepts the calibrated distance, ties painted, else its score. */
   sa: measured,
   /** By plain L2 on concepts, as in the paper; absent for a model without. */
   saL2: optional(measured),
