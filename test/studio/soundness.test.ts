@@ -47,6 +47,19 @@ describe('an item', () => {
     }
   });
 
+  test('leaves places open if a rule says how many, unless the panel is full', async () => {
+    const seen = new Set<string>();
+    for (let index = 0; index < 60; index++) {
+      const { problem, view } = await makeMatrix(sampledSpec({ layout: 'grid-2x2', index }));
+      if (problem === null || view.fault !== null) continue;
+      const hasRule = problem.rules[0].some(({ attribute }) => attribute === 'Number');
+      const figures = view.described?.[8].components[0].entities.length;
+      expect(view.isOpen).toBe(hasRule && figures !== 4);
+      seen.add(`${hasRule} ${figures === 4}`);
+    }
+    expect([...seen].sort()).toEqual(['false false', 'false true', 'true false', 'true true']);
+  });
+
   test('with a panel that breaks a rule has no right answer', () => {
     const { type } = figure(growing, 5);
     expect(soundnessOf(edited({ panel: 5, type: type === 5 ? 4 : 5 }))).toEqual({

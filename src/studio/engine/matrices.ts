@@ -144,6 +144,18 @@ function rulesBrokenBy(problem: Problem, layout: ConfigurationLayout): TrueRule[
   );
 }
 
+/** Whether a rule on Number leaves it open where the figures of a panel are; a full panel has one place for each. */
+const leavesPlacesOpen = (
+  { rules }: Problem,
+  { components }: PanelDescription,
+  { components: all }: ConfigurationLayout,
+): boolean =>
+  components.some(
+    ({ entities }, c) =>
+      entities.length < all[c].slots.length &&
+      rules[c].some(({ attribute }) => attribute === 'Number'),
+  );
+
 /** Rows of arithmetic on levels, without those of broken rules: "Size: 2 + 3 = 5, ...". */
 function levelsOf(problem: Problem, broken: readonly string[]): string[] {
   const layout = layoutOfProblem(problem);
@@ -185,6 +197,7 @@ function ofProblem(problem: Problem): Matrix {
       broken: soundness.broken,
       fault,
       levels: levelsOf(problem, soundness.broken),
+      isOpen: fault === null && leavesPlacesOpen(problem, nine[nine.length - 1], layout),
     },
   };
 }
@@ -213,6 +226,7 @@ async function ofPictures(packed: string): Promise<Matrix> {
       broken: [],
       fault: null,
       levels: [],
+      isOpen: false,
     },
   };
 }

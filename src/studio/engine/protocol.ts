@@ -98,6 +98,8 @@ export interface MatrixView {
   readonly fault: string | null;
   /** Rows of arithmetic on levels: `Size: 2 + 3 = 5, …`. */
   readonly levels: readonly string[];
+  /** Whether a rule says how many figures the last panel has, but not where: several panels are right. */
+  readonly isOpen: boolean;
 }
 
 export interface ModelInfo {

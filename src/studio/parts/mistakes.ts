@@ -45,7 +45,5 @@ export function alsoRightWords({ target, right }: Pick<MatrixView, 'target' | 'r
 }
 
 /** What a rule about how many figures there are leaves open; empty if there is none. */
-export const openWords = ({ rules, fault }: MatrixView): string =>
-  fault === null && rules.some(({ attribute }) => attribute === 'Number')
-    ? 'The rule here says how many, not where: several panels are right.'
-    : '';
+export const openWords = ({ isOpen }: MatrixView): string =>
+  isOpen ? 'The rule here says how many, not where: several panels are right.' : '';
