@@ -167,14 +167,15 @@ test('a failed work leaves no answers behind, and a good one leaves them alone',
 
 describe('crab systems --docs', () => {
   test('without measurements says so', async () => {
-    mkdirSync(at('docs'));
-    for (const docs of [at('docs'), at('absent')]) {
-      await expectFailure(
-        ['systems', '--docs', docs],
-        2,
-        `--docs ${docs}: there are no measurements in ${path.join(docs, 'measured')}; crab report --zoo --docs ${docs} writes them`,
-      );
-    }
+    const docs = at('docs');
+    mkdirSync(docs);
+    await expectFailure(
+      ['systems', '--docs', docs],
+      2,
+      `--docs ${docs}: there are no measurements in ${path.join(docs, 'measured')}; crab report --zoo --docs ${docs} writes them`,
+    );
+    const absent = at('absent');
+    await expectFailure(['systems', '--docs', absent], 2, `--docs ${absent}: no such folder`);
   });
 
   test('of a file names the option', async () => {

@@ -194,7 +194,7 @@ describe('openProblems', () => {
     const one = await openProblems(root);
     sameProblems(await one.read(0, 1), problemToBatch(problemAt(0)));
     await writeRavenProblem(root, 0, sampleProblem({ configuration: 'center', seed: 1, index: 0 }));
-    await expect(openProblems(root)).rejects.toThrow(/name one/);
+    await expect(openProblems(root)).rejects.toThrow(/give one of these folders/);
     expect((await openProblems(root, { configuration: 'center' })).count).toBe(1);
     expect((await openProblems(path.join(root, 'center_single'), { part: 'test' })).count).toBe(0);
     await expect(openProblems(root, { configuration: 'up-down' })).rejects.toThrow(ArgumentError);

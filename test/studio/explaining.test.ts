@@ -153,10 +153,10 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     );
     const side = page.locator('.heat-side');
     await eventually(() => side.innerText()).toMatch(
-      /Of candidate 1 it counts [\d.]+ for coming out worse/,
+      /Candidate 1 counts as further away, because it came out worse/,
     );
     await page.getByLabel('Plain L2').check({ force: true });
-    await eventually(() => side.innerText()).not.toContain('coming out worse');
+    await eventually(() => side.innerText()).not.toContain('came out worse');
   });
 
   test('a long rule stands beside its mark, not below it', async () => {

@@ -242,7 +242,7 @@ export function HeatMap() {
           {painted.map(
             (added, i) =>
               added > 0 &&
-              ` Of candidate ${i + 1} it counts ${raw(added)} for coming out worse when drawn from these concepts.`,
+              ` Candidate ${i + 1} counts as further away, because it came out worse when drawn from these concepts.`,
           )}
         </p>
         <DistanceChoice hasCalibrated={hasCalibrated} />
