@@ -74,9 +74,10 @@ The model is a bundle of the zoo by its name, the folder of a bundle, or a run o
 evaluated as it is (that needs libtorch): its own distance is worked out first, as crab export does. The
 data are a RAVEN folder (its test part), a set file (.npz) or an HDF5 cache; several may be given: selection
 accuracy is measured on each, gsa, errors and ari on all of them together (a matrix that is in several
-counts once). Data with a mesh (I-RAVEN-Mesh) are measured too, and called so in the results: no model of
-the zoo was trained on a mesh, and what it draws has none. Without data, fresh problems are made, with the
-candidates of RAVEN and I-RAVEN or of the variants that --variant names.
+counts once). Data with a mesh (I-RAVEN-Mesh), or with RAVEN's noise for a model without, are measured too, and
+called so in the results: no model of the zoo was trained on a mesh or on noise, and what it draws has none.
+Without data, fresh problems are made, with the candidates of RAVEN and I-RAVEN or of the variants that
+--variant names.
 
 Metrics: sa        selection accuracy on the candidates of the data
          gsa       global selection accuracy: any positions, 1 to 3 missing, 2 to 16 candidates

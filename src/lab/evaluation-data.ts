@@ -1,6 +1,7 @@
 /**
  * Problems to measure on: fresh ones of our generator, or data that were given, at the side that a model
- * sees. Data that tell that they are of another configuration are refused; those with a mesh are called so.
+ * sees. Data that tell that they are of another configuration are refused; those with a mesh, or with noise
+ * that the model does not know, are called so.
  */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,7 +17,7 @@ import {
   type ProblemSource,
   type Variant,
 } from '../matrix/index.js';
-import { checkConfiguration, openProblems, showMesh } from '../matrix/node.js';
+import { checkConfiguration, openProblems, showMesh, showNoise } from '../matrix/node.js';
 import { generatedSource } from './metrics/generated-source.js';
 import type { SubjectFacts } from './subject.js';
 import { variantOf } from './summary.js';
@@ -95,7 +96,9 @@ export async function openData(
       // Candidates with a mesh differ in its lines too: they are of none of the variants in tables.
       const mesh = await showMesh(source, configuration);
       const variant = mesh ? null : (source.variant ?? variantOf(location));
-      opened[opened.length - 1] = { source, name: mesh ? `${name} (with a mesh)` : name, variant };
+      const noise = !mesh && !mixed && !noisy && (await showNoise(source, configuration));
+      const unknown = mesh ? ' (with a mesh)' : noise ? ' (with noise)' : '';
+      opened[opened.length - 1] = { source, name: `${name}${unknown}`, variant };
     }
   } catch (error) {
     await closeData(opened);

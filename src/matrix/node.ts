@@ -7,6 +7,7 @@ export {
   configurationsOfLabels,
   namedConfiguration,
   showMesh,
+  showNoise,
 } from './node/data-configuration.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
 export { MANIFEST, readManifest } from './node/manifest.js';

@@ -7,6 +7,7 @@ import { freshData, variantOf } from '../../src/lab/index.js';
 import type { SubjectFacts } from '../../src/lab/index.js';
 import {
   encodeSet,
+  joinBatches,
   layoutOf,
   problemToBatch,
   sampleProblem,
@@ -57,6 +58,28 @@ test.each(['npz', 'raven'] as const)('data with a mesh are called so: %s', async
     await closeData(data);
   }
 });
+
+test.each(['grid-2x2', 'grid-3x3', 'out-in-grid'] as const)(
+  'data with noise are called so for a model without, whatever their name: %s',
+  async (configuration) => {
+    const scratch = scratchFolder();
+    for (const noisy of [true, false]) {
+      const location = path.join(scratch, `${noisy ? 'a' : 'b'}.npz`);
+      const problems = Array.from({ length: 6 }, (_, index) =>
+        problemToBatch(sampleProblem({ configuration, noisy, seed: 3, index })),
+      );
+      writeFileSync(location, encodeSet(joinBatches(problems)));
+      for (const known of [true, false]) {
+        const model = { configuration, noisy: known, imageSize: 64 } as SubjectFacts;
+        const data = await openData([{ location, name: 'mine' }], model, 'all');
+        expect(data.map(({ name }) => name)).toEqual([
+          noisy && !known ? 'mine (with noise)' : 'mine',
+        ]);
+        await closeData(data);
+      }
+    }
+  },
+);
 
 test('fresh problems: RAVEN and I-RAVEN unless told, the same matrices for all', async () => {
   expect(freshData(facts, 3).map(({ variant }) => variant)).toEqual(['raven', 'i-raven']);

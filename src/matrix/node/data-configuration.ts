@@ -1,14 +1,15 @@
 /**
  * Which configurations problems can be of, as far as they tell: by rules that only some configurations
  * can have, by what their panels show, or, if they show nothing that we know, by the name of their folder
- * or file or the `generate.json` beside them. Noise is not judged: a model may be tried on it deliberately.
+ * or file or the `generate.json` beside them. Noise is not refused: a model may be tried on it deliberately.
  */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
 import { findConfiguration } from '../configuration-finder.js';
 import { layoutName } from '../item.js';
-import { ALL_LAYOUTS, layoutOf, type ComponentLayout } from '../layouts.js';
+import { ALL_LAYOUTS, layoutOf } from '../layouts.js';
+import type { ComponentLayout, ConfigurationLayout } from '../layouts.js';
 import { MESH } from '../mesh.js';
 import { CONFIGURATIONS, MATRIX_PANELS, type Configuration } from '../problem.js';
 import { PAPER, SMALL_SIZE } from '../render.js';
@@ -76,18 +77,18 @@ async function namedPlace(location: string): Promise<Configuration | undefined> 
   );
 }
 
-/** The configuration that pictures are of, among some; undefined if they are of none. */
-function shownConfiguration(
+/** The layout that pictures are of, among those of some configurations; undefined if they are of none. */
+function shownLayout(
   { panel, count }: SetBatch,
   among: readonly Configuration[],
-): Configuration | undefined {
+): ConfigurationLayout | undefined {
   const size = panel.length / (count * MATRIX_PANELS);
   const panels = Array.from({ length: Math.min(count, SEEN) * MATRIX_PANELS }, (_, i) => {
     const bytes = panel.subarray(i * size, (i + 1) * size);
     return Float32Array.from(resize(bytes, Math.sqrt(size), SMALL_SIZE), (byte) => byte / PAPER);
   });
   const layouts = ALL_LAYOUTS.filter(({ configuration }) => among.includes(configuration));
-  return findConfiguration(panels, layouts)?.layout.configuration;
+  return findConfiguration(panels, layouts)?.layout;
 }
 
 /** The configurations that the problems at a place can be of; all of them if nothing tells. */
@@ -101,7 +102,7 @@ export async function configurationsOf(
   // Rules that no configuration has tell nothing that a reader could use.
   const possible = fitting.length > 0 ? fitting : CONFIGURATIONS;
   if (possible.length === 1) return possible;
-  const told = shownConfiguration(batch, possible) ?? (await namedPlace(location));
+  const told = shownLayout(batch, possible)?.configuration ?? (await namedPlace(location));
   // If a name contradicts the rules, the rules are believed.
   return told !== undefined && possible.includes(told) ? [told] : possible;
 }
@@ -113,6 +114,15 @@ export async function showMesh(
 ): Promise<boolean> {
   const { label } = await source.read(0, Math.min(1, source.count));
   return label.some((each) => hasMesh(each, layoutOf(configuration).components.length));
+}
+
+/** Whether the panels of problems of a configuration show RAVEN's noise. */
+export async function showNoise(
+  source: ProblemSource,
+  configuration: Configuration,
+): Promise<boolean> {
+  const batch = await source.read(0, Math.min(SEEN, source.count));
+  return shownLayout(batch, [configuration])?.noisy ?? false;
 }
 
 /** What the name of a problem tells: of its folder, or its own as items are called. */
