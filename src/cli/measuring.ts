@@ -9,7 +9,7 @@ const { problems, repeats, pictures } = DEFAULT_COUNTS;
 export const problemsOption = (): Option =>
   new Option(
     '--problems <n>',
-    `problems of each metric (default: ${problems} of gsa and ari, ${pictures} of errors, readback and rules)`,
+    `problems of each metric, 32 or more (default: ${problems} of gsa and ari, ${pictures} of errors, readback and rules)`,
   ).argParser(wholeNumber(32, 100_000));
 
 export const repeatsOption = (): Option =>

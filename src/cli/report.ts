@@ -143,8 +143,11 @@ async function reportSystems(options: Options): Promise<void> {
   const { docs } = options;
   if (docs === undefined) throw new UsageError('--systems needs --docs, a folder of documents');
   await requireInput('--docs', path.join(docs, 'results.md'));
-  const { changed, figures, trainings } = await updateResults(docs);
-  const results = `results.md ${changed ? 'written' : 'is up to date'}`;
+  const { changed, hasPlaces, figures, trainings } = await updateResults(docs);
+  const kept = hasPlaces
+    ? 'is up to date'
+    : 'has no place for a table, such as <!-- measured:systems --><!-- /measured -->';
+  const results = `results.md ${changed ? 'written' : kept}`;
   tell(options, { trainings, changed, figures }, () =>
     lines([counted(trainings, 'training'), results, ...figures]),
   );

@@ -332,7 +332,12 @@ describe('measured files', () => {
     const [model] = await readMeasured(folder);
     expect(model).toMatchObject({ name: 'up-down', system: 'crab', selection: [{}, {}, {}] });
     writeFileSync(path.join(docs, 'results.md'), marked('errors'));
-    expect(await updateResults(docs)).toEqual({ changed: true, figures: [], trainings: 0 });
+    expect(await updateResults(docs)).toEqual({
+      changed: true,
+      hasPlaces: true,
+      figures: [],
+      trainings: 0,
+    });
     expect(readFileSync(path.join(docs, 'results.md'), 'utf8')).toContain('| U-D | 0.0050 |');
     expect(await updateResults(docs)).toMatchObject({ changed: false });
   });
@@ -423,6 +428,8 @@ describe('figures of systems', () => {
     expect(JSON.parse(await report('--json'))).toMatchObject({ trainings: 1, changed: true });
     expect(readFileSync(path.join(docs, 'results.md'), 'utf8')).toContain('| SCL | 95.1 / 85.7 |');
     expect(await report()).toContain('results.md is up to date\nimages/systems/learning-light.svg');
+    writeFileSync(path.join(docs, 'results.md'), '# Notes\n');
+    expect(await report()).toContain('results.md has no place for a table');
     const systems = await describeSystems(docs);
     expect(systems.find(({ name }) => name === 'scl')?.measured).toEqual([
       { preset: 'paper', configurations: 1, sa: { raven: 0.9, 'i-raven': 0.8 } },

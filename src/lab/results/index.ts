@@ -97,8 +97,9 @@ export async function readMeasurements(docs: string): Promise<Measurements> {
 
 /** Writes `results.md` in a folder of documents and the figures of systems from what it keeps. */
 export async function updateResults(docs: string): Promise<{
-  /** Whether `results.md` changed. */
+  /** Whether `results.md` changed, and whether it has places for tables at all. */
   readonly changed: boolean;
+  readonly hasPlaces: boolean;
   readonly figures: readonly string[];
   readonly trainings: number;
 }> {
@@ -109,5 +110,6 @@ export async function updateResults(docs: string): Promise<{
   const figures = await writeSystemFigures(docs, measured.trainings);
   const changed = after !== before;
   if (changed) await writeFileAtomically(file, after);
-  return { changed, figures, trainings: measured.trainings.length };
+  const hasPlaces = before.search(MARK) >= 0;
+  return { changed, hasPlaces, figures, trainings: measured.trainings.length };
 }
