@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { counted } from '../base/index.js';
 import type { Variant } from '../matrix/index.js';
-import { VARIANT_NAMES } from './evaluation.js';
+import { VARIANT_NAMES } from '../matrix/index.js';
 import { percent } from './numbers.js';
 import { problemsText } from './problems-text.js';
 import { meanOf } from './statistics.js';

@@ -1,7 +1,6 @@
 /** Files of measurements: which there are in a folder, and how many digits they keep. */
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { ifMissing } from '../../base/node.js';
+import { namesIn } from '../../base/node.js';
 
 /** For `JSON.stringify`: six digits, which is finer than any interval. */
 export const sixDigits = (_: string, value: unknown): unknown =>
@@ -9,8 +8,7 @@ export const sixDigits = (_: string, value: unknown): unknown =>
 
 /** Paths of a folder's JSON files, by name; none if there is no such folder. */
 export async function jsonFilesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(ifMissing([]));
-  return names
+  return (await namesIn(folder))
     .filter((name) => name.endsWith('.json'))
     .sort()
     .map((name) => path.join(folder, name));

@@ -1,6 +1,6 @@
 /** Tables of results in Markdown, from measured models; the paper's rows stand beside ours. */
 import { whole } from '../numbers.js';
-import { CONFIGURATIONS, paperName } from '../../matrix/index.js';
+import { CONFIGURATIONS, paperName, VARIANT_NAMES } from '../../matrix/index.js';
 import {
   accuracyRow,
   groupsOf,
@@ -12,7 +12,7 @@ import {
   type Which,
 } from '../compare.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
-import { METRIC_NAMES, VARIANT_NAMES } from '../evaluation.js';
+import { METRIC_NAMES } from '../evaluation.js';
 import type {
   GsaPoint,
   GsaResult,

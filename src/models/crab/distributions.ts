@@ -2,6 +2,7 @@
  * Densities and divergences of Gaussians, in single precision at least, as tensors: nothing is read back
  * from the device.
  */
+import { productOf } from '../../base/index.js';
 import type { Tensor } from '../../torch/index.js';
 import type { Gaussian } from './rule-parser.js';
 
@@ -45,7 +46,7 @@ export function fixedLogLikelihood(
   axes: number,
 ): Tensor {
   const trailing = x.shape.map((_, axis) => axis).slice(-axes);
-  const count = x.shape.slice(-axes).reduce((product, size) => product * size, 1);
+  const count = productOf(x.shape.slice(-axes));
   const constant = count * (Math.log(deviation) + 0.5 * LOG_TWO_PI);
   const squares = x.sub(mean).square().sum(trailing);
   return squares.mul(-0.5 / (deviation * deviation)).sub(constant);

@@ -3,6 +3,7 @@
  * iterations; a cluster left empty takes the point farthest from its centre. With given starting
  * centres it takes the same steps as scikit-learn's Lloyd variant.
  */
+import { areEqual } from '../../base/index.js';
 import type { Random } from '../../matrix/index.js';
 import { ModelError } from '../errors.js';
 import type { Points } from './points.js';
@@ -162,11 +163,6 @@ function meanVariance({ values, count, dimension }: Points): number {
   return total / (count * dimension);
 }
 
-function sameLabels(a: Int32Array, b: Int32Array): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
 /** Lloyd's iterations from given centres [clusters, dimension]. */
 export function kMeansFrom(points: Points, start: Float64Array): KMeansResult {
   const { count, dimension } = points;
@@ -181,7 +177,7 @@ export function kMeansFrom(points: Points, start: Float64Array): KMeansResult {
     const next = new Int32Array(count);
     assign(points, centres, next, gaps);
     const moved = recentre(points, next, gaps, clusters);
-    settled = sameLabels(next, labels);
+    settled = areEqual(next, labels);
     const shift = squaredDistance(moved, 0, centres, 0, moved.length);
     labels = next;
     centres = moved;
