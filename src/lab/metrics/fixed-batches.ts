@@ -58,7 +58,6 @@ const withComponent = (panel: Panel, component: number, fixing: Fixing): Panel =
 
 /** Panels of which one attribute is fixed, to one value after the other. */
 export interface FixedBatch {
-  readonly attribute: AttributeColumn;
   /** u8 [n, S, S] */
   readonly pictures: Uint8Array;
   /** Which value each panel has: 0 .. values - 1. */
@@ -98,7 +97,6 @@ export function varianceBatches(
         const value = panels.map((_, i) => i % fixings.length);
         const fixed = panels.map((panel, i) => withComponent(panel, component, fixings[value[i]]));
         yield {
-          attribute,
           pictures: drawPanels(layout, fixed, side),
           value,
           values: fixings.length,

@@ -30,12 +30,11 @@ import {
   trainingShare,
   trainingsOf,
   type TrainingGroup,
+  type Trainings,
 } from './systems.js';
 import type { MeasuredTraining } from './training.js';
 
 export const NO_TRAININGS = 'Not trained yet.';
-
-type Trainings = readonly MeasuredTraining[];
 
 const measuredTable = (
   head: readonly string[],

@@ -13,7 +13,7 @@ export const BLIND = 'context-blind';
 /** Trained with the candidates of I-RAVEN in place of RAVEN's. */
 export const ON_I_RAVEN = 'i-raven';
 
-type Trainings = readonly MeasuredTraining[];
+export type Trainings = readonly MeasuredTraining[];
 
 /** The preset that follows the paper; for CRAB, what its authors' program does. */
 export const publishedPreset = (system: string): string =>

@@ -19,7 +19,6 @@ export interface KMeansResult {
   readonly labels: Int32Array;
   /** Sum of squared distances to the nearest centre. */
   readonly inertia: number;
-  readonly iterations: number;
 }
 
 function squaredDistance(
@@ -171,9 +170,8 @@ export function kMeansFrom(points: Points, start: Float64Array): KMeansResult {
   const gaps = new Float64Array(count);
   const clusters = start.length / dimension;
   let centres = start;
-  let iterations = 0;
   let settled = false;
-  while (iterations < MOST_ITERATIONS && !settled) {
+  for (let iteration = 0; iteration < MOST_ITERATIONS && !settled; iteration++) {
     const next = new Int32Array(count);
     assign(points, centres, next, gaps);
     const moved = recentre(points, next, gaps, clusters);
@@ -181,11 +179,10 @@ export function kMeansFrom(points: Points, start: Float64Array): KMeansResult {
     const shift = squaredDistance(moved, 0, centres, 0, moved.length);
     labels = next;
     centres = moved;
-    iterations++;
     if (shift <= threshold) break;
   }
   const inertia = assign(points, centres, labels, gaps);
-  return { centres, labels, inertia, iterations };
+  return { centres, labels, inertia };
 }
 
 /** k-means from a k-means++ start. */

@@ -133,8 +133,6 @@ export interface ModelInfo {
   readonly hasPanels: boolean;
   /** Matrices on the rule map. */
   readonly points: number;
-  /** Whether a rule prior was learned. */
-  readonly hasPrior: boolean;
 }
 
 /** The rule of one concept in a matrix. */
@@ -256,8 +254,6 @@ export interface ChoiceView {
 }
 
 export interface CandidateScore {
-  readonly probability: number;
-  readonly l2: number;
   readonly l2Shares: readonly number[];
   readonly calibrated: number | null;
   readonly calibratedShares: readonly number[] | null;

@@ -53,7 +53,7 @@ export function soundnessOf(problem: Problem): Soundness {
     const rules = broken.map(
       ({ component, rule }) => `${nameOf(layout, component, rule)}: ${ruleWords(rule)}`,
     );
-    const fitting = solveSymbolically(problem).candidates;
+    const fitting = solveSymbolically(problem);
     const answer = fitting.length === 1 ? fitting[0] : null;
     return {
       answer,
