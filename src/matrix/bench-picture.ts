@@ -22,7 +22,7 @@ function panelTile(images: Uint8Array, index: number): Board {
   const tile = new Board(TILE, TILE, 1);
   const pixels = IMAGE_SIZE * IMAGE_SIZE;
   const panel = images.subarray(index * pixels, (index + 1) * pixels);
-  tile.paste(greySquare(panel, IMAGE_SIZE), BORDER, BORDER);
+  tile.paste(greySquare(panel), BORDER, BORDER);
   return tile;
 }
 

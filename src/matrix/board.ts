@@ -69,9 +69,7 @@ export class Board implements Picture {
 }
 
 /** A square grey picture. */
-export const greySquare = (data: Uint8Array, side: number): Picture => ({
-  width: side,
-  height: side,
-  channels: 1,
-  data,
-});
+export function greySquare(data: Uint8Array): Picture {
+  const side = Math.sqrt(data.length);
+  return { width: side, height: side, channels: 1, data };
+}

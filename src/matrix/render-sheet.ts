@@ -101,7 +101,7 @@ export interface ProblemPictures {
 /** One picture of a problem, at the size of a cell. */
 function cellPicture({ size, images }: ProblemPictures, index: number): Picture {
   const image = images.subarray(index * size * size, (index + 1) * size * size);
-  return greySquare(size === IMAGE_SIZE ? image : resize(image, size, IMAGE_SIZE), IMAGE_SIZE);
+  return greySquare(size === IMAGE_SIZE ? image : resize(image, size, IMAGE_SIZE));
 }
 
 function drawMatrix(board: Board, top: number, pictures: ProblemPictures, fillIn: boolean): void {

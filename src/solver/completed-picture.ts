@@ -35,7 +35,7 @@ export function completedPicture(panels: readonly Panel[], options: CompletedOpt
     const top = gap + Math.floor(i / 3) * (cell + gap);
     if (framed.includes(i + 1)) board.frame(left, top, cell, FRAME, SHEET_COLOURS.accent);
     else board.frame(left, top, cell, 1, SHEET_COLOURS.hairline);
-    board.paste(greySquare(Uint8Array.from(panel, greyByte), SMALL_SIZE), left, top, scale);
+    board.paste(greySquare(Uint8Array.from(panel, greyByte)), left, top, scale);
   });
   return board;
 }

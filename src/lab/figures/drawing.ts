@@ -2,7 +2,15 @@
  * Pieces of SVG put together: a drawing has a size and a body, and can be placed on a larger one. Only
  * what is not a chart is laid out here (pictures of panels, titles, rows); axes are `chart.ts`'s.
  */
-import { encodePng, escapeXml, greyByte, SMALL_SIZE, type Picture } from '../../matrix/index.js';
+import {
+  Board,
+  encodePng,
+  escapeXml,
+  greyByte,
+  greySquare,
+  SMALL_SIZE,
+  type Picture,
+} from '../../matrix/index.js';
 import type { Panel } from '../../solver/index.js';
 import { colour, FIGURE_SCALE, FONT_FAMILY, FONT_SIZE, SMALL_FONT_SIZE } from './theme.js';
 
@@ -75,15 +83,9 @@ const pngAddress = (picture: Picture): string =>
   `data:image/png;base64,${Buffer.from(encodePng(picture)).toString('base64')}`;
 
 /** A panel as the address of a PNG. */
-export function panelAddress(panel: Panel): string {
-  const side = Math.sqrt(panel.length);
-  return pngAddress({
-    width: side,
-    height: side,
-    channels: 1,
-    data: Uint8Array.from(panel, greyByte),
-  });
-}
+export const panelAddress = (panel: Panel): string => pngAddress(panelPicture(panel));
+
+const panelPicture = (panel: Panel): Picture => greySquare(Uint8Array.from(panel, greyByte));
 
 export interface FrameOptions {
   readonly stroke?: string;
@@ -146,17 +148,15 @@ export function completedMatrix(
 export function matrixPicture(panels: readonly Panel[], cell: number): Drawing {
   const gap = 5;
   const side = 3 * SMALL_SIZE + 4 * gap;
-  const data = new Uint8Array(side * side).fill(PICTURE_GAP);
+  const board = new Board(side, side, 1);
+  board.fill(0, 0, side, side, [PICTURE_GAP]);
   panels.forEach((panel, i) => {
     const left = gap + (i % 3) * (SMALL_SIZE + gap);
     const top = gap + Math.floor(i / 3) * (SMALL_SIZE + gap);
-    for (let y = 0; y < SMALL_SIZE; y++) {
-      const row = panel.subarray(y * SMALL_SIZE, (y + 1) * SMALL_SIZE);
-      data.set(row.map(greyByte), (top + y) * side + left);
-    }
+    board.paste(panelPicture(panel), left, top);
   });
   const shown = (cell * side) / SMALL_SIZE;
-  const address = pngAddress({ width: side, height: side, channels: 1, data });
+  const address = pngAddress(board);
   const body = `<image href="${address}" width="${number(shown)}" height="${number(shown)}"/>`;
   return { width: shown, height: shown, body };
 }
