@@ -1,5 +1,4 @@
 /** Why with a published model: symbols, rules and films are the solver's own, and every part tells its number. */
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -23,11 +22,10 @@ import {
   largestDifference,
   openPage,
 } from './browser.js';
-import { ROOT } from './served-page.js';
 import { visitedSite } from './visited-site.js';
+import { arePublished, ZOO } from '../project.js';
 
-const ZOO = path.join(ROOT, 'zoo');
-const hasModel = existsSync(path.join(ZOO, 'grid-2x2', 'bundle.json'));
+const hasModel = arePublished('grid-2x2');
 const SEED = 5;
 
 describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a published model', () => {

@@ -160,15 +160,6 @@ describe('files of a broken item', () => {
 });
 
 test('panels are described with the names the page has for their parts', async () => {
-  const { view } = await makeMatrix({
-    kind: 'sampled',
-    layout: 'out-in-center',
-    seed: 5,
-    index: 0,
-    variant: 'i-raven',
-    difficulty: 'standard',
-    constraints: '',
-    edits: '',
-  });
+  const { view } = await makeMatrix(sampledSpec({ layout: 'out-in-center' }));
   for (const panel of view.panels) expect(panel?.alt).toMatch(/^Outer: .*\. Inner: /);
 });
