@@ -6,7 +6,7 @@
 import { concatenate, FormatError, productOf } from '../base/index.js';
 
 /** Types of the data sets: numbers, booleans, and strings of fixed length (bytes or unicode). */
-export type NpyKind = 'u1' | 'b1' | 'i4' | 'i8' | 'f4' | 'f8' | 'S' | 'U';
+type NpyKind = 'u1' | 'b1' | 'i4' | 'i8' | 'f4' | 'f8' | 'S' | 'U';
 
 export interface NpyHeader {
   /** As in the file, e.g. `|u1`, `<i8`, `|S13`, `<U138`. */

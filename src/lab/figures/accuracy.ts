@@ -1,6 +1,6 @@
 /** Selection accuracy of several systems over the configurations, one row each. */
 import * as Plot from '@observablehq/plot';
-import { chart, CHANCE_LINE, gridX } from './chart.js';
+import { CHANCE, CHANCE_LINE, chart, gridX } from './chart.js';
 import { at, figure, textWidth, type Figure } from './drawing.js';
 import { seriesLegend, seriesShape } from './legend.js';
 import { colour, seriesColour } from './theme.js';
@@ -57,7 +57,7 @@ export function accuracyFigure(
         dy: -ROW / 2,
         stroke: colour('grid'),
       }),
-      Plot.ruleX([1 / 8], CHANCE_LINE),
+      Plot.ruleX([CHANCE], CHANCE_LINE),
       ...laneMarks(series),
     ],
   });

@@ -34,7 +34,7 @@ export const number = (value: number): string => String(Math.round(value * 100) 
 export const at = (x: number, y: number, { body }: Pick<Drawing, 'body'>): string =>
   body === '' ? '' : `<g transform="translate(${number(x)},${number(y)})">${body}</g>`;
 
-export interface TextOptions {
+interface TextOptions {
   readonly size?: number;
   readonly fill?: string;
   readonly anchor?: 'start' | 'middle' | 'end';
@@ -87,7 +87,7 @@ export const panelAddress = (panel: Panel): string => pngAddress(panelPicture(pa
 
 const panelPicture = (panel: Panel): Picture => greySquare(Uint8Array.from(panel, greyByte));
 
-export interface FrameOptions {
+interface FrameOptions {
   readonly stroke?: string;
   readonly strokeWidth?: number;
 }

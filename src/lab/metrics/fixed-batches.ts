@@ -57,7 +57,7 @@ const withComponent = (panel: Panel, component: number, fixing: Fixing): Panel =
 });
 
 /** Panels of which one attribute is fixed, to one value after the other. */
-export interface FixedBatch {
+interface FixedBatch {
   /** u8 [n, S, S] */
   readonly pictures: Uint8Array;
   /** Which value each panel has: 0 .. values - 1. */
@@ -65,7 +65,7 @@ export interface FixedBatch {
   readonly values: number;
 }
 
-export interface VarianceBatches {
+interface VarianceBatches {
   /** u8 [n, S, S] */
   readonly free: Uint8Array;
   /** Made one at a time: pictures take memory. */

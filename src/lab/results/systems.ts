@@ -109,7 +109,7 @@ export function meanOverTrainings(
   return known.length === 0 || known.length < trainings.length ? null : meanOf(known);
 }
 
-export type GsaKey = Pick<GsaPoint, 'targets' | 'candidates'>;
+type GsaKey = Pick<GsaPoint, 'targets' | 'candidates'>;
 
 /** GSA of a training as the paper measures it: by plain L2 if it has concepts, all targets together. */
 export function trainingGsa(

@@ -177,7 +177,7 @@ function fit({ predicted, encoded, rules }: Predictions, shape: Shape): EntrySta
 const norm = (x: Float64Array): number => x.reduce((sum, value) => sum + value * value, 0);
 
 /** What contexts kept apart say of statistics. */
-export interface Judged {
+interface Judged {
   /** Log-likelihoods of all entries for each prediction. */
   readonly likelihoods: readonly Float64Array[];
   /** The right entry of each. */

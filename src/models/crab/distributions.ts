@@ -29,7 +29,7 @@ export function equalDeviationKl(q: Tensor, p: Tensor, deviation: number): Tenso
 }
 
 /** Element-wise log density of a Gaussian. */
-export function logDensity(x: Tensor, { mean, deviation }: Gaussian): Tensor {
+function logDensity(x: Tensor, { mean, deviation }: Gaussian): Tensor {
   const scaled = x.sub(mean).div(deviation);
   return scaled
     .square()

@@ -18,7 +18,7 @@ export interface CoderSizes {
   readonly conceptSize: number;
 }
 
-export interface EncoderNetwork {
+interface EncoderNetwork {
   /** Convolutions of stride 2, weights [out, in, 4, 4]. */
   readonly convolutions: readonly Layer[];
   /** The last convolution, as large as its map, [out, in * 16]. */
@@ -26,7 +26,7 @@ export interface EncoderNetwork {
   readonly head: Layer;
 }
 
-export interface DecoderNetwork {
+interface DecoderNetwork {
   /** 1x1 to a vector, [out, in]; then to a map of 4x4, [out * 16, in]. */
   readonly dense: readonly Layer[];
   /** Transposed convolutions of stride 2, weights [in, out, 4, 4]; the last one draws the pixels. */

@@ -18,13 +18,13 @@ import type {
   ValueInfoMessage,
 } from './schema.js';
 
-export const OPSET = 17;
-export const IR_VERSION = 8;
+const OPSET = 17;
+const IR_VERSION = 8;
 
 export const WEIGHT_FORMATS = ['f32', 'f16', 'int8'] as const;
 export type WeightFormat = (typeof WEIGHT_FORMATS)[number];
 
-export type Shape = readonly Dimension[];
+type Shape = readonly Dimension[];
 
 /** A tensor in a graph. */
 export interface Value {
@@ -39,7 +39,7 @@ export interface Weight {
   readonly shape: readonly number[];
 }
 
-export interface WeightOptions {
+interface WeightOptions {
   readonly channelAxis?: number;
   readonly format?: WeightFormat;
 }

@@ -48,7 +48,7 @@ export interface ValueInfoMessage {
   };
 }
 
-export interface ModelMessage {
+interface ModelMessage {
   readonly irVersion: number;
   readonly producerName: string;
   readonly docString: string;

@@ -101,7 +101,7 @@ export interface TargetBatch {
 }
 
 /** A generative system, without what they all share. */
-export interface GenerativeDefinition<N, O extends Objective, M extends SystemModel> {
+interface GenerativeDefinition<N, O extends Objective, M extends SystemModel> {
   readonly name: string;
   readonly title: string;
   readonly can: readonly Capability[];

@@ -7,7 +7,7 @@ import { CANDIDATES, CONTEXT_PANELS } from '../../matrix/index.js';
 import { cat, eye, nn, scope, stack, type Tensor } from '../../torch/index.js';
 
 /** Two lines of the context, and the two panels that a candidate makes the third one. */
-export interface Lines {
+interface Lines {
   readonly complete: readonly (readonly number[])[];
   readonly open: readonly number[];
 }

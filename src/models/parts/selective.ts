@@ -118,7 +118,7 @@ export type ChoiceLoss = (scores: Tensor, answer: Tensor) => Tensor;
 type AnnotationWeights = Partial<Record<'metaTarget' | 'metaStructure', number>>;
 
 /** How a system learns, if not as most do. */
-export interface ChoiceOptions {
+interface ChoiceOptions {
   /** Softmax cross-entropy unless told. */
   readonly loss?: ChoiceLoss;
   readonly annotations: AnnotationWeights;
@@ -127,7 +127,7 @@ export interface ChoiceOptions {
 }
 
 /** Learns to score the right answer highest. */
-export class ChoiceLearner implements Learner {
+class ChoiceLearner implements Learner {
   readonly terms = ['accuracy'];
   readonly sizes: Learner['sizes'];
   readonly #model: SelectiveModel;
@@ -204,7 +204,7 @@ export interface SelectiveConfig<N> extends Omit<Read<typeof sharedFields>, 'net
 }
 
 /** A selective system, without what they all share. */
-export interface SelectiveDefinition<N extends object> {
+interface SelectiveDefinition<N extends object> {
   readonly name: string;
   readonly title: string;
   readonly imageSize: ImageSize;

@@ -13,7 +13,7 @@ import {
 import type { ConfigurationLayout, Problem, Rule } from '../../matrix/index.js';
 import { inList, ruleWords, subjectKey, subjectWords } from './words.js';
 
-export interface Soundness {
+interface Soundness {
   /** Index of the one right candidate; null if none is, or several are. */
   readonly answer: number | null;
   /** Indices of all candidates that are right: the answer, and others that other rules lead to. */
