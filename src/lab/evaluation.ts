@@ -126,6 +126,14 @@ const gsaPoint = objectWith({
 /** One point of a GSA curve. */
 export type GsaPoint = Read<typeof gsaPoint>;
 
+/** The point of so many missing panels and candidates. */
+export const gsaPointAt = <P extends Pick<GsaPoint, 'targets' | 'candidates'>>(
+  points: readonly P[],
+  targets: number,
+  candidates: number,
+): P | undefined =>
+  points.find((point) => point.targets === targets && point.candidates === candidates);
+
 const gsa = objectWith({
   problems,
   repeats: count,

@@ -5,7 +5,7 @@
 import type { Configuration, Variant } from '../../matrix/index.js';
 import { SYSTEMS, systemNamed, type System } from '../../models/index.js';
 import { accuracyRow, isFresh, type AccuracyRow, type Compared, type Which } from '../compare.js';
-import type { GsaPoint } from '../evaluation.js';
+import { gsaPointAt, type GsaPoint } from '../evaluation.js';
 import { meanOf } from '../statistics.js';
 import type { MeasuredTraining } from './training.js';
 
@@ -116,9 +116,7 @@ export function trainingGsa(
   { evaluation }: MeasuredTraining,
   { targets, candidates }: GsaKey,
 ): number | null {
-  const found = evaluation.gsa?.find(
-    (point) => point.targets === targets && point.candidates === candidates,
-  );
+  const found = gsaPointAt(evaluation.gsa ?? [], targets, candidates);
   return found?.accuracyL2 ?? found?.accuracy ?? null;
 }
 
