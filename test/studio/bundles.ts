@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatLabel, Random, samplePanels, type Configuration } from '../../src/matrix/index.js';
 import type { CrabConfig } from '../../src/models/index.js';
-import { formatImagined, formatManifest } from '../../src/solver/index.js';
+import { formatImagined, formatManifest, type BundleFileName } from '../../src/solver/index.js';
 import {
   randomBundle,
   randomTransformer,
@@ -89,14 +89,19 @@ function ruleMap(config: CrabConfig): object {
   };
 }
 
-/** Writes a bundle into a folder of bundles, under the name of its configuration. */
-export async function writeBundle(zoo: string, configuration: Configuration): Promise<string> {
+/** Writes a bundle into a folder of bundles, under the name of its configuration; `without`: files it lacks. */
+export async function writeBundle(
+  zoo: string,
+  configuration: Configuration,
+  without: readonly BundleFileName[] = [],
+): Promise<string> {
   const config = tinyConfig(configuration);
   const { manifest, files } = randomBundle(config);
   const { concepts } = config.network;
   files.set('rules.json', new TextEncoder().encode(JSON.stringify(ruleMap(config))));
   files.set('history.json', new TextEncoder().encode(JSON.stringify(HISTORY)));
   if (configuration === FILMED) files.set('imagined.png', film());
+  for (const name of without) files.delete(name);
   const named = {
     ...manifest,
     conceptNames: Array.from({ length: concepts }, (_, m) => {
