@@ -13,6 +13,7 @@ import {
 import type { MatrixView } from '../../engine/protocol.js';
 import { readEdits, withEdit, writeEdits } from '../../engine/panel-edits.js';
 import { attributeWords, COMPONENTS, valueWords } from '../../engine/words.js';
+import { Drawing } from '../../parts/panel.js';
 import { SymbolGlyph } from '../../parts/symbol-glyph.js';
 import { change, settings } from '../../state/store.js';
 
@@ -108,16 +109,28 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
   const components = matrix.described?.[position - 1].components ?? [];
   const edits = readEdits(settings.value.edits);
   const place = useRef<HTMLElement>(null);
+  const title = useRef<HTMLHeadingElement>(null);
+  const panel = matrix.panels[position - 1];
   const isChanged = edits.some(({ panel }) => panel === position);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key === 'Escape') onClose();
     };
-    // On a phone it lies below the matrix.
-    place.current?.scrollIntoView({ block: 'nearest' });
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  }, []);
+  }, [onClose]);
+  const focusTitle = (): void => title.current?.focus({ preventScroll: true });
+  // The next Tab goes to what can be changed, not through the rest of the matrix.
+  useEffect(() => {
+    // On a phone it lies below the matrix.
+    place.current?.scrollIntoView({ block: 'nearest' });
+    focusTitle();
+  }, [position]);
+  const undo = (left: readonly PanelEdit[]): void => {
+    apply(left);
+    // The button that was pressed has nothing more to undo, and cannot keep the focus.
+    focusTitle();
+  };
   return (
     <section
       ref={place}
@@ -125,8 +138,15 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
       aria-label={`Panel ${position}`}
       data-testid="panel-editor"
     >
-      <div class="score-head">
-        <h2>{position === 9 ? 'Panel 9, the answer' : `Panel ${position}`}</h2>
+      <div class="editor-head">
+        {panel !== null && (
+          <span class="thumb">
+            <Drawing panel={panel} />
+          </span>
+        )}
+        <h2 ref={title} tabIndex={-1}>
+          {position === 9 ? 'Panel 9, the answer' : `Panel ${position}`}
+        </h2>
         <button type="button" class="quiet" onClick={onClose}>
           Back to the rules
         </button>
@@ -160,11 +180,11 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
         <button
           type="button"
           disabled={!isChanged}
-          onClick={() => apply(currentEdits().filter(({ panel }) => panel !== position))}
+          onClick={() => undo(currentEdits().filter(({ panel }) => panel !== position))}
         >
           Undo this panel
         </button>
-        <button type="button" disabled={edits.length === 0} onClick={() => apply([])}>
+        <button type="button" disabled={edits.length === 0} onClick={() => undo([])}>
           Undo all changes
         </button>
       </div>
