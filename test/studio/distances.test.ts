@@ -26,10 +26,13 @@ const score = (calibrated: number | null, painted: number | null): CandidateScor
 });
 
 describe('distances as they are told', () => {
-  test('have two digits where they are least, and not more than three decimals', () => {
+  test('have two digits where they are least, three decimals at most, and five digits in all', () => {
     expect(decimalsFor([13_961, 187])).toBe(0);
     expect(decimalsFor([10, 400])).toBe(0);
     expect(decimalsFor([9.9, 400])).toBe(1);
+    expect(decimalsFor([5.1, 12_352])).toBe(0);
+    expect(decimalsFor([0.009, 185])).toBe(2);
+    expect(decimalsFor([0.009, 3])).toBe(3);
     expect(decimalsFor([0.5])).toBe(2);
     expect(decimalsFor([0.00001])).toBe(3);
     expect(decimalsFor([0, 3])).toBe(3);

@@ -7,6 +7,8 @@ import type { CandidateScore, ChoiceView } from '../engine/protocol.js';
 /** Drawing moved a candidate if it added at least this share of the closest one's distance. */
 const MOVED = 0.05;
 const MOST_DECIMALS = 3;
+/** More do not fit a cell on a phone. */
+const MOST_DIGITS = 5;
 
 export type DistanceName = 'calibrated' | 'l2';
 
@@ -55,11 +57,12 @@ export const distanceRows = (candidates: Scores, distance: DistanceName): Distan
     return { shares, drawn, total: sum(shares) + (drawn ?? 0) };
   });
 
-/** Decimals with which the smallest distance has two digits. */
+/** Decimals with which the smallest distance has two digits, unless the largest would have too many. */
 export function decimalsFor(totals: readonly number[]): number {
-  const least = Math.min(...totals);
-  if (least <= 0) return MOST_DECIMALS;
-  return Math.max(0, Math.min(MOST_DECIMALS, 1 - Math.floor(Math.log10(least))));
+  const digits = (value: number): number => 1 + Math.floor(Math.log10(Math.max(value, 1e-9)));
+  const wanted = 2 - digits(Math.min(...totals));
+  const room = MOST_DIGITS - Math.max(1, digits(Math.max(...totals)));
+  return Math.max(0, Math.min(wanted, room, MOST_DECIMALS));
 }
 
 /** Numbers rounded so that they add up to their rounded sum: those that lose most are rounded up. */

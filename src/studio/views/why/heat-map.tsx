@@ -211,7 +211,6 @@ export function HeatMap() {
   const unused = info.concepts.length - used.length;
   const columns = isUnfolded.value ? info.concepts.map((_, m) => m) : used;
   const hasFolded = columns.length < info.concepts.length;
-  const hasDrawn = distance === 'calibrated' && drawingMoved(value);
   const rows = distances.map(({ shares, drawn }, i): ShownRow => {
     const hidden = shares.reduce((sum, share, m) => (columns.includes(m) ? sum : sum + share), 0);
     const parts = [...columns.map((m) => shares[m]), hidden, drawn ?? 0];
@@ -225,6 +224,7 @@ export function HeatMap() {
       isClosest: nearest.includes(i),
     };
   });
+  const hasDrawn = drawingMoved(value) && rows.some(({ drawn }) => drawn !== null && drawn > 0);
   const place = looked.value;
   const lookedAt = place === null ? -1 : columns.indexOf(place.concept - 1);
   return (
