@@ -25,6 +25,7 @@ import {
   CLOSE,
   eventually,
   goTo,
+  labelsOf,
   LAPTOP,
   largestDifference,
   modelReady,
@@ -224,6 +225,30 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await eventually(() => editor.count()).toBe(0);
     expect(await focused.getAttribute('data-position')).toBe('5');
     expect(errors).toEqual([]);
+  });
+
+  test('changes of a panel that follow each other at once are all kept', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=make&config=grid-2x2&seed=5');
+    await modelReady(page);
+    await page.locator('.stage .cell[data-position="5"]').click();
+    const editor = page.locator('[data-testid=panel-editor]');
+    await editor.waitFor();
+    const chosen = () => labelsOf(editor.locator('input:checked'));
+    // Before the page can draw the matrix anew.
+    const after = await page.evaluate<string[]>(`(() => {
+      const press = (label) =>
+        document.querySelector('[data-testid=panel-editor] [aria-label=' + label + ']').click();
+      press('circle');
+      press('black');
+      return [...document.querySelectorAll('[data-testid=panel-editor] input:checked')]
+        .map((input) => input.ariaLabel);
+    })()`);
+    expect(after).toEqual([expect.stringMatching('circle'), expect.anything(), 'black']);
+    await eventually(() => editor.locator('.drawing').getAttribute('aria-label')).toMatch(
+      /black circle/,
+    );
+    expect(await chosen()).toEqual(after);
   });
 
   test('the answer that is changed by hand is seen as it is, not as CRAB paints it', async () => {

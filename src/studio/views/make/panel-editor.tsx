@@ -32,7 +32,8 @@ function inData(attribute: ValueAttribute, level: number): string {
 
 interface PartProps {
   readonly edit: PanelEdit;
-  readonly onEdit: (edit: PanelEdit) => void;
+  /** Of the panel as it is by then: changes may follow each other faster than it is drawn. */
+  readonly onEdit: (change: (edit: PanelEdit) => PanelEdit) => void;
 }
 
 /** The values an attribute can have, as small pictures. */
@@ -55,7 +56,7 @@ function Levels({ edit, onEdit, attribute }: PartProps & { readonly attribute: V
               name={`${edit.component} ${key}`}
               aria-label={valueWords(attribute, level)}
               checked={edit[key] === level}
-              onChange={() => onEdit({ ...edit, [key]: level })}
+              onChange={() => onEdit((now) => ({ ...now, [key]: level }))}
             />
             <SymbolGlyph attribute={attribute} level={level} slots={1} />
           </label>
@@ -70,10 +71,10 @@ function SlotToggles({ edit, onEdit }: PartProps) {
   const { slots } = findLayout(settings.value.layout).components[edit.component];
   if (slots.length < 2) return null;
   const isLast = (slot: number): boolean => edit.slots.length === 1 && edit.slots[0] === slot;
-  const flip = (slot: number): void => {
-    const others = edit.slots.filter((each) => each !== slot);
-    const next = others.length < edit.slots.length ? others : [...others, slot];
-    onEdit({ ...edit, slots: next.sort((a, b) => a - b) });
+  const flip = (slot: number) => (now: PanelEdit) => {
+    const others = now.slots.filter((each) => each !== slot);
+    const next = others.length < now.slots.length ? others : [...others, slot];
+    return next.length === 0 ? now : { ...now, slots: next.sort((a, b) => a - b) };
   };
   return (
     <div class="figure-field" role="group" aria-label="Where figures are">
@@ -89,7 +90,7 @@ function SlotToggles({ edit, onEdit }: PartProps) {
             title={
               isLast(slot) ? 'A panel has at least one figure' : SLOT_NAMES[slots.length][slot]
             }
-            onClick={() => flip(slot)}
+            onClick={() => onEdit(flip(slot))}
           />
         ))}
       </div>
@@ -160,9 +161,16 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
       {components.map(({ entities }, component) => {
         const { type, size, color } = entities[0];
         const slots = entities.map(({ slot }) => slot).sort((a, b) => a - b);
-        const part = {
-          edit: { panel: position, component, slots, type, size, color },
-          onEdit: (edit: PanelEdit) => apply(withEdit(currentEdits(), edit)),
+        const drawn = { panel: position, component, slots, type, size, color };
+        // The matrix is drawn a little after an edit.
+        const editIn = (all: readonly PanelEdit[]): PanelEdit =>
+          all.find((each) => each.panel === position && each.component === component) ?? drawn;
+        const part: PartProps = {
+          edit: editIn(edits),
+          onEdit: (change) => {
+            const now = currentEdits();
+            apply(withEdit(now, change(editIn(now))));
+          },
         };
         return (
           <fieldset key={component} class="component">

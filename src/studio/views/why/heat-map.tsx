@@ -17,6 +17,7 @@ import {
   ownDistance,
   roundedParts,
   type DistanceName,
+  type DistanceRow,
 } from '../../parts/distances.js';
 import { openWords } from '../../parts/mistakes.js';
 import { misfit } from '../../parts/misfit-notice.js';
@@ -75,7 +76,23 @@ interface ShownRow {
   readonly folded: number;
   readonly drawn: number | null;
   readonly total: number;
-  readonly isClosest: boolean;
+}
+
+/** A row with its numbers rounded; those of concepts without a column are one. */
+function roundedRow(
+  { shares, drawn }: DistanceRow,
+  columns: readonly number[],
+  decimals: number,
+): ShownRow {
+  const hidden = shares.reduce((sum, share, m) => (columns.includes(m) ? sum : sum + share), 0);
+  const rounded = roundedParts([...columns.map((m) => shares[m]), hidden, drawn ?? 0], decimals);
+  const [folded, added] = rounded.slice(columns.length);
+  return {
+    cells: rounded.slice(0, columns.length),
+    folded,
+    drawn: drawn === null ? null : added,
+    total: rounded.reduce((sum, part) => sum + part, 0),
+  };
 }
 
 interface RowProps {
@@ -88,6 +105,7 @@ interface RowProps {
   readonly row: ShownRow;
   readonly hasFolded: boolean;
   readonly hasDrawn: boolean;
+  readonly isClosest: boolean;
   readonly text: (value: number) => string;
   /** The share that is coloured in full. */
   readonly scale: number;
@@ -144,7 +162,7 @@ function Row(props: RowProps) {
       )}
       <td class="total">
         {text(row.total)}
-        {row.isClosest && <span class="closest"> closest</span>}
+        {props.isClosest && <span class="closest"> closest</span>}
       </td>
     </tr>
   );
@@ -211,20 +229,9 @@ export function HeatMap() {
   const unused = info.concepts.length - used.length;
   const columns = isUnfolded.value ? info.concepts.map((_, m) => m) : used;
   const hasFolded = columns.length < info.concepts.length;
-  const rows = distances.map(({ shares, drawn }, i): ShownRow => {
-    const hidden = shares.reduce((sum, share, m) => (columns.includes(m) ? sum : sum + share), 0);
-    const parts = [...columns.map((m) => shares[m]), hidden, drawn ?? 0];
-    const rounded = roundedParts(parts, decimals);
-    const [folded, added] = rounded.slice(columns.length);
-    return {
-      cells: rounded.slice(0, columns.length),
-      folded,
-      drawn: drawn === null ? null : added,
-      total: rounded.reduce((sum, part) => sum + part, 0),
-      isClosest: nearest.includes(i),
-    };
-  });
+  const rows = distances.map((row) => roundedRow(row, columns, decimals));
   const hasDrawn = drawingMoved(value) && rows.some(({ drawn }) => drawn !== null && drawn > 0);
+  const scale = strongest(distances.map(({ shares }) => shares));
   const place = looked.value;
   const lookedAt = place === null ? -1 : columns.indexOf(place.concept - 1);
   return (
@@ -271,8 +278,9 @@ export function HeatMap() {
             {rows.map((row, candidate) => (
               <Row
                 key={candidate}
-                {...{ shown, info, value, candidate, columns, row, hasFolded, hasDrawn, text }}
-                scale={strongest(distances.map(({ shares }) => shares))}
+                {...{ shown, info, value, candidate, columns, row, text, scale }}
+                {...{ hasFolded, hasDrawn }}
+                isClosest={nearest.includes(candidate)}
                 looked={place ?? { candidate: 0, concept: columns[0] + 1 }}
                 look={(place) => (looked.value = place)}
               />
