@@ -244,6 +244,10 @@ async function checkData(options: Options, metrics: readonly MetricName[]): Prom
   if (fresh !== undefined) {
     throw new UsageError(`--${fresh} is of fresh problems: leave it out, or --data`);
   }
+  // The other metrics draw positions or problems of their own beside the data.
+  if (options.seed !== undefined && metrics.every((metric) => metric === 'sa')) {
+    throw new UsageError('--seed: nothing is drawn at random for sa on given data; leave it out');
+  }
   for (const location of data) await requireInput('--data', location);
   const folders = await Promise.all(data.map(isFolder));
   if (part !== undefined && !folders.includes(true)) throw notParted(data.join(' '));

@@ -100,3 +100,15 @@ test('--variant is for fresh problems', async () => {
   const unknown = await failureOf('evaluate', '--model', 'center', '--variant', 'fair');
   expect(unknown.message).toMatch(/raven, i-raven, raven-fair, raven-unique/);
 });
+
+test('--seed is refused if nothing of given data is drawn at random', async () => {
+  const asked = ['evaluate', '--model', 'center', '--data', 'x.npz', '--seed', '5'];
+  for (const metrics of [[], ['--metrics', 'sa']]) {
+    const { message, code } = await failureOf(...asked, ...metrics);
+    expect(message).toMatch(/--seed: nothing is drawn at random for sa/);
+    expect(code).toBe(2);
+  }
+  // Its positions are drawn.
+  const gsa = await failureOf(...asked, '--metrics', 'sa,gsa');
+  expect(gsa.message).toMatch(/x\.npz/);
+});
