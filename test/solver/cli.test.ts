@@ -169,6 +169,11 @@ describe('crab solve', () => {
       /completed\.png: this file exists and is not a picture that crab wrote/,
     );
     expect(readFileSync(out)).toEqual(readFileSync(file('sheet.png')));
+    // Nor an empty one: somebody may have made it for a purpose.
+    writeFileSync(out, '');
+    await expect(solveJson(file('panels'), '--missing', '9', '--out', out)).rejects.toThrow(
+      /this file exists and is not a picture that crab wrote/,
+    );
   });
 
   test('explains itself in tables', async () => {
