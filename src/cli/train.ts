@@ -173,6 +173,11 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   const rendezvous = rendezvousOf();
   if (options.nproc === undefined) {
     if (options.restarts !== undefined) throw new UsageError('--restarts goes with --nproc');
+    if (options.rankTimeout !== undefined && rendezvous === null) {
+      throw new UsageError(
+        '--rank-timeout goes with --nproc or a launcher: there is no other process',
+      );
+    }
     return runHere(options, rendezvous, whileLaunched(signal));
   }
   if (rendezvous !== null) {
@@ -344,8 +349,13 @@ const runtimeOf = ({ workers, retry }: Options): RuntimeOptions => ({
 
 async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions> {
   const { system, model, layout } = await modelOf(options);
-  if (options.data !== undefined && (options.pool ?? options.refresh) !== undefined) {
-    throw new UsageError('--pool and --refresh are for generated problems, not for --data');
+  if (
+    options.data !== undefined &&
+    (options.pool ?? options.refresh ?? options.workers) !== undefined
+  ) {
+    throw new UsageError(
+      '--pool, --refresh and --workers are for generated problems, not for --data',
+    );
   }
   const rules = await rulesOf(options);
   if (options.data !== undefined && rules !== undefined) {

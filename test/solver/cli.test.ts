@@ -176,6 +176,15 @@ describe('crab solve', () => {
     );
   });
 
+  test('a folder of RAVEN problems is no problem: one of its files is named', async () => {
+    const many = file('center_single');
+    mkdirSync(many);
+    writeFileSync(path.join(many, 'RAVEN_3_test.npz'), '');
+    await expect(crab('solve', many)).rejects.toThrow(
+      `${many} holds many problems: name one of its files, such as ${path.join(many, 'RAVEN_3_test.npz')}`,
+    );
+  });
+
   test('explains itself in tables', async () => {
     const text = await crab('solve', file('sheet.png'), '--model', file('bundle'), '--explain');
     expect(text).toMatch(/^imagined panel 9\ncandidate \d \(\d+\.\d%\)\n/);
