@@ -21,7 +21,8 @@ authors' code (.hdf5). Without --format, an --out that ends in .npz is a set fil
 A set becomes a RAVEN folder by reading its pictures back, which must be drawn exactly as RAVEN's are.
 Rules are those of its labels, or those that hold where it has none. Problems are numbered from 0 in the
 order of the set and drawn again at 160x160. Pictures do not show everything: a figure that looks the same
-turned is written upright unless its row tells more, and equal entities with Uniformity 3.
+turned is written upright unless its row tells more, and equal entities with Uniformity 3. Sets with a mesh
+cannot be read back, because its lines hide parts of the figures: keep the RAVEN folder they came from.
 
 Examples:
   crab convert RAVEN-10000/center_single --out center.npz

@@ -169,6 +169,20 @@ describe('crab solve', () => {
       /completed\.png: this file exists and is not a picture that crab wrote/,
     );
     expect(readFileSync(out)).toEqual(readFileSync(file('sheet.png')));
+    // Nor an empty one: somebody may have made it for a purpose.
+    writeFileSync(out, '');
+    await expect(solveJson(file('panels'), '--missing', '9', '--out', out)).rejects.toThrow(
+      /this file exists and is not a picture that crab wrote/,
+    );
+  });
+
+  test('a folder of RAVEN problems is no problem: one of its files is named', async () => {
+    const many = file('center_single');
+    mkdirSync(many);
+    writeFileSync(path.join(many, 'RAVEN_3_test.npz'), '');
+    await expect(crab('solve', many)).rejects.toThrow(
+      `${many} holds many problems: name one of its files, such as ${path.join(many, 'RAVEN_3_test.npz')}`,
+    );
   });
 
   test('explains itself in tables', async () => {

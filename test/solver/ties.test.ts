@@ -124,6 +124,13 @@ describe.each(TIES)('$model', ({ model, index, like }) => {
       expect(own[i] / ((each.calibrated ?? NaN) + (each.painted ?? 0))).toBeCloseTo(1, 2);
       expect(l2?.[i]).toBeCloseTo(each.l2, 3);
     });
+
+    // If the answer is not offered, nothing ties with it: the other is nearest, and not painted.
+    const offered = [...candidates.keys()].filter((i) => i !== answer).reverse();
+    const [fewer] = await answerDistances(subject, batch, undefined, [offered]);
+    expect(offered[nearest(fewer.own)]).toBe(like);
+    expect([...(fewer.painted ?? [])].filter(([, added]) => added > 0)).toEqual([]);
+    expect(fewer.l2).toEqual(offered.map((i) => l2?.[i]));
     await subject.dispose();
   });
 
