@@ -46,7 +46,7 @@ test('more problems than memory can hold are refused with how many it can', () =
   const record = { bytes: GIB / 1000, pictures: 16, imageSize: 160 } as const;
   expect(() => requireRoom(6000, record, 'x', 8 * GIB)).not.toThrow();
   expect(() => requireRoom(7000, record, '--pool FEWER', 8 * GIB)).toThrow(
-    '7000 problems of 16 pictures of 160x160 take 7.0 GiB of memory, and 8.0 GiB are free here, which the network needs too: --pool 6000',
+    '7000 problems of 16 pictures of 160x160 take 7.0 GiB of the 8.0 GiB of memory here, which the network needs too: --pool 6000',
   );
 });
 
