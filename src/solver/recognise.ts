@@ -132,17 +132,19 @@ export interface RecognisedProblem {
   readonly layout: ConfigurationLayout | null;
   /** The problem, with panels in another style drawn anew. */
   readonly problem: ProblemInput;
+  /** Its candidates as they are in the picture. */
+  readonly originals: readonly Panel[];
   readonly redrawn: number;
 }
 
 /** Recognises a problem: a RAVEN file tells its configuration itself, and its panels tell of noise. */
 export function recogniseProblem(problem: ProblemInput): RecognisedProblem {
-  const { configurations } = problem;
+  const { configurations, candidates: originals } = problem;
   if (configurations === null) {
     const found = recognise(problem);
-    if (found === null) return { layout: null, problem, redrawn: 0 };
+    if (found === null) return { layout: null, problem, originals, redrawn: 0 };
     const { layout, panels, candidates, redrawn } = found;
-    return { layout, problem: { ...problem, panels, candidates }, redrawn };
+    return { layout, problem: { ...problem, panels, candidates }, originals, redrawn };
   }
   const layouts = problem.mesh ? MESH_LAYOUTS : ALL_LAYOUTS;
   const told = layouts.filter(({ configuration }) => configurations.includes(configuration));
@@ -151,5 +153,5 @@ export function recogniseProblem(problem: ProblemInput): RecognisedProblem {
   const among = told.length > 0 ? told : undefined;
   const found = problem.mesh ? undefined : findConfiguration(given, among)?.layout;
   const layout = found ?? told.at(0) ?? null;
-  return { layout, problem, redrawn: 0 };
+  return { layout, problem, originals, redrawn: 0 };
 }
