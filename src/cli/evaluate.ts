@@ -76,6 +76,8 @@ data are a RAVEN folder (its test part), a set file (.npz) or an HDF5 cache; sev
 accuracy is measured on each, gsa, errors and ari on all of them together (a matrix that is in several
 counts once). Data with a mesh (I-RAVEN-Mesh), or with RAVEN's noise for a model without, are measured too, and
 called so in the results: no model of the zoo was trained on a mesh or on noise, and what it draws has none.
+By its own distance candidates about as close as the closest are painted from their descriptions: how much
+worse one is painted than another adds to its distance. Plain L2, as in the paper, paints none.
 Without data, fresh problems are made, with the candidates of RAVEN and I-RAVEN or of the variants that
 --variant names.
 
