@@ -33,6 +33,8 @@ export interface Recognised {
 const READABLE = 0.35;
 /** ... and its drawing is further off than this, in mean squared difference; half of the panels of our style are not. */
 const SAME_STYLE = 0.002;
+/** Drawings as near as this are the same to the pixel. In our style a quarter is, even if most figures are turned. */
+const SAME_PIXELS = 0.0001;
 
 /** Panels as read, and the style they were read in. */
 interface ReadStyle {
@@ -82,8 +84,9 @@ function inOwnStyle(
     const anew = drawn[i];
     return anew === null ? Infinity : redrawingError(panel, anew);
   });
-  const middle = [...errors].sort((a, b) => a - b)[errors.length >> 1];
-  if (truncated && middle < SAME_STYLE) return panels;
+  const rising = [...errors].sort((a, b) => a - b);
+  const [quarter, half] = [rising[rising.length >> 2], rising[rising.length >> 1]];
+  if (truncated && (half < SAME_STYLE || quarter < SAME_PIXELS)) return panels;
   return panels.map((panel, i) => (errors[i] < SAME_STYLE ? panel : (drawn[i] ?? panel)));
 }
 

@@ -100,6 +100,13 @@ describe('recognise', () => {
     },
   );
 
+  test('a few panels drawn to the pixel show that a picture is in the own style', () => {
+    // Outer figures of six of its panels are turned, and read as upright ones that look nearly the same.
+    const of = { configuration: 'out-in-grid', noisy: true, seed: 20_261_120, index: 23 } as const;
+    const panels = panelsOf(sampleProblem(of));
+    expect(recognise({ panels, candidates: [] })).toMatchObject({ panels, redrawn: 0 });
+  });
+
   test.each(['grid-2x2', 'grid-3x3'] as const)(
     'reads candidates of an SVG of %s figure by figure: they may be unlike each other',
     async (configuration) => {
