@@ -1,5 +1,6 @@
 /** `crab convert`: between RAVEN folders, set files, HDF5 caches and contact sheets. */
 import type { Command } from 'commander';
+import { counted } from '../base/index.js';
 import { convert, CONVERT_FORMATS, type ConvertFormat } from '../matrix/node.js';
 import { noAnswers, oneOf } from './arguments.js';
 import { tell } from './output.js';
@@ -54,5 +55,9 @@ async function run(input: string, options: Options, signal: AbortSignal): Promis
       },
     }),
   );
-  tell(options, report, () => `${report.problems} problems: ${report.outputs.join(', ')}\n`);
+  tell(
+    options,
+    report,
+    () => `${counted(report.problems, 'problem')}: ${report.outputs.join(', ')}\n`,
+  );
 }

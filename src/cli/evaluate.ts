@@ -80,6 +80,8 @@ So are data of which some problems, out of eight from the first to the last, are
 of none; data of another configuration alone, and pictures of none without labels, are refused.
 Without data, fresh problems are made, with the candidates of RAVEN and I-RAVEN or of the variants that
 --variant names.
+If several candidates are about as close as the closest, the model's own distance also paints them from their
+descriptions, and adds to each how much worse it was painted than the best. Plain L2, the paper's, does not.
 
 Metrics: sa        selection accuracy on the candidates of the data
          gsa       global selection accuracy: any positions, 1 to 3 missing, 2 to 16 candidates

@@ -174,7 +174,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     expect(errors).toEqual([]);
   });
 
-  test('of candidates that are described alike it says that it drew them', async () => {
+  test('of candidates that are about as close it says that it drew them', async () => {
     // A problem of test/solver/ties.test.ts: candidate 1 has figures unlike each other, 4 is the answer.
     const { page } = await openPage(await site.fresh());
     await goTo(page, site.url, TIE);
