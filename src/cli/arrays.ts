@@ -1,7 +1,7 @@
 /** `crab arrays`: problems of any set as arrays for other programs, at any size, and as other tasks. */
 import type { Command } from 'commander';
 import { stat } from 'node:fs/promises';
-import { ArgumentError } from '../base/index.js';
+import { ArgumentError, counted } from '../base/index.js';
 import { makeFolderOf, type OutputPlace } from '../base/node.js';
 import {
   IMAGE_SIZE,
@@ -165,5 +165,9 @@ async function run(input: string, options: Options, signal: AbortSignal): Promis
   const named = { argument: 'the input', location: input };
   const place = await requireNewFile('--out', options.out, [named], 'npz');
   const problems = await write(input, place, options, signal);
-  tell(options, { problems, output: options.out }, () => `${problems} problems: ${options.out}\n`);
+  tell(
+    options,
+    { problems, output: options.out },
+    () => `${counted(problems, 'problem')}: ${options.out}\n`,
+  );
 }

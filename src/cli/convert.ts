@@ -1,5 +1,6 @@
 /** `crab convert`: between RAVEN folders, set files, HDF5 caches and contact sheets. */
 import type { Command } from 'commander';
+import { counted } from '../base/index.js';
 import { convert, CONVERT_FORMATS, type ConvertFormat } from '../matrix/node.js';
 import { noAnswers, oneOf } from './arguments.js';
 import { tell } from './output.js';
@@ -21,7 +22,8 @@ authors' code (.hdf5). Without --format, an --out that ends in .npz is a set fil
 A set becomes a RAVEN folder by reading its pictures back, which must be drawn exactly as RAVEN's are.
 Rules are those of its labels, or those that hold where it has none. Problems are numbered from 0 in the
 order of the set and drawn again at 160x160. Pictures do not show everything: a figure that looks the same
-turned is written upright unless its row tells more, and equal entities with Uniformity 3.
+turned is written upright unless its row tells more, and equal entities with Uniformity 3. Sets with a mesh
+cannot be read back, because its lines hide parts of the figures: keep the RAVEN folder they came from.
 
 Examples:
   crab convert RAVEN-10000/center_single --out center.npz
@@ -53,5 +55,9 @@ async function run(input: string, options: Options, signal: AbortSignal): Promis
       },
     }),
   );
-  tell(options, report, () => `${report.problems} problems: ${report.outputs.join(', ')}\n`);
+  tell(
+    options,
+    report,
+    () => `${counted(report.problems, 'problem')}: ${report.outputs.join(', ')}\n`,
+  );
 }

@@ -76,8 +76,12 @@ data are a RAVEN folder (its test part), a set file (.npz) or an HDF5 cache; sev
 accuracy is measured on each, gsa, errors and ari on all of them together (a matrix that is in several
 counts once). Data with a mesh (I-RAVEN-Mesh), or with RAVEN's noise for a model without, are measured too, and
 called so in the results: no model of the zoo was trained on a mesh or on noise, and what it draws has none.
+So are data of which some problems, out of eight from the first to the last, are of another configuration or
+of none; data of another configuration alone, and pictures of none without labels, are refused.
 Without data, fresh problems are made, with the candidates of RAVEN and I-RAVEN or of the variants that
 --variant names.
+If several candidates are about as close as the closest, the model's own distance also paints them from their
+descriptions, and adds to each how much worse it was painted than the best. Plain L2, the paper's, does not.
 
 Metrics: sa        selection accuracy on the candidates of the data
          gsa       global selection accuracy: any positions, 1 to 3 missing, 2 to 16 candidates
@@ -243,6 +247,10 @@ async function checkData(options: Options, metrics: readonly MetricName[]): Prom
   const fresh = (['variant', 'count'] as const).find((name) => options[name] !== undefined);
   if (fresh !== undefined) {
     throw new UsageError(`--${fresh} is of fresh problems: leave it out, or --data`);
+  }
+  // The other metrics draw positions or problems of their own beside the data.
+  if (options.seed !== undefined && metrics.every((metric) => metric === 'sa')) {
+    throw new UsageError('--seed: nothing is drawn at random for sa on given data; leave it out');
   }
   for (const location of data) await requireInput('--data', location);
   const folders = await Promise.all(data.map(isFolder));

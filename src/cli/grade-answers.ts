@@ -1,4 +1,5 @@
 /** The part of `crab grade` that grades what models replied to items. */
+import { counted } from '../base/index.js';
 import {
   crabChoices,
   gradeAnswers,
@@ -32,9 +33,9 @@ function summary(model: AnswersOfModel): string {
   const { items, unparsable, unanswered, accuracy, chance, people, crab, letterBias, blind } =
     model;
   const lines = [
-    `${model.model}: ${interval(accuracy)} of ${items} items right, 95% interval in brackets`,
+    `${model.model}: ${interval(accuracy)} of ${counted(items, 'item')} right, 95% interval in brackets`,
     `chance ${percent(chance)}, people on RAVEN's problems ${percent(people)}, CRAB ${orDash(crab)}`,
-    `${unparsable} replies without a letter, counted as wrong; ${unanswered} items without a reply, not counted`,
+    `${counted(unparsable, 'reply', 'replies')} without a letter, counted as wrong; ${counted(unanswered, 'item')} without a reply, not counted`,
     letterBias === null
       ? 'letters: no wrong choice'
       : `letters: wrong choices as uneven as these happen by chance with p = ${letterBias.toPrecision(2)}`,

@@ -7,6 +7,7 @@ import {
   grade,
   gradePage,
   hasTimes,
+  intervalWords,
   isRight,
   severalRight,
   type GradeResult,
@@ -132,7 +133,7 @@ function summaryOf(result: GradeResult): string {
   const reliability =
     alpha === null
       ? "Cronbach's alpha is not defined for these data\n"
-      : `Cronbach's alpha (KR-20) ${alpha.value.toFixed(2)}, 95% interval ${alpha.low.toFixed(2)} to ${alpha.high.toFixed(2)}\n`;
+      : `Cronbach's alpha (KR-20) ${alpha.value.toFixed(2)}, ${intervalWords(alpha)}\n`;
   const machine =
     model === null
       ? ''

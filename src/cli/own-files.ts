@@ -31,8 +31,8 @@ export async function requireOwnFile(
   const place = await requireOutputFile(argument, location, inputs, ending);
   try {
     const found = await stat(location);
-    // Pipes and devices must not be read, and an empty file has nothing to lose.
-    if (!found.isFile() || found.size === 0) return place;
+    // Pipes and devices must not be read. An empty file says as little as any other that it is ours.
+    if (!found.isFile()) return place;
     if (found.size <= LARGEST && isOwn(String(await readSmallFile(location, LARGEST))))
       return place;
   } catch (error) {

@@ -148,9 +148,11 @@ async function reportSystems(options: Options): Promise<void> {
     ? 'is up to date'
     : 'has no place for a table, such as <!-- measured:systems --><!-- /measured -->';
   const results = `results.md ${changed ? 'written' : kept}`;
-  tell(options, { trainings, changed, figures }, () =>
-    lines([counted(trainings, 'training'), results, ...figures]),
-  );
+  const found =
+    trainings > 0
+      ? counted(trainings, 'training')
+      : `no trainings in ${path.join(docs, 'measured', 'systems')}: tables and figures that compare systems stay as they are`;
+  tell(options, { trainings, changed, figures }, () => lines([found, results, ...figures]));
 }
 
 const lines = (texts: readonly string[]): string => `${texts.join('\n')}\n`;

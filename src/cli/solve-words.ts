@@ -1,4 +1,5 @@
 /** What `crab solve` says of what it found: as words and tables, and as JSON. */
+import { counted } from '../base/index.js';
 import { layoutName, paperName, ruleMeaning, type ConfigurationLayout } from '../matrix/index.js';
 import type {
   Alternative,
@@ -49,7 +50,9 @@ export function withoutCertainty(answer: Answer, choice: Choice | null): Finding
 export const foundNote = (model: string): string => `these are panels of ${model}\n`;
 
 export const redrawnNote = (redrawn: number): string =>
-  redrawn === 0 ? '' : `${redrawn} pictures in another style were drawn anew\n`;
+  redrawn === 0
+    ? ''
+    : `${counted(redrawn, 'picture')} in another style ${redrawn === 1 ? 'was' : 'were'} drawn anew\n`;
 
 export function unknownNote(
   unknown: readonly number[],
@@ -174,20 +177,26 @@ function distanceTable(answer: Finding['answer'], choice: UncertainChoice): stri
     ...answer.rules.map(conceptTitle),
   ];
   const note = `Columns of concepts: their shares in the ${calibrated ? 'calibrated' : 'L2'} distance.\n`;
-  const tie = `Candidates ${AND.format(fromOne(painted).map(String))} are described nearly alike, so they were painted from their descriptions. Column painting: what is added to their distance if the painted one differs more from the candidate.\n`;
+  const tie = `Candidates ${AND.format(fromOne(painted).map(String))} are about as close, so they were painted from their descriptions. Column painting: what is added to their distance if the painted one differs more from the candidate.\n`;
   return `${table([heads, ...rows])}${told ? note : ''}${painted.length > 0 ? tie : ''}`;
 }
 
+/** Says why none of the candidates is chosen. */
+const unchosenNote = (missing: readonly number[], candidates: number): string =>
+  candidates === 0
+    ? ''
+    : `no candidate is chosen: panels ${AND.format(missing.map(String))} are missing, and a candidate is one panel alone\n`;
+
 export function findingText(
   { answer, choice, named }: Finding,
-  { answer: right }: ProblemInput,
+  { answer: right, candidates }: Pick<ProblemInput, 'answer' | 'candidates'>,
   explain: boolean,
 ): string {
   const imagined = `imagined panel${answer.missing.length > 1 ? 's' : ''} ${answer.missing.join(', ')}\n`;
   const known = right === null ? '' : `, the answer is ${right + 1}`;
   const chosen =
     choice === null
-      ? ''
+      ? unchosenNote(answer.missing, candidates.length)
       : `candidate ${choice.index + 1} (${choice.confidence === null ? 'a guess' : percent(choice.confidence)})${known}\n`;
   const same = identicalNote(choice);
   if (!explain) return imagined + chosen + same;

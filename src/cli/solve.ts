@@ -48,7 +48,9 @@ INPUT is a RAVEN problem (.npz), a picture of a 3x3 matrix with a blank cell (.p
 beside it are found as well), or a folder of eight or nine images in the order of their names. An image of
 one shade (white, grey or black) is a blank. A scan may be turned by up to three degrees. Without --model
 the configuration is found from the panels, and the model of that name in the zoo solves them. Panels in
-another style than the data sets' are drawn anew in theirs if they can be read.
+another style than the data sets' are drawn anew in theirs if they can be read. A candidate is chosen if one
+panel alone is missing. Candidates about as close as the closest are painted from their descriptions, to tell
+them apart: how much worse one is painted than another adds to its distance.
 
 JSON: {"model", "redrawn": number of panels and candidates drawn anew, "unknown": [panels the model does
 not know], "missing": [panels], "rules": [...],
@@ -56,7 +58,9 @@ not know], "missing": [panels], "rules": [...],
 of the vocabulary], "answers": [different answers with their probabilities, with --answers],
 "choice": {"index", "number", "confidence", "distance", "identical": [[candidates]], "candidates": [...]},
 "answer"}. Panels are counted from 1 to 9, concepts and candidates from 1: choice.index and choice.number
-are the same, and candidate n is the n-th of choice.candidates. What does not apply is null.
+are the same, and candidate n is the n-th of choice.candidates. Each of these has {"l2", "l2Shares": [for
+each concept], "calibrated", "calibratedShares", "painted": what is added to "calibrated" because the painted
+candidate looks different, "probability"}. What does not apply is null.
 
 Examples:
   crab solve sheet.png
@@ -114,7 +118,8 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
     options.out === undefined
       ? undefined
       : await requireOwnFile('--out', options.out, inputs, ownPicture(SOFTWARE));
-  const { layout, problem: input, redrawn } = recogniseProblem(await readProblem(location));
+  const found = recogniseProblem(await readProblem(location));
+  const { layout, problem: input, originals, redrawn } = found;
   const missing = missingOf(input, options.missing);
   const model = options.model ?? (await knowingModel(location, layout));
   const solver = await Solver.load(model, { signal });
@@ -130,16 +135,18 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
         ? null
         : await solver.alternatives(answer, options.answers, { signal });
     const offered = missing.length === 1 && input.candidates.length > 0;
-    const choice = offered ? await solver.choose(answer, input.candidates, { signal }) : null;
+    const choice = offered
+      ? await solver.choose(answer, input.candidates, { originals, signal })
+      : null;
     if (out !== undefined) await writeCompleted(out, input, answer);
     const unknown = await unknownPanels(solver, input, missing, signal);
     const named = solver.nameRules(answer);
     const finding: Finding =
       unknown.length === 0 ? { answer, choice, named, answers } : withoutCertainty(answer, choice);
-    const found = { model, redrawn, ...findingJson(finding, input, unknown) };
+    const report = { model, redrawn, ...findingJson(finding, input, unknown) };
     tell(
       options,
-      found,
+      report,
       () =>
         (options.model === undefined ? foundNote(model) : '') +
         redrawnNote(redrawn) +

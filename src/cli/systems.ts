@@ -8,6 +8,7 @@ import {
   type SystemDescription,
 } from '../lab/index.js';
 import type { Variant } from '../matrix/index.js';
+import { counted } from '../base/index.js';
 import { UsageError } from './errors.js';
 import { percent, tell } from './output.js';
 import { requireInputFolder } from './paths.js';
@@ -60,7 +61,7 @@ function needsText({ needs }: SystemDescription): string {
     seen,
     ...(rules ? ['rules'] : []),
     `pictures of ${imageSize}x${imageSize}`,
-    ...(problems === null ? [] : [`${problems} problems`]),
+    ...(problems === null ? [] : [counted(problems, 'problem')]),
   ].join(', ');
 }
 
@@ -73,7 +74,7 @@ function describe(system: SystemDescription): string {
     ['can', [where, ...can.map((each) => ABILITIES[each])].join(', ')],
     ...measured.map(({ preset, configurations, sa, saL2 }) => [
       'measured',
-      `preset ${preset}, ${configurations} configurations: ${accuracyText(sa)}${saL2 === undefined ? '' : `; by plain L2 ${accuracyText(saL2)}`}`,
+      `preset ${preset}, ${counted(configurations, 'configuration')}: ${accuracyText(sa)}${saL2 === undefined ? '' : `; by plain L2 ${accuracyText(saL2)}`}`,
     ]),
     ...(measured.length === 0 ? [['measured', 'not yet']] : []),
     ...paper.map(({ name: printed, aux, sa }) => [

@@ -1,6 +1,7 @@
 /** `crab text`: problems as text for language models, of figures or of numbers alone. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { extname } from 'node:path';
+import { counted } from '../base/index.js';
 import { makeFolderOf, PendingFile, type OutputPlace } from '../base/node.js';
 import {
   choosePrompt,
@@ -245,5 +246,5 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   await withProgress(count, 'problems', options, (progress) =>
     writePieces(place, pieces(options, problemAt, format), signal, progress),
   );
-  tell(options, { problems: count, output: out }, () => `${count} problems: ${out}\n`);
+  tell(options, { problems: count, output: out }, () => `${counted(count, 'problem')}: ${out}\n`);
 }

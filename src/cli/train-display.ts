@@ -1,4 +1,5 @@
 /** Shows a training on standard error while it runs, and sums it up at its end. */
+import { counted } from '../base/index.js';
 import type {
   StepEvent,
   TrainingObserver,
@@ -83,13 +84,14 @@ export class Display implements TrainingObserver {
   }
 
   summary({ run, step, finished, best }: TrainOutcome): string {
-    if (!finished) return `stopped after ${step} steps; continue with: crab train --resume ${run}`;
+    if (!finished)
+      return `stopped after ${counted(step, 'step')}; continue with: crab train --resume ${run}`;
     const score = best === null ? '' : `, best ${percent(best.score)} at step ${best.step}`;
     const feed = this.#lastStep?.feed;
     const cost = feed
       ? `; a problem was used ${feed.uses.toFixed(1)} times, the feed took ${percent(feed.share)} of the time`
       : '';
-    return `${this.#run}: ${step} steps${score}${cost}`;
+    return `${this.#run}: ${counted(step, 'step')}${score}${cost}`;
   }
 }
 

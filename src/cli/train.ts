@@ -85,6 +85,9 @@ Examples:
   crab train --resume runs/nine
   crab train --config center --preset small --nproc 2 --restarts 3
 
+A training that ends with 137 was killed because memory ran out. On a CPU the pool and the batch take most of
+it: give a smaller --pool, or --overrides '{"optimizer":{"batchSize":8}}'.
+
 Several processes share each batch: --nproc starts them here; under torchrun, srun or a Kubernetes
 PyTorchJob the same command is one of them (see examples/cluster).`;
 
@@ -135,7 +138,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--seed <n>', 'everything random follows from it (default: 0)', wholeNumber(0))
     .option(
       '--pool <n>',
-      `generated problems kept at a time (default: ${DEFAULT_POOL})`,
+      `generated problems kept at a time (default: ${DEFAULT_POOL}, or all that the preset is trained on)`,
       wholeNumber(1),
     )
     .option(
@@ -173,6 +176,11 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   const rendezvous = rendezvousOf();
   if (options.nproc === undefined) {
     if (options.restarts !== undefined) throw new UsageError('--restarts goes with --nproc');
+    if (options.rankTimeout !== undefined && rendezvous === null) {
+      throw new UsageError(
+        '--rank-timeout goes with --nproc or a launcher: there is no other process',
+      );
+    }
     return runHere(options, rendezvous, whileLaunched(signal));
   }
   if (rendezvous !== null) {
@@ -344,8 +352,13 @@ const runtimeOf = ({ workers, retry }: Options): RuntimeOptions => ({
 
 async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions> {
   const { system, model, layout } = await modelOf(options);
-  if (options.data !== undefined && (options.pool ?? options.refresh) !== undefined) {
-    throw new UsageError('--pool and --refresh are for generated problems, not for --data');
+  if (
+    options.data !== undefined &&
+    (options.pool ?? options.refresh ?? options.workers) !== undefined
+  ) {
+    throw new UsageError(
+      '--pool, --refresh and --workers are for generated problems, not for --data',
+    );
   }
   const rules = await rulesOf(options);
   if (options.data !== undefined && rules !== undefined) {

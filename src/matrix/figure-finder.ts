@@ -18,14 +18,23 @@ const CORNERS: Partial<Record<(typeof TYPES)[number], number>> = {
   hexagon: 6,
 };
 
-/** Angles at which figures of a type look different. */
+/** How far an angle is from the nearest at which lines along the axes stay sharp, then how far it turns. */
+const blurOf = (angle: number): number =>
+  1000 * (Math.abs(ANGLES[angle]) % 90) + Math.abs(ANGLES[angle]);
+
+/**
+ * Angles at which figures of a type look different. Of those that look the same the sharpest stands for all, upright
+ * if possible: the data sets turn pixels, and models take a blurred circle for another one.
+ */
 function anglesOf(component: ComponentLayout, type: number): number[] {
   const corners = CORNERS[TYPES[type]];
   const seen = new Set<number>();
-  return levelsOf(component.angle).filter((angle) => {
-    const turn = corners === undefined ? 0 : (ANGLES[angle] + 360) % (360 / corners);
-    return seen.size < seen.add(turn).size;
-  });
+  return levelsOf(component.angle)
+    .sort((a, b) => blurOf(a) - blurOf(b))
+    .filter((angle) => {
+      const turn = corners === undefined ? 0 : (ANGLES[angle] + 360) % (360 / corners);
+      return seen.size < seen.add(turn).size;
+    });
 }
 
 /** Figures, and the squared ink that they explain. */
@@ -34,11 +43,16 @@ interface Found<T> {
   readonly found: T;
 }
 
+/** Read one by one, figures that are alike always explain a little more; figures unlike each other at least this much. */
+const UNLIKE_EXPLAINS = 1.001;
+
 export interface FinderOptions {
   /** Side that pictures are compared at: 64, or 32 to see quickly how much can be explained. */
   readonly side: 32 | 64;
   /** Whether figures are truncated to whole pixels, as in the raster images. */
   readonly truncated: boolean;
+  /** Whether figures may be unlike each other even if the layout has them all alike, as in some candidates. */
+  readonly unlike?: boolean;
 }
 
 /** One component of a layout: its forms in each slot and the colours they may have. */
@@ -50,8 +64,13 @@ class ComponentFinder {
   readonly #colors: readonly number[];
   readonly #shades: Float64Array;
   readonly #isUniform: boolean;
+  readonly #mayBeUnlike: boolean;
 
-  constructor(layout: ConfigurationLayout, index: number, { side, truncated }: FinderOptions) {
+  constructor(
+    layout: ConfigurationLayout,
+    index: number,
+    { side, truncated, unlike = false }: FinderOptions,
+  ) {
     const component = layout.components[index];
     const { slots, type, size, color, uniformity } = component;
     this.#looks = levelsOf(type).flatMap((type) =>
@@ -68,6 +87,7 @@ class ComponentFinder {
     this.#colors = levelsOf(color);
     this.#shades = Float64Array.from(this.#colors, (level) => COLORS[level] / 255);
     this.#isUniform = uniformity.min === UNIFORM;
+    this.#mayBeUnlike = unlike;
   }
 
   /** The figures that explain most squared ink; there is always one. */
@@ -78,7 +98,11 @@ class ComponentFinder {
       forms.forEach((form, i) => form.gains(ink, shades, gains, i * shades.length));
       return gains;
     });
-    return this.#isUniform ? this.#uniform(bySlot) : this.#free(bySlot);
+    if (!this.#isUniform) return this.#free(bySlot);
+    const uniform = this.#uniform(bySlot);
+    if (!this.#mayBeUnlike) return uniform;
+    const free = this.#free(bySlot);
+    return free.gain > UNLIKE_EXPLAINS * uniform.gain ? free : uniform;
   }
 
   /** A figure by the number of its look and colour. */

@@ -8,6 +8,8 @@ export {
   namedConfiguration,
   showMesh,
   showNoise,
+  showProblems,
+  type ShownProblems,
 } from './node/data-configuration.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
 export { MANIFEST, readManifest } from './node/manifest.js';

@@ -80,7 +80,7 @@ export function decodeRavenNpz(bytes: Uint8Array, name = 'problem'): Promise<Rav
     const file = await NpzFile.open(memorySource(bytes, name));
     if (!file.has('image') && file.has('panel')) {
       throw new FormatError(
-        'a set of many problems instead of the file of one: crab evaluate --data takes it, and crab convert --format raven makes a file of each problem',
+        'a set of many problems instead of the file of one: crab evaluate --data takes it, and crab convert --format raven makes a file of each problem, unless they have a mesh',
       );
     }
     const read = (key: string): Promise<NpyArray | undefined> =>

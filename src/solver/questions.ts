@@ -121,6 +121,13 @@ export interface ChooseOptions extends Cancellable {
   readonly distance?: 'l2' | 'calibrated';
 }
 
+/** What is chosen from. */
+export interface Offered {
+  readonly candidates: readonly CandidateInput[];
+  /** The candidates as given, if they were drawn anew: these tell which of them are the same picture. */
+  readonly originals?: readonly CandidateInput[];
+}
+
 /** How a candidate lies from the answer. */
 export interface CandidateReport {
   /** Squared distance of concept means, and the share of each concept. */

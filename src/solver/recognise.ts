@@ -1,7 +1,7 @@
 /**
  * Recognises the panels of a picture: which configuration they are of, and what they show. Panels in
- * another style than the data sets' (SVG, scans) are drawn anew in theirs, which is what models know.
- * Panels that cannot be read are left as they are.
+ * another style than the data sets' (SVG, blurred scans) are drawn anew in theirs, which is what models know.
+ * Panels that cannot be read are left as they are, and so are all panels of a picture in the data sets' style.
  */
 import {
   ALL_LAYOUTS,
@@ -31,25 +31,63 @@ export interface Recognised {
 
 /** A panel is drawn anew if its figures explain this much of its ink ... */
 const READABLE = 0.35;
-/** ... and its drawing is further off than this, in mean squared difference. */
+/** ... and its drawing is further off than this, in mean squared difference; half of the panels of our style are not. */
 const SAME_STYLE = 0.002;
+/** Drawings as near as this are the same to the pixel. In our style a quarter is, even if most figures are turned. */
+const SAME_PIXELS = 0.0001;
 
-/** Reads panels as drawn with ideal figures or with those of the raster images, whichever fits better. */
-function readPanels(layout: ConfigurationLayout, panels: readonly Panel[]): readonly ReadFigures[] {
-  const inks = panels.map((panel) => inkOf(panel, SMALL_SIZE));
-  const [ideal, raster] = [false, true].map((truncated) => {
-    const finder = new FigureFinder(layout, { side: SMALL_SIZE, truncated });
-    const read = inks.map((ink) => finder.read(ink));
-    return { read, gain: read.reduce((sum, { explained, ink }) => sum + explained * ink, 0) };
-  });
-  return (raster.gain >= ideal.gain ? raster : ideal).read;
+/** Panels as read, and the style they were read in. */
+interface ReadStyle {
+  /** In the order of the panels, those of the matrix first. */
+  readonly read: readonly ReadFigures[];
+  /** Whether they have the data sets' figures of whole pixels, and not ideal ones. */
+  readonly truncated: boolean;
 }
 
-/** A panel as its figures are drawn in the data sets, or as it is. */
-function anew(layout: ConfigurationLayout, panel: Panel, read: ReadFigures): Panel {
-  if (read.explained < READABLE) return panel;
-  const drawn = bytesToPanel(renderPanel64(layout, read.panel));
-  return redrawingError(panel, drawn) < SAME_STYLE ? panel : drawn;
+/**
+ * Reads panels as drawn with ideal figures or with those of the raster images, whichever fits better.
+ * In a candidate, unlike in a matrix, figures may differ where the layout has them alike.
+ */
+function readPanels(
+  layout: ConfigurationLayout,
+  panels: readonly Panel[],
+  candidates: readonly Panel[],
+): ReadStyle {
+  const [ideal, raster] = [false, true].map((truncated) => {
+    const read = [panels, candidates].flatMap((pictures, i) => {
+      if (pictures.length === 0) return [];
+      const finder = new FigureFinder(layout, { side: SMALL_SIZE, truncated, unlike: i === 1 });
+      return pictures.map((picture) => finder.read(inkOf(picture, SMALL_SIZE)));
+    });
+    const gain = read.reduce((sum, { explained, ink }) => sum + explained * ink, 0);
+    return { read, truncated, gain };
+  });
+  return raster.gain >= ideal.gain ? raster : ideal;
+}
+
+/** Panels as their figures are drawn in the data sets; null if they cannot be read. */
+const redraw = (layout: ConfigurationLayout, read: ReadFigures): Panel | null =>
+  read.explained < READABLE ? null : bytesToPanel(renderPanel64(layout, read.panel));
+
+/**
+ * Panels as their figures are drawn in the data sets, or as they are. One picture has one style: if it is the data
+ * sets' own, no panel is drawn anew. A panel far off its drawing was misread then, and drawn anew would show
+ * something else.
+ */
+function inOwnStyle(
+  layout: ConfigurationLayout,
+  panels: readonly Panel[],
+  { read, truncated }: ReadStyle,
+): readonly Panel[] {
+  const drawn = read.map((each) => redraw(layout, each));
+  const errors = panels.map((panel, i) => {
+    const anew = drawn[i];
+    return anew === null ? Infinity : redrawingError(panel, anew);
+  });
+  const rising = [...errors].sort((a, b) => a - b);
+  const [quarter, half] = [rising[rising.length >> 2], rising[rising.length >> 1]];
+  if (truncated && (half < SAME_STYLE || quarter < SAME_PIXELS)) return panels;
+  return panels.map((panel, i) => (errors[i] < SAME_STYLE ? panel : (drawn[i] ?? panel)));
 }
 
 /** Whether panels have a mesh, which no model knows: most of them show a line of one. */
@@ -76,12 +114,12 @@ export function recognise({
   const layout = findConfiguration(given)?.layout;
   if (layout === undefined) return null;
   const all = [...given, ...candidates];
-  const read = readPanels(layout, all);
-  if (haveMesh(layout, given, read)) {
+  const style = readPanels(layout, given, candidates);
+  if (haveMesh(layout, given, style.read)) {
     const { configuration, noisy } = layout;
     return { layout: layoutOf(configuration, noisy, true), panels, candidates, redrawn: 0 };
   }
-  const drawn = all.map((panel, i) => anew(layout, panel, read[i]));
+  const drawn = inOwnStyle(layout, all, style);
   let next = 0;
   return {
     layout,
@@ -97,17 +135,19 @@ export interface RecognisedProblem {
   readonly layout: ConfigurationLayout | null;
   /** The problem, with panels in another style drawn anew. */
   readonly problem: ProblemInput;
+  /** Its candidates as they are in the picture. */
+  readonly originals: readonly Panel[];
   readonly redrawn: number;
 }
 
 /** Recognises a problem: a RAVEN file tells its configuration itself, and its panels tell of noise. */
 export function recogniseProblem(problem: ProblemInput): RecognisedProblem {
-  const { configurations } = problem;
+  const { configurations, candidates: originals } = problem;
   if (configurations === null) {
     const found = recognise(problem);
-    if (found === null) return { layout: null, problem, redrawn: 0 };
+    if (found === null) return { layout: null, problem, originals, redrawn: 0 };
     const { layout, panels, candidates, redrawn } = found;
-    return { layout, problem: { ...problem, panels, candidates }, redrawn };
+    return { layout, problem: { ...problem, panels, candidates }, originals, redrawn };
   }
   const layouts = problem.mesh ? MESH_LAYOUTS : ALL_LAYOUTS;
   const told = layouts.filter(({ configuration }) => configurations.includes(configuration));
@@ -116,5 +156,5 @@ export function recogniseProblem(problem: ProblemInput): RecognisedProblem {
   const among = told.length > 0 ? told : undefined;
   const found = problem.mesh ? undefined : findConfiguration(given, among)?.layout;
   const layout = found ?? told.at(0) ?? null;
-  return { layout, problem, redrawn: 0 };
+  return { layout, problem, originals, redrawn: 0 };
 }

@@ -32,6 +32,7 @@ import type {
   ChooseOptions,
   ConceptMeans,
   MatrixInput,
+  Offered,
   Question,
   SampleOptions,
   SolveOptions,
@@ -252,19 +253,24 @@ export class SolverCore {
   async choose(
     answer: Answer,
     candidates: readonly CandidateInput[],
-    options: ChooseOptions = {},
+    { originals, ...options }: ChooseOptions & Pick<Offered, 'originals'> = {},
   ): Promise<Choice> {
-    const [choice] = await this.chooseAll([{ answer, candidates }], options);
+    const [choice] = await this.chooseAll([{ answer, candidates, originals }], options);
     return choice;
   }
 
   /** The same for many answers. */
   async chooseAll(
-    asked: readonly { readonly answer: Answer; readonly candidates: readonly CandidateInput[] }[],
+    asked: readonly (Offered & { readonly answer: Answer })[],
     options: ChooseOptions = {},
   ): Promise<Choice[]> {
     const networks = this.#require(options.signal);
     const offers = asked.map(({ answer, candidates }) => candidatePanels(answer, candidates));
+    const given = asked.map(({ answer, candidates, originals = candidates }, n) => {
+      if (originals === candidates) return offers[n];
+      if (originals.length === candidates.length) return candidatePanels(answer, originals);
+      throw new ArgumentError(`${originals.length} originals of ${candidates.length} candidates`);
+    });
     const rows = await networks.encode(offers.flat(2), options.signal);
     const { concepts, conceptSize, width } = this.#layout;
     let next = 0;
@@ -298,7 +304,7 @@ export class SolverCore {
     );
     return weighed.map((found, n) => ({
       ...chooseCandidate(found, painted[n]),
-      identical: identicalCandidates(offers[n]),
+      identical: identicalCandidates(given[n]),
     }));
   }
 

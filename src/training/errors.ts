@@ -2,7 +2,7 @@
  * The errors of this layer. Wrong use (a flag, a path, two that do not go together) is base's
  * `ArgumentError`; the classes here are what can go wrong while a correct request is carried out.
  */
-import { CrabError } from '../base/index.js';
+import { counted, CrabError } from '../base/index.js';
 
 /** Base class: `instanceof TrainingError` tells a foreseen failure from a defect of ours. */
 export class TrainingError extends CrabError {
@@ -74,7 +74,7 @@ export class LostRankError extends TrainingError {
   ) {
     const restart = run === null ? '' : `; continue with: crab train --resume ${run}`;
     super(
-      `rank ${rank} of ${size} lost another rank after ${step} steps (${reason})${restart}`,
+      `rank ${rank} of ${size} lost another rank after ${counted(step, 'step')} (${reason})${restart}`,
       options,
     );
   }

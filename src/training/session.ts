@@ -2,7 +2,7 @@
  * A training in memory: model, learner, optimiser, feed, validator and the folder of the run. Everything is
  * made from the run's configuration and continued from a checkpoint; the loop drives it.
  */
-import { derivedSeed, STREAM } from '../base/index.js';
+import { counted, derivedSeed, STREAM } from '../base/index.js';
 import { StepRandom, systemNamed, type Learner, type SystemModel } from '../models/index.js';
 import { Generator, keep, scope, type Device, type optim, type Tensor } from '../torch/index.js';
 import type { RunConfig } from './config.js';
@@ -320,7 +320,7 @@ export class TrainingSession implements Training {
 
   fixTotal(totalSteps: number, totalKnownFrom: number): void {
     this.store?.saveConfig({ ...this.#storedConfig, totalSteps, totalKnownFrom });
-    this.observer.note?.({ level: 'info', text: `the time allows ${totalSteps} steps` });
+    this.observer.note?.({ level: 'info', text: `the time allows ${counted(totalSteps, 'step')}` });
   }
 
   /** A GPU must not wait for the disk; on a CPU writing could only compete with the next step. */

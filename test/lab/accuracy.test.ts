@@ -10,6 +10,7 @@ import {
   studyProblems,
   subjectFrom,
   type StudiedProblems,
+  type Subject,
 } from '../../src/lab/index.js';
 import { batches, MATRIX_PIXELS, Random, SMALL_PIXELS } from '../../src/matrix/index.js';
 import {
@@ -107,6 +108,32 @@ describe('selection accuracy', () => {
     } finally {
       await subject.dispose();
     }
+  });
+
+  test('a model without concepts compares all eight, and the distances of those offered are told', async () => {
+    const subject = madeUpSubject();
+    const asked: number[] = [];
+    const plain: Subject = {
+      ...{ facts: { ...subject.facts, sizes: null }, history: [], ruleMap: null },
+      see: (pictures) => subject.see(pictures),
+      choose: (questions) => {
+        asked.push(...questions.map(({ candidates }) => candidates.length));
+        const own = [7, 6, 5, 4, 3, 2, 1, 0];
+        return Promise.resolve(questions.map(() => ({ own, l2: null, apart: [], scale: 1 })));
+      },
+      dispose: () => Promise.resolve(),
+    };
+    const batch = await generatedSource(request, 2).read(0, 2);
+    const offered = [
+      [1, 6],
+      [7, 0, 2],
+    ];
+    const found = await answerDistances(plain, batch, undefined, offered);
+    expect(asked).toEqual([8, 8]);
+    expect(found.map(({ own }) => own)).toEqual([
+      [6, 1],
+      [0, 7, 5],
+    ]);
   });
 
   test('stops when told to', async () => {

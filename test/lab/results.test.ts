@@ -1,5 +1,13 @@
 /** Results in documents: what stands there is what was measured. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -96,8 +104,9 @@ const trainings = [
     ...{ raven: 0.13, iRaven: 0.12 },
   }),
 ];
+const blank = (name: string): string => `<!-- measured:${name} --><!-- /measured -->`;
 const rendered = (name: string, models = all, trained: readonly MeasuredTraining[] = trainings) =>
-  renderResults(marked(name), { models, trainings: trained }).split('\n').slice(1, -1).join('\n');
+  renderResults(blank(name), { models, trainings: trained }).split('\n').slice(1, -1).join('\n');
 
 describe('sections', () => {
   test('keep the prose around them', () => {
@@ -301,6 +310,12 @@ describe('sections', () => {
 
   test('say that nothing was measured', () => {
     expect(rendered('gsa', [])).toBe('Not measured yet.');
+    expect(rendered('systems-training', all, [])).toBe('Not trained yet.');
+    const nothing = { models: [], trainings: [] };
+    // What is there was measured once: it stays.
+    for (const name of ['gsa', 'systems']) {
+      expect(renderResults(marked(name), nothing)).toBe(marked(name));
+    }
   });
 
   test('must be known and closed', () => {
@@ -430,6 +445,17 @@ describe('figures of systems', () => {
     expect(await report()).toContain('results.md is up to date\nimages/systems/learning-light.svg');
     writeFileSync(path.join(docs, 'results.md'), '# Notes\n');
     expect(await report()).toContain('results.md has no place for a table');
+    // Without trainings nothing is emptied: they may have been moved away.
+    const apart = scratchFolder();
+    writeFileSync(path.join(apart, 'results.md'), marked('systems'));
+    mkdirSync(path.join(apart, 'images', 'systems'), { recursive: true });
+    const figure = path.join('images', 'systems', 'learning-light.svg');
+    copyFileSync(path.join(docs, figure), path.join(apart, figure));
+    expect(await crab('report', '--systems', '--docs', apart)).toMatch(
+      /^no trainings in .*systems: tables and figures .* stay as they are\nresults.md is up to date\n$/,
+    );
+    expect(readFileSync(path.join(apart, 'results.md'), 'utf8')).toBe(marked('systems'));
+    expect(existsSync(path.join(apart, figure))).toBe(true);
     const systems = await describeSystems(docs);
     expect(systems.find(({ name }) => name === 'scl')?.measured).toEqual([
       { preset: 'paper', configurations: 1, sa: { raven: 0.9, 'i-raven': 0.8 } },

@@ -1,5 +1,5 @@
 /** Every system in one lab: a run and its bundle agree, and what a system cannot have is absent. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -217,6 +217,14 @@ describe('crab systems', () => {
     expect(text).toContain('candidates of RAVEN, pictures of 80x80');
     expect(text).toContain('chooses for panel 9');
     expect(text).toContain('CRAB: RAVEN 94.7%, I-RAVEN 95.9%');
+  });
+
+  test('speaks of one configuration if one was measured', async () => {
+    const docs = path.join(folder, 'one');
+    mkdirSync(path.join(docs, 'measured'), { recursive: true });
+    cpSync('docs/measured/center.json', path.join(docs, 'measured/center.json'));
+    expect(await crab('systems', '--docs', docs)).toContain('preset crab, 1 configuration: ');
+    rmSync(docs, { recursive: true });
   });
 
   test('says so if nothing was measured', async () => {

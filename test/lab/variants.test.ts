@@ -10,8 +10,10 @@ import {
   joinBatches,
   layoutOf,
   problemToBatch,
+  Random,
   sampleProblem,
   VARIANTS,
+  type Configuration,
 } from '../../src/matrix/index.js';
 import { generate } from '../../src/matrix/node.js';
 import { failureOf } from '../cli/crab-in-process.js';
@@ -81,6 +83,52 @@ test.each(['grid-2x2', 'grid-3x3', 'out-in-grid'] as const)(
   },
 );
 
+/** Problems of several configurations in turns, as somebody's own program would write them: without labels. */
+const unlabelled = (configurations: readonly Configuration[], count: number) =>
+  joinBatches(
+    Array.from({ length: count }, (_, index) => {
+      const configuration = configurations[index % configurations.length];
+      const batch = problemToBatch(sampleProblem({ configuration, seed: 4, index }));
+      return { ...batch, label: [[]], variant: undefined };
+    }),
+  );
+
+test('a mixture of configurations is called so, also if it begins with the right one', async () => {
+  const location = path.join(scratchFolder(), 'a.npz');
+  const [own, other] = [unlabelled(['center'], 6), unlabelled(['grid-2x2', 'left-right'], 4)];
+  writeFileSync(location, encodeSet(joinBatches([own, other])));
+  const data = await openData([{ location, name: 'mine' }], facts, 'all');
+  expect(data.map(({ name }) => name)).toEqual([
+    'mine (of 8 problems looked at 1 of grid-2x2, 2 of left-right)',
+  ]);
+  await closeData(data);
+  // One of all configurations knows them all.
+  const joint = await openData([{ location, name: 'mine' }], { ...facts, mixed: true }, 'all');
+  expect(joint.map(({ name }) => name)).toEqual(['mine']);
+  await closeData(joint);
+});
+
+test('pictures that are no matrices are called so, and refused without labels', async () => {
+  const location = path.join(scratchFolder(), 'a.npz');
+  const random = new Random(5);
+  const labelled = joinBatches(
+    Array.from({ length: 3 }, (_, index) =>
+      problemToBatch(sampleProblem({ configuration: 'center', seed: 4, index })),
+    ),
+  );
+  labelled.panel.forEach((_, i) => (labelled.panel[i] = random.below(256)));
+  writeFileSync(location, encodeSet(labelled));
+  const data = await openData([{ location, name: 'mine' }], facts, 'all');
+  expect(data.map(({ name }) => name)).toEqual([
+    'mine (of 3 problems looked at 3 of no configuration that we know)',
+  ]);
+  await closeData(data);
+  writeFileSync(location, encodeSet({ ...labelled, label: [[], [], []] }));
+  await expect(openData([{ location }], facts, 'all')).rejects.toThrow(
+    /the pictures are of no configuration that we know, and no rules are told/,
+  );
+});
+
 test('fresh problems: RAVEN and I-RAVEN unless told, the same matrices for all', async () => {
   expect(freshData(facts, 3).map(({ variant }) => variant)).toEqual(['raven', 'i-raven']);
   const data = freshData(facts, 3, { variants: VARIANTS });
@@ -99,4 +147,16 @@ test('--variant is for fresh problems', async () => {
   expect(message).toMatch(/--variant is of fresh problems/);
   const unknown = await failureOf('evaluate', '--model', 'center', '--variant', 'fair');
   expect(unknown.message).toMatch(/raven, i-raven, raven-fair, raven-unique/);
+});
+
+test('--seed is refused if nothing of given data is drawn at random', async () => {
+  const asked = ['evaluate', '--model', 'center', '--data', 'x.npz', '--seed', '5'];
+  for (const metrics of [[], ['--metrics', 'sa']]) {
+    const { message, code } = await failureOf(...asked, ...metrics);
+    expect(message).toMatch(/--seed: nothing is drawn at random for sa/);
+    expect(code).toBe(2);
+  }
+  // Its positions are drawn.
+  const gsa = await failureOf(...asked, '--metrics', 'sa,gsa');
+  expect(gsa.message).toMatch(/x\.npz/);
 });

@@ -1,4 +1,5 @@
 /** `crab solve`, `crab evaluate` and `crab export` as commands: results, pictures, refusals. */
+import { Command } from 'commander';
 import { encode } from 'jpeg-js';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +19,9 @@ import {
   sampleProblem,
   type GreyImage,
 } from '../../src/matrix/index.js';
-import { readProblem, Solver, writeBundle } from '../../src/solver/node.js';
+import { decodeSvg } from '../../src/matrix/node.js';
+import { define } from '../../src/cli/solve.js';
+import { readProblem, recogniseProblem, Solver, writeBundle } from '../../src/solver/node.js';
 import { otherPanels } from './other-pictures.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { crabInProcess as crab } from '../cli/crab-in-process.js';
@@ -110,6 +113,62 @@ describe('crab solve', () => {
     await solver.dispose();
   });
 
+  test('two candidates that only look alike once they are drawn anew are not the same picture', async () => {
+    const [like] = problem.candidates;
+    const candidates = problem.candidates.map((each, i) => (i === 4 ? { ...each, ...like } : each));
+    const svg = problemToSvg({ ...problem, candidates }, { markAnswer: false });
+    const found = await readProblem(await decodeSvg(new TextEncoder().encode(svg)));
+    expect(found.candidates).toHaveLength(8);
+    // A speck in the first candidate, which is lost when it is drawn anew.
+    const first = found.candidates[0].slice();
+    first[5 * 64 + 5] = 0;
+    const {
+      problem: read,
+      originals,
+      redrawn,
+    } = recogniseProblem({
+      ...found,
+      candidates: [first, ...found.candidates.slice(1)],
+    });
+    expect(redrawn).toBeGreaterThan(8);
+    expect(read.candidates[0]).toEqual(read.candidates[4]);
+    expect(originals[0]).toBe(first);
+    const solver = await Solver.load(file('bundle'));
+    const answer = await solver.solve(read.panels);
+    const choose = async (given?: readonly Float32Array[]): Promise<unknown> =>
+      (await solver.choose(answer, read.candidates, { originals: given })).identical;
+    expect(await choose(originals)).toEqual([]);
+    expect(await choose()).toEqual([[0, 4]]);
+    await expect(choose(originals.slice(1))).rejects.toThrow('7 originals of 8 candidates');
+    await solver.dispose();
+  });
+
+  test('says why no candidate is chosen if more than one panel is missing', async () => {
+    const of = [file('sheet.png'), '--model', file('bundle')];
+    expect(await crab('solve', ...of, '--missing', '3,9')).toContain(
+      'imagined panels 3, 9\nno candidate is chosen: panels 3 and 9 are missing, and a candidate is one panel alone\n',
+    );
+    expect(await crab('solve', ...of)).not.toContain('no candidate');
+    // Where nothing is offered, nothing has to be said.
+    expect(
+      await crab('solve', file('panels'), '--model', file('bundle'), '--missing', '3,9'),
+    ).not.toContain('no candidate');
+  });
+
+  test('its help tells every field of a candidate', async () => {
+    const told: string[] = [];
+    const command = new Command().configureOutput({ writeOut: (text) => void told.push(text) });
+    define(command, new AbortController().signal);
+    command.outputHelp();
+    const help = told.join('').replace(/\s+/g, ' ');
+    expect(help).toContain('Candidates about as close as the closest are painted');
+    const solver = await Solver.load(file('bundle'));
+    const { panels, candidates } = await readProblem(file('sheet.png'));
+    const choice = await solver.choose(await solver.solve(panels), candidates);
+    for (const field of Object.keys(choice.candidates[0])) expect(help).toContain(`"${field}"`);
+    await solver.dispose();
+  });
+
   test.each([255, 128, 0])('a ninth image of the shade %i is a blank', async (shade) => {
     const data = new Uint8Array(160 * 160).fill(shade);
     const blank = file(`blank-${shade}`);
@@ -169,6 +228,20 @@ describe('crab solve', () => {
       /completed\.png: this file exists and is not a picture that crab wrote/,
     );
     expect(readFileSync(out)).toEqual(readFileSync(file('sheet.png')));
+    // Nor an empty one: somebody may have made it for a purpose.
+    writeFileSync(out, '');
+    await expect(solveJson(file('panels'), '--missing', '9', '--out', out)).rejects.toThrow(
+      /this file exists and is not a picture that crab wrote/,
+    );
+  });
+
+  test('a folder of RAVEN problems is no problem: one of its files is named', async () => {
+    const many = file('center_single');
+    mkdirSync(many);
+    writeFileSync(path.join(many, 'RAVEN_3_test.npz'), '');
+    await expect(crab('solve', many)).rejects.toThrow(
+      `${many} holds many problems: name one of its files, such as ${path.join(many, 'RAVEN_3_test.npz')}`,
+    );
   });
 
   test('explains itself in tables', async () => {

@@ -260,7 +260,7 @@ export const CHECKS: readonly Check[] = [
       }),
   },
   {
-    name: 'candidates that are described alike are painted, also for several missing panels',
+    name: 'candidates that are about as close are painted, also for several missing panels',
     run: (load) =>
       using(load, async (solver) => {
         const { panels, candidates } = problem(6);

@@ -60,7 +60,7 @@ describe('ties', () => {
   });
 });
 
-/** Of a validation seed: described nearly alike are the answer and a candidate with figures unlike each other. */
+/** Of a validation seed: about as close are the answer and a candidate with figures unlike each other. */
 const SEED = 31_415_926;
 const TIES = [
   { model: 'grid-3x3', index: 515, like: 6 },
@@ -124,6 +124,13 @@ describe.each(TIES)('$model', ({ model, index, like }) => {
       expect(own[i] / ((each.calibrated ?? NaN) + (each.painted ?? 0))).toBeCloseTo(1, 2);
       expect(l2?.[i]).toBeCloseTo(each.l2, 3);
     });
+
+    // If the answer is not offered, nothing ties with it: the other is nearest, and not painted.
+    const offered = [...candidates.keys()].filter((i) => i !== answer).reverse();
+    const [fewer] = await answerDistances(subject, batch, undefined, [offered]);
+    expect(offered[nearest(fewer.own)]).toBe(like);
+    expect([...(fewer.painted ?? [])].filter(([, added]) => added > 0)).toEqual([]);
+    expect(fewer.l2).toEqual(offered.map((i) => l2?.[i]));
     await subject.dispose();
   });
 
@@ -133,9 +140,7 @@ describe.each(TIES)('$model', ({ model, index, like }) => {
     const told = await crab('solve', file, '--model', model, '--explain');
     expect(told).toContain(`candidate ${answer + 1} (`);
     const names = [answer, like].sort((a, b) => a - b).map((i) => String(i + 1));
-    expect(told).toMatch(
-      new RegExp(`Candidates .*${names.join('.*')}.* are described nearly alike`),
-    );
+    expect(told).toMatch(new RegExp(`Candidates .*${names.join('.*')}.* are about as close`));
     expect(told).toMatch(/distance +L2 +painting/);
   });
 });

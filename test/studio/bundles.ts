@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatLabel, Random, samplePanels, type Configuration } from '../../src/matrix/index.js';
 import type { CrabConfig } from '../../src/models/index.js';
-import { formatImagined, formatManifest } from '../../src/solver/index.js';
+import { formatImagined, formatManifest, type BundleFileName } from '../../src/solver/index.js';
 import {
   randomBundle,
   randomTransformer,
@@ -18,8 +18,18 @@ import {
 const POINTS = 60;
 export const SOURCE_SEED = 77;
 const MOMENTS = [100, 2000];
+/** Errors of a pixel while it is trained, and the log-likelihood of one panel that they make. */
+const DRAWING_ERRORS = [0.2, 0.1, 0.015];
+const TARGETS = { min: 1, max: 1 };
+export const logLikelihood = (error: number, sigma = 0.1): number =>
+  -4096 * (Math.log(sigma * Math.sqrt(2 * Math.PI)) + error ** 2 / (2 * sigma ** 2));
 const HISTORY = {
   curves: [
+    {
+      name: 'reconstruction',
+      steps: [50, 100, 2000],
+      values: DRAWING_ERRORS.map((error) => logLikelihood(error)),
+    },
     { name: 'targetRegularizer', steps: [50, 100, 2000], values: [90, 60, 5.5] },
     { name: 'sa raven', steps: [1000, 2000], values: [0.25, 0.5] },
     { name: 'sa i-raven', steps: [1000, 2000], values: [0.3, 0.75] },
@@ -89,16 +99,25 @@ function ruleMap(config: CrabConfig): object {
   };
 }
 
-/** Writes a bundle into a folder of bundles, under the name of its configuration. */
-export async function writeBundle(zoo: string, configuration: Configuration): Promise<string> {
+/** Writes a bundle into a folder of bundles, under the name of its configuration; `without`: files it lacks. */
+export async function writeBundle(
+  zoo: string,
+  configuration: Configuration,
+  without: readonly BundleFileName[] = [],
+): Promise<string> {
   const config = tinyConfig(configuration);
   const { manifest, files } = randomBundle(config);
   const { concepts } = config.network;
   files.set('rules.json', new TextEncoder().encode(JSON.stringify(ruleMap(config))));
   files.set('history.json', new TextEncoder().encode(JSON.stringify(HISTORY)));
   if (configuration === FILMED) files.set('imagined.png', film());
+  for (const name of without) files.delete(name);
   const named = {
     ...manifest,
+    training: {
+      ...manifest.training,
+      config: JSON.stringify({ ...config, targets: { ...config.targets, ...TARGETS } }),
+    },
     conceptNames: Array.from({ length: concepts }, (_, m) => {
       const name = CONCEPT_NAMES.at(m) ?? null;
       return m >= CONCEPT_NAMES.length || name === null ? null : { name, score: 0.9 };

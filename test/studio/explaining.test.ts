@@ -1,5 +1,6 @@
 /** Why with a published model: symbols, rules and films are the solver's own, and every part tells its number. */
 import path from 'node:path';
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import {
   describeLevel,
@@ -11,6 +12,7 @@ import {
   sampleProblem,
 } from '../../src/matrix/index.js';
 import { Solver } from '../../src/solver/node.js';
+import { decimalsFor, distanceText } from '../../src/studio/parts/distances.js';
 import { CHROMIUM } from '../chromium.js';
 import { pixelsOf } from '../matrix/pixels.js';
 import {
@@ -21,12 +23,36 @@ import {
   labelsOf,
   largestDifference,
   openPage,
+  steadyBox,
 } from './browser.js';
 import { visitedSite } from './visited-site.js';
 import { arePublished, ZOO } from '../project.js';
 
 const hasModel = arePublished('grid-2x2');
 const SEED = 5;
+/** A problem of test/solver/ties.test.ts. */
+const TIE = 'tab=why&config=grid-2x2&candidates=raven&seed=31415926&index=252';
+
+/** The numbers of the table, row by row; what has none is left out. */
+async function numbersOf(page: Page): Promise<number[][]> {
+  const rows = await page.locator('.heat-map tbody tr').all();
+  return Promise.all(
+    rows.map(async (row) => {
+      const texts = await row.locator('td').allInnerTexts();
+      return texts.flatMap((text) => {
+        const [number] = /^−?[\d,.]+/.exec(text) ?? [];
+        return number === undefined ? [] : [Number(number.replaceAll(',', '').replace('−', '-'))];
+      });
+    }),
+  );
+}
+
+/** Whether the last number of a row is the sum of the others, as they are shown. */
+const isSumOfOthers =
+  (unit: number) =>
+  (row: readonly number[]): boolean =>
+    Math.abs(row.slice(0, -1).reduce((sum, each) => sum + each, -(row.at(-1) ?? NaN))) <
+    0.01 * unit;
 
 describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a published model', () => {
   const site = visitedSite({ zoo: ZOO, isolated: true });
@@ -93,7 +119,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     await page.getByLabel(`Show ${unused} unused concepts`).check();
     await eventually(() => page.locator('.heat').count()).toBe(8 * concepts);
 
-    // The last column tells the distances by which it chose, also with concepts that are folded away.
+    // The last column tells the distances by which it chose, and the numbers of a row add up to it.
     const { candidates } = panelsOf(problem);
     const choice = await solver.choose(answer, candidates);
     for (const [name, distance] of [
@@ -104,24 +130,28 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
       const painted = (each: (typeof choice.candidates)[number]): number =>
         distance === 'l2' ? 0 : (each.painted ?? 0);
       const wanted = choice.candidates.map((each) => Number(each[distance]) + painted(each));
-      await eventually(async () => {
-        const totals = await page.locator('.heat-map td.total').allInnerTexts();
-        const times = totals.map((text) => Number(text.replace('closest', '1').replace('×', '')));
-        return times.every((n, i) => {
-          const right = Math.sqrt(wanted[i] / Math.min(...wanted));
-          return Math.abs(n - right) <= (right < 9.95 ? 0.051 : 0.51);
-        });
-      }).toBe(true);
-      const least = wanted.indexOf(Math.min(...wanted));
-      const closest = page.locator('.heat-map tr', { hasText: 'closest' });
+      const least = Math.min(...wanted);
+      const unit = 10 ** -decimalsFor(wanted);
+      for (const isFolded of [true, false]) {
+        await page.getByLabel(`Show ${unused} unused concepts`).setChecked(!isFolded);
+        await eventually(async () => {
+          const shown = await numbersOf(page);
+          return shown.length === 8 && shown.every(isSumOfOthers(unit));
+        }).toBe(true);
+        const totals = (await numbersOf(page)).map((row) => row.at(-1) ?? NaN);
+        totals.forEach((total, i) =>
+          expect(Math.abs(total - wanted[i])).toBeLessThan(0.501 * unit),
+        );
+      }
+      const closest = page.locator('.heat-map tr', { has: page.locator('.closest') });
       expect(await closest.count()).toBe(1);
       await closest.locator('.heat').first().hover();
       await eventually(() => page.getByTestId('raw-distance').innerText()).toContain(
-        ` ${wanted[least].toPrecision(2)} in all`,
+        ` of ${distanceText(least, decimalsFor(wanted))}.`,
       );
       if (distance === 'calibrated') {
         await eventually(() => page.locator('.heat-map tr.chosen').innerText()).toMatch(
-          new RegExp(`\\s${least + 1}\\s`),
+          new RegExp(`\\s${wanted.indexOf(least) + 1}\\s`),
         );
       }
     }
@@ -142,19 +172,83 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
     expect(errors).toEqual([]);
   });
 
-  test('of candidates that are described alike it says that it drew them', async () => {
+  test('of candidates that are about as close it says that it drew them', async () => {
     // A problem of test/solver/ties.test.ts: candidate 1 has figures unlike each other, 4 is the answer.
     const { page } = await openPage(await site.fresh());
-    await goTo(page, site.url, 'tab=why&config=grid-2x2&candidates=raven&seed=31415926&index=252');
-    await eventually(() => page.locator('[data-testid=closeness]').innerText()).toMatch(
-      /candidates 1 and 4 are about as close .* also drew these .* candidate 4 is by far the closest/,
+    await goTo(page, site.url, TIE);
+    const closeness = page.locator('[data-testid=closeness]');
+    await eventually(() => closeness.innerText()).toMatch(
+      /candidates 1 and 4 are about equally close .* also drew these .* candidate 4 is by far the closest/,
     );
     const side = page.locator('.heat-side');
     await eventually(() => side.innerText()).toMatch(
-      /Candidate 1 counts as further away, because it came out worse/,
+      /Drawing added to candidate 1, because it came out worse/,
     );
+    // What drawing added stands in the table, and the rest is told as before.
+    const drawn = page.locator('.heat-map .drawn');
+    const [first, second, , fourth] = await drawn.allInnerTexts();
+    expect(Number(first.replaceAll(',', ''))).toBeGreaterThan(1000);
+    expect([second, fourth]).toEqual(['not drawn', '0']);
+    expect((await numbersOf(page)).every(isSumOfOthers(1))).toBe(true);
+
     await page.getByLabel('Plain L2').check({ force: true });
-    await eventually(() => side.innerText()).not.toContain('came out worse');
+    await eventually(() => drawn.count()).toBe(0);
+    expect(await side.innerText()).not.toMatch(/drew|drawing|calibrated:/i);
+    expect(await closeness.innerText()).toMatch(/^By plain L2 candidate/);
+  });
+
+  test('of drawing that moved nobody it says nothing', async () => {
+    const seed = 12;
+    const index = 5;
+    const problem = sampleProblem({ configuration: 'grid-2x2', variant: 'raven', seed, index });
+    const solver = await Solver.load(path.join(ZOO, 'grid-2x2'));
+    const { panels, missing, candidates } = panelsOf(problem);
+    const answer = await solver.solve(panels, { missing });
+    const choice = await solver.choose(answer, candidates);
+    await solver.dispose();
+    const added = choice.candidates.flatMap(({ painted }) => painted ?? []);
+    expect(added).toHaveLength(2);
+    expect(Math.max(...added)).toBeLessThan(1);
+
+    const { page } = await openPage(await site.fresh());
+    await goTo(
+      page,
+      site.url,
+      `tab=why&config=grid-2x2&candidates=raven&seed=${seed}&index=${index}`,
+    );
+    await eventually(() => page.locator('[data-testid=closeness]').innerText()).toContain(
+      `candidate ${choice.index + 1} is`,
+    );
+    expect(await page.locator('.why-candidates').innerText()).not.toMatch(/drew|drawing/i);
+  });
+
+  test('on a phone the page is no wider than the screen, and no label of Why runs into another', async () => {
+    const { page } = await openPage(
+      await site.fresh({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }),
+    );
+    for (const hash of [TIE, 'tab=why&config=out-in-grid&seed=12']) {
+      await goTo(page, site.url, hash);
+      await page.locator('.heat-map .chosen').waitFor();
+      await page.locator('.cards > :last-child .mini-map').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      // Who chose it and what is right are told here too, each in one line within its row.
+      const tags = page.locator('.heat-map .chosen .tag');
+      expect(await tags.allInnerTexts()).toEqual(['CRAB', 'answer']);
+      const row = await steadyBox(page.locator('.heat-map .chosen th'));
+      let below = row.y;
+      for (const tag of await tags.all()) {
+        const box = await steadyBox(tag);
+        expect(box.height).toBeLessThan(22);
+        expect(box.y).toBeGreaterThanOrEqual(below);
+        expect(box.x + box.width).toBeLessThanOrEqual(row.x + row.width);
+        below = box.y + box.height;
+      }
+      expect(below).toBeLessThanOrEqual(row.y + row.height);
+      // Numbers fit their cells.
+      const tooWide = page.evaluate(`[...document.querySelectorAll('.heat, .heat-map td.total')]
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length`);
+      expect(await tooWide).toBe(0);
+    }
   });
 
   test('a long rule stands beside its mark, not below it', async () => {

@@ -24,6 +24,8 @@ import {
   canvasPixels,
   CLOSE,
   eventually,
+  goTo,
+  labelsOf,
   LAPTOP,
   largestDifference,
   modelReady,
@@ -161,6 +163,101 @@ describe.skipIf(CHROMIUM === undefined)('making matrices', () => {
     await page.keyboard.press('Escape');
     await eventually(() => editor.count()).toBe(0);
     await page.locator('[data-rule="0 Size"]').waitFor();
+  });
+
+  test.each([
+    ['a laptop', { viewport: { width: 1280, height: 600 } }],
+    ['a phone', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }],
+  ])('on %s the keyboard changes a panel, which stays in sight', async (_, options) => {
+    const { page, errors } = await openPage(await site.fresh(options));
+    await goTo(page, site.url, 'tab=make&config=grid-2x2&seed=5');
+    const cell = page.locator('.stage .cell[data-position="5"]');
+    const focused = page.locator(':focus');
+    const editor = page.locator('[data-testid=panel-editor]');
+    const picture = editor.locator('.drawing');
+    const shows = () => picture.getAttribute('aria-label');
+    /** The focus and the panel, once the matrix is made anew and nothing moves any more. */
+    const areInSight = async (): Promise<void> => {
+      await page.locator('main[aria-busy=false]').waitFor();
+      const [height, ...boxes] = [
+        await page.evaluate<number>('innerHeight'),
+        await steadyBox(picture),
+        await steadyBox(focused),
+      ];
+      for (const { y, height: tall } of boxes) {
+        expect(y).toBeGreaterThanOrEqual(0);
+        expect(y + tall).toBeLessThanOrEqual(height);
+      }
+    };
+    await cell.press('Enter');
+    await eventually(() => focused.innerText()).toBe('Panel 5');
+    await areInSight();
+    const { y: top } = await steadyBox(editor);
+    await page.keyboard.press('Tab');
+    expect(await focused.innerText()).toBe('Back to the rules');
+    // Shape, size and colour, then the four places.
+    for (let field = 0; field < 3; field++) {
+      const before = await shows();
+      await page.keyboard.press('Tab');
+      const radio = await focused.getAttribute('name');
+      await page.keyboard.press('ArrowRight');
+      await eventually(shows).not.toBe(before);
+      expect(await focused.getAttribute('name')).toBe(radio);
+      expect(await focused.isChecked()).toBe(true);
+      await areInSight();
+    }
+    const slots = page.locator('.slots button');
+    const pressed = await slots.first().getAttribute('aria-pressed');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await eventually(() => slots.first().getAttribute('aria-pressed')).not.toBe(pressed);
+    expect(await focused.getAttribute('aria-label')).toBe('A figure top left');
+    await areInSight();
+    // What is said of the broken matrix has not moved the editor.
+    await page.locator('[data-testid=broken]').waitFor();
+    expect((await steadyBox(editor)).y).toBe(top);
+
+    await editor.getByRole('button', { name: 'Undo this panel' }).press('Enter');
+    await eventually(() => page.url()).not.toContain('edit=');
+    expect(await focused.innerText()).toBe('Panel 5');
+    await areInSight();
+    await page.keyboard.press('Escape');
+    await eventually(() => editor.count()).toBe(0);
+    expect(await focused.getAttribute('data-position')).toBe('5');
+    expect(errors).toEqual([]);
+  });
+
+  test('changes of a panel that follow each other at once are all kept', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=make&config=grid-2x2&seed=5');
+    await modelReady(page);
+    await page.locator('.stage .cell[data-position="5"]').click();
+    const editor = page.locator('[data-testid=panel-editor]');
+    await editor.waitFor();
+    const chosen = () => labelsOf(editor.locator('input:checked'));
+    // Before the page can draw the matrix anew.
+    const after = await page.evaluate<string[]>(`(() => {
+      const press = (label) =>
+        document.querySelector('[data-testid=panel-editor] [aria-label=' + label + ']').click();
+      press('circle');
+      press('black');
+      return [...document.querySelectorAll('[data-testid=panel-editor] input:checked')]
+        .map((input) => input.ariaLabel);
+    })()`);
+    expect(after).toEqual([expect.stringMatching('circle'), expect.anything(), 'black']);
+    await eventually(() => editor.locator('.drawing').getAttribute('aria-label')).toMatch(
+      /black circle/,
+    );
+    expect(await chosen()).toEqual(after);
+  });
+
+  test('the answer that is changed by hand is seen as it is, not as CRAB paints it', async () => {
+    const { page } = shared;
+    await moveTo(page, 'tab=make&config=center&seed=5');
+    await page.locator('.stage .cell[data-position="9"]').click();
+    const editor = page.locator('[data-testid=panel-editor]');
+    await editor.getByLabel('black').check();
+    await eventually(() => editor.locator('.drawing').getAttribute('aria-label')).toMatch(/black/);
   });
 
   test('an item without a right answer has none on the other tabs either', async () => {

@@ -229,6 +229,32 @@ describe.skipIf(CHROMIUM === undefined)('playing', () => {
     await eventually(() => page.evaluate('document.documentElement.scrollWidth')).toBe(320);
   });
 
+  test.each([
+    [1280, '888888888'],
+    [390, '888888888'],
+    [320, '888888'],
+  ])(
+    'on a screen %i wide the field has room for the number %s, and all tools stand in one line',
+    async (width, seed) => {
+      const { page } = await openPage(
+        await site.fresh({ viewport: { width, height: 800 }, isMobile: width < 400 }),
+      );
+      await goTo(page, site.url, `tab=play&config=center&seed=${seed}`);
+      const field = page.getByLabel('Number of the matrix');
+      expect(await field.inputValue()).toBe(seed);
+      const [whole, seen] = await field.evaluate((input: unknown) => {
+        const { scrollWidth, clientWidth } = input as { scrollWidth: number; clientWidth: number };
+        return [scrollWidth, clientWidth];
+      });
+      expect(whole).toBeLessThanOrEqual(seen);
+      const [{ y: first }, { y: last }] = [
+        await steadyBox(page.getByLabel('Difficulty')),
+        await steadyBox(page.locator('.share button')),
+      ];
+      expect(Math.abs(first - last)).toBeLessThan(12);
+    },
+  );
+
   test('two windows add to one score', async () => {
     const context = await site.fresh();
     const first = (await openPage(context)).page;

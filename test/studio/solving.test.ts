@@ -7,6 +7,7 @@ import {
   type Panel,
   type Problem,
 } from '../../src/matrix/index.js';
+import { decimalsFor } from '../../src/studio/parts/distances.js';
 import { CHROMIUM } from '../chromium.js';
 import { pixelsOf } from '../matrix/pixels.js';
 import {
@@ -99,12 +100,11 @@ describe.skipIf(CHROMIUM === undefined)('the page solves', () => {
     const { concepts } = shared.solver.manifest.sizes;
     await eventually(() => cells.count()).toBe(8 * concepts);
     const shares = choice.candidates.flatMap((each) => each.calibratedShares ?? []);
+    const unit = 10 ** -decimalsFor(choice.candidates.map(({ calibrated }) => calibrated ?? NaN));
     const labels = await labelsOf(cells);
     labels.forEach((label, i) => {
-      const shown = Number(/distance (-?[\d.]+)$/.exec(label)?.[1]);
-      // What is below zero speaks against nobody.
-      const against = Math.max(0, shares[i]);
-      expect(Math.abs(shown - against)).toBeLessThan(0.02 + 1e-3 * against);
+      const shown = Number(/: (−?[\d,.]+)$/.exec(label)?.[1].replace(',', '').replace('−', '-'));
+      expect(Math.abs(shown - shares[i])).toBeLessThan(1.001 * unit);
     });
     await page.getByLabel('Plain L2').check();
     await eventually(() => page.url()).toContain('distance=l2');

@@ -39,6 +39,7 @@ import {
   writeSettings,
   type Settings,
 } from '../../src/studio/state/settings.js';
+import { tourState, withTourMatrix } from '../../src/studio/tour/steps.js';
 import { pixelsOf } from '../matrix/pixels.js';
 import { sampledSpec } from './sampled-spec.js';
 
@@ -115,6 +116,20 @@ describe('links', () => {
 
   test('the shortest address is that of the first visit', () => {
     expect(writeSettings(readSettings(''))).toBe('#tab=play');
+  });
+
+  test('the tour has its own matrix, whatever a link asks for', () => {
+    for (const step of [1, 2, 3, 4]) {
+      expect(withTourMatrix(readSettings(`#tour=${step}`))).toEqual(tourState(step));
+      const elsewhere = readSettings(`#tour=${step}&tab=why&config=grid-2x2&backend=wasm`);
+      expect(withTourMatrix(elsewhere)).toEqual({ ...tourState(step), backend: 'wasm' });
+      // What a person does in the tour stays.
+      const imposed = { concept: 1, x: 0.5, y: 0.25 };
+      const own = { ...tourState(step), missing: [1, 2], picked: 3, imposed, concept: 1 };
+      expect(withTourMatrix(readSettings(writeSettings(own)))).toEqual(own);
+    }
+    const without = readSettings('#tab=why&config=grid-2x2&seed=3');
+    expect(withTourMatrix(without)).toBe(without);
   });
 
   test('a test has a number of its own; in older links it is that of the matrix', () => {

@@ -22,6 +22,7 @@ import {
   canvasPixels,
   eventually,
   goTo,
+  moveTo,
   LAPTOP,
   largestDifference,
   modelReady,
@@ -291,6 +292,23 @@ describe.skipIf(CHROMIUM === undefined || !hasModels)('a stranger', () => {
     );
     expect(errors).toEqual([]);
   });
+
+  test.each(['tour=1', 'tour=3&tab=why&config=center&seed=9'])(
+    'a link with %s opens the tour on its own matrix',
+    async (link) => {
+      const { page, errors } = await openPage(await site.fresh());
+      await goTo(page, site.url, link);
+      const step = Number(/\d/.exec(link)?.[0]);
+      await stepIs(page, step);
+      await eventually(() => page.url()).toBe(`${site.url}${writeSettings(tourState(step))}`);
+      // The same within the open page.
+      await goTo(page, site.url, 'tab=play&config=center&seed=9');
+      await moveTo(page, link);
+      await stepIs(page, step);
+      await eventually(() => page.url()).toBe(`${site.url}${writeSettings(tourState(step))}`);
+      expect(errors).toEqual([]);
+    },
+  );
 
   test('another matrix or another tab ends the tour, and Back returns to it', async () => {
     const { page } = await openPage(await site.fresh());

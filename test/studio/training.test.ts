@@ -193,7 +193,12 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     const curve = recording.getByLabel('How wrong its idea of a missing panel is: from 90 to 5.5');
     await eventually(() => curve.locator('svg path').count()).toBeGreaterThan(0);
     // Only the curves that have a meaning for people.
-    await eventually(() => recording.locator('.chart').count()).toBe(2);
+    await eventually(() => recording.locator('.chart').count()).toBe(3);
+    // A likelihood of thousands of nats is told as the error of a pixel.
+    const drawing = recording.getByLabel(
+      'How far off it draws a panel that it sees: from 20.0% to 1.5%',
+    );
+    await eventually(() => drawing.locator('svg').textContent()).toMatch(/0%.*20%.*perfect copy/s);
     const accuracy = recording.getByLabel('Accuracy: RAVEN 50.0%, I-RAVEN 75.0%');
     await eventually(() => accuracy.locator('svg path').count()).toBeGreaterThan(0);
 

@@ -11,6 +11,7 @@ import {
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { makeRecord, PANELS_ONLY } from '../../src/training/feed/record.js';
+import { requireRoom } from '../../src/training/feed/room.js';
 import { readStored, requireSameData, StoredFeed } from '../../src/training/feed/stored-feed.js';
 import { StreamFeed, type StreamFeedOptions } from '../../src/training/feed/stream-feed.js';
 import { scratchFolder } from '../scratch-folder.js';
@@ -39,7 +40,22 @@ function poolOf(first: number): Uint8Array {
 
 const contentOf = (feed: StreamFeed): Uint8Array => feed.records.data() as Uint8Array;
 
+const GIB = 2 ** 30;
+
+test('more problems than memory can hold are refused with how many it can', () => {
+  const record = { bytes: GIB / 1000, pictures: 16, imageSize: 160 } as const;
+  expect(() => requireRoom(6000, record, 'x', 8 * GIB)).not.toThrow();
+  expect(() => requireRoom(7000, record, '--pool FEWER', 8 * GIB)).toThrow(
+    '7000 problems of 16 pictures of 160x160 take 7.0 GiB of the 8.0 GiB of memory here, which the network needs too: --pool 6000',
+  );
+});
+
 describe.skipIf(!isTorchAvailable())('an endless stream', () => {
+  test('a pool that no memory can hold is refused before anything is drawn', async () => {
+    const start = StreamFeed.start({ ...options, pool: 1e12 });
+    await expect(start).rejects.toThrow(/take .* GiB of memory.*--pool \d+ takes fewer/);
+  });
+
   test('the oldest problems are replaced, as many as the step number says', async () => {
     const feed = await StreamFeed.start(options);
     try {

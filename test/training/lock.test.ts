@@ -51,6 +51,21 @@ describe('the lock of a run', () => {
     expect(existsSync(run)).toBe(true);
   });
 
+  test('so do the folders made above it, unless something else came into them', async () => {
+    const above = path.join(run, 'runs');
+    const deep = path.join(above, 'one');
+    for (const beside of [null, path.join(above, 'two')]) {
+      const lock = new RunLock();
+      await lock.take(deep);
+      if (beside !== null) await mkdir(beside);
+      lock.release();
+      expect(existsSync(deep)).toBe(false);
+      expect([existsSync(above), existsSync(run)]).toEqual(
+        beside === null ? [false, false] : [true, true],
+      );
+    }
+  });
+
   test('a process that is gone has no say', async () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
     await heldBy(lockText({ ...thisProcess(), pid }));

@@ -4,6 +4,7 @@ import type { PicturedGrade } from './result.js';
 export { grade, type GradeOptions } from './grade.js';
 export { isRight, severalRight } from './items.js';
 export { hasTimes } from './result.js';
+export { intervalWords } from './statistics.js';
 export type {
   AttributeGrade,
   ChoiceGrade,

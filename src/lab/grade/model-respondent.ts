@@ -89,10 +89,11 @@ export class ModelRespondent {
           SELECTION_PIXELS,
         );
         const batch = { count: slice.length, panel, selection };
-        const found = await answerDistances(subject, batch, signal);
-        found.forEach(({ own: distances }, k) => {
-          const among = offered?.[slice[k]] ?? [...distances.keys()];
-          choices[slice[k]] = among[nearest(among.map((i) => distances[i]))] + 1;
+        const among = offered && slice.map((i) => offered[i]);
+        const found = await answerDistances(subject, batch, signal, among);
+        found.forEach(({ own }, k) => {
+          const place = nearest(own);
+          choices[slice[k]] = (among?.[k][place] ?? place) + 1;
         });
       }
     }

@@ -14,7 +14,6 @@ import {
   figureMarkup,
   headlines,
   markup,
-  numberInterval,
   table,
   type Content,
   type Headline,
@@ -24,6 +23,7 @@ import {
 import { pageText } from '../report/page.js';
 import { isRight, severalRight } from './items.js';
 import { hasTimes, type GradeResult, type ItemGrade, type PicturedGrade } from './result.js';
+import { intervalWords } from './statistics.js';
 
 /** Items shown with their pictures; a page of hundreds would be slow to open. */
 const MOST_PICTURED = 60;
@@ -48,10 +48,7 @@ function headlinesOf(result: GradeResult): Markup {
     {
       value: decimals(alpha?.value ?? null),
       meaning: "Cronbach's alpha (KR-20)",
-      detail:
-        alpha === null
-          ? 'not defined for these data'
-          : `95% interval ${alpha.low.toFixed(2)} to ${alpha.high.toFixed(2)}`,
+      detail: alpha === null ? 'not defined for these data' : intervalWords(alpha),
     },
   ];
   if (model !== null) {
@@ -241,7 +238,7 @@ function reliabilitySection({ alpha, standardError }: GradeResult): Section {
   const text =
     alpha === null
       ? markup`<p>Not defined: it takes at least two items, two respondents and scores that differ.</p>`
-      : markup`<p>Cronbach's alpha, for items scored right or wrong the same as KR-20: ${numberInterval(alpha, 2)}, the interval by bootstrap over respondents. Standard error of measurement: ${decimals(standardError, 1)} items.</p>`;
+      : markup`<p>Cronbach's alpha, for items scored right or wrong the same as KR-20: ${decimals(alpha.value)}, ${intervalWords(alpha)}${alpha.low === null ? ' for one that means something' : ', by bootstrap over respondents'}. Standard error of measurement: ${decimals(standardError, 1)} items.</p>`;
   return { id: 'reliability', title: 'Reliability', content: text };
 }
 

@@ -73,6 +73,10 @@ export interface ModelGrade {
   readonly sameError: number | null;
 }
 
+/** A reliability; too few respondents give no interval. */
+export type Reliability =
+  Measured | { readonly value: number; readonly low: null; readonly high: null };
+
 export interface GradeResult {
   readonly responses: string;
   readonly items: readonly ItemGrade[];
@@ -80,7 +84,7 @@ export interface GradeResult {
   readonly mean: number;
   readonly deviation: number | null;
   /** Cronbach's alpha, for items scored 0 or 1 the same as KR-20. */
-  readonly alpha: Measured | null;
+  readonly alpha: Reliability | null;
   /** Standard error of measurement, in items. */
   readonly standardError: number | null;
   readonly attributes: readonly AttributeGrade[];

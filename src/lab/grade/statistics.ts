@@ -2,7 +2,7 @@
  * Classical test theory on a table of right (1) and wrong (0) answers, respondents down, items across.
  * Statistics that do not exist for the data (no variance, too few) are null rather than numbers.
  */
-import type { Measured } from '../evaluation.js';
+import type { Reliability } from './result.js';
 import { Bootstrap, sumOf, varianceOf } from '../statistics.js';
 
 /** [respondent][item], 0 or 1. */
@@ -74,10 +74,24 @@ function alphaOfDraws(table: ScoreTable): (times: ArrayLike<number>) => number |
   };
 }
 
-/** Alpha with its 95% interval by bootstrap over respondents. */
-export function reliability(table: ScoreTable): Measured | null {
+/**
+ * From so many respondents on alpha gets an interval. On simulated tests of 6 to 24 items (Rasch, guessing
+ * among eight) the 95% interval of 20 people holds the true alpha nine times in ten, that of 10 people five
+ * times in six, that of 5 three times in four; that of 2 is a point and never does.
+ */
+export const FEWEST_FOR_INTERVAL = 20;
+
+/** The interval in words, or why there is none. */
+export const intervalWords = ({ low, high }: Reliability): string =>
+  low === null
+    ? `no interval: it takes ${FEWEST_FOR_INTERVAL} respondents`
+    : `95% interval ${low.toFixed(2)} to ${high.toFixed(2)}`;
+
+/** Alpha with its 95% interval by bootstrap over respondents, if these are enough for one. */
+export function reliability(table: ScoreTable): Reliability | null {
   const value = cronbachAlpha(table);
   if (value === null) return null;
+  if (table.length < FEWEST_FOR_INTERVAL) return { value, low: null, high: null };
   const affordable = Math.floor(MOST_WORK / (table.length * table[0].length));
   const resamples = Math.min(RESAMPLES, Math.max(FEWEST_RESAMPLES, affordable));
   const bootstrap = new Bootstrap(table.length, resamples);

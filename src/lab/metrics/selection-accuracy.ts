@@ -42,12 +42,21 @@ export async function* inTurns(
   }
 }
 
-/** Distances of the candidates for panel 9, which the model is not shown. */
+const EVERY = Array.from({ length: CANDIDATES }, (_, i) => i);
+
+/**
+ * Distances of the candidates for panel 9, which the model is not shown; by problem those of the candidates
+ * that are offered, in their order, all eight unless told. A model without concepts is told of all eight:
+ * many are built for just so many.
+ */
 export async function answerDistances(
   subject: Subject,
   { count, panel, selection }: Pick<SetBatch, 'count' | 'panel' | 'selection'>,
   signal?: AbortSignal,
+  offered?: readonly (readonly number[])[],
 ): Promise<Distances[]> {
+  const comparesAny = subject.facts.sizes !== null;
+  const askedOf = (n: number): readonly number[] => (comparesAny && offered?.[n]) || EVERY;
   const size = subject.facts.imageSize ** 2;
   const context = new Uint8Array(count * CONTEXT_PANELS * size);
   for (let n = 0; n < count; n++) {
@@ -55,19 +64,21 @@ export async function answerDistances(
     context.set(panel.subarray(from, from + CONTEXT_PANELS * size), n * CONTEXT_PANELS * size);
   }
   const given = (await subject.see(context, signal)).panels;
-  const offered = (await subject.see(selection, signal)).panels;
+  const candidates = (await subject.see(selection, signal)).panels;
   const pictures = picturesOf(selection, subject.facts.imageSize);
   const questions = Array.from({ length: count }, (_, n) => {
     const eight = given.slice(n * CONTEXT_PANELS, (n + 1) * CONTEXT_PANELS);
-    const [from, to] = [n * CANDIDATES, (n + 1) * CANDIDATES];
+    const asked = askedOf(n).map((i) => n * CANDIDATES + i);
     return {
       panels: [...eight, eight[0]],
       missing: [MATRIX_PANELS],
-      candidates: offered.slice(from, to).map((each) => [each]),
-      pictures: pictures.slice(from, to).map((each) => [each]),
+      candidates: asked.map((i) => [candidates[i]]),
+      pictures: asked.map((i) => [pictures[i]]),
     };
   });
-  return subject.choose(questions, { signal });
+  const found = await subject.choose(questions, { signal });
+  if (offered === undefined || comparesAny) return found;
+  return found.map((each, n) => ({ ...each, own: offered[n].map((i) => each.own[i]) }));
 }
 
 /** SA over all problems of a source. */

@@ -48,7 +48,7 @@ function selectionCaption(example: SelectionExample, first: boolean): string {
   const explained = distance === 'score' ? scored : byConcepts;
   const isPainted = candidates.some(({ painted }) => painted !== undefined);
   const tie = isPainted
-    ? ' Candidates that are described nearly alike were painted from their descriptions: the row "painting" is what that adds to their distance.'
+    ? ' Candidates that are about as close were painted from their descriptions: the row "painting" is what that adds to their distance.'
     : '';
   const how = `${first ? explained : 'Another problem, read in the same way.'}${tie}`;
   if (answer === chosen) return how;

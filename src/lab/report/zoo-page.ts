@@ -1,4 +1,5 @@
 /** The page of all models of a folder: beside each other, and beside the systems of the paper. */
+import { counted } from '../../base/index.js';
 import { NAME_MIXED, NAME_UNUSED } from '../metrics/variance-decline.js';
 import {
   CONFIGURATIONS,
@@ -273,7 +274,7 @@ const headlinesOf = (groups: Groups): Markup =>
           {
             value: percent(meanOf(results.map(({ sa }) => sa.value))),
             meaning: `of ${VARIANT_NAMES[variant]} solved${label === 'ours' ? '' : ` by ${label}`}`,
-            detail: `mean of ${results.length} configurations, ${whole(count)} problems`,
+            detail: `mean of ${counted(results.length, 'configuration')}, ${whole(count)} problems`,
           },
         ];
       }),

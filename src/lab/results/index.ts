@@ -25,20 +25,22 @@ export interface Measurements {
   readonly trainings: readonly MeasuredTraining[];
 }
 
+/** What fills a section, and whether there is anything to fill it with. */
+interface Rendered {
+  readonly of: keyof Measurements;
+  readonly render: (measured: Measurements) => string;
+}
+
 /** Every section by its name: those of the zoo's models, and those that compare systems. */
-const RENDERED: Readonly<Record<string, (measured: Measurements) => string>> = {
-  ...mapped(
-    SECTIONS,
-    (render) =>
-      ({ models }) =>
-        models.length === 0 ? NOT_MEASURED : render(models),
-  ),
-  ...mapped(
-    { ...SYSTEM_SECTIONS, ...FIGURE_SECTIONS },
-    (render) =>
-      ({ trainings }) =>
-        render(trainings),
-  ),
+const RENDERED: Readonly<Record<string, Rendered>> = {
+  ...mapped(SECTIONS, (render) => ({
+    of: 'models' as const,
+    render: ({ models }) => (models.length === 0 ? NOT_MEASURED : render(models)),
+  })),
+  ...mapped({ ...SYSTEM_SECTIONS, ...FIGURE_SECTIONS }, (render) => ({
+    of: 'trainings' as const,
+    render: ({ trainings }) => render(trainings),
+  })),
 };
 
 function mapped<A, B>(
@@ -51,14 +53,16 @@ function mapped<A, B>(
 /** Names of the sections that can be written. */
 export const RESULT_SECTIONS: readonly string[] = Object.keys(RENDERED);
 
-function section(name: string, measured: Measurements): string {
-  const render = Object.hasOwn(RENDERED, name) ? RENDERED[name] : undefined;
-  if (render === undefined) {
+/** A section anew. If nothing of its kind was measured, what it holds stays: the files may lie elsewhere. */
+function section(name: string, held: string, measured: Measurements): string {
+  const rendered = Object.hasOwn(RENDERED, name) ? RENDERED[name] : undefined;
+  if (rendered === undefined) {
     throw new FormatError(
       `<!-- measured:${name} -->: expected one of ${RESULT_SECTIONS.join(', ')}`,
     );
   }
-  return render(measured);
+  const text = held.trim();
+  return measured[rendered.of].length === 0 && text !== '' ? text : rendered.render(measured);
 }
 
 /** A document with its marked sections written anew. */
@@ -74,7 +78,7 @@ export function renderResults(document: string, measured: Measurements): string 
       );
     }
     if (closes && open !== null) {
-      out += `\n${section(open, measured)}\n${mark}`;
+      out += `\n${section(open, document.slice(kept, index), measured)}\n${mark}`;
       open = null;
     } else {
       out += document.slice(kept, index) + mark;
@@ -95,7 +99,10 @@ export async function readMeasurements(docs: string): Promise<Measurements> {
   };
 }
 
-/** Writes `results.md` in a folder of documents and the figures of systems from what it keeps. */
+/**
+ * Writes `results.md` in a folder of documents and the figures of systems from what it keeps. Without any
+ * trainings the tables and figures that compare systems stay as they are, and without models theirs.
+ */
 export async function updateResults(docs: string): Promise<{
   /** Whether `results.md` changed, and whether it has places for tables at all. */
   readonly changed: boolean;
@@ -107,9 +114,10 @@ export async function updateResults(docs: string): Promise<{
   const before = String(await readSmallFile(file, LARGEST_DOCUMENT));
   const measured = await readMeasurements(docs);
   const after = renderResults(before, measured);
-  const figures = await writeSystemFigures(docs, measured.trainings);
+  const { trainings } = measured;
+  const figures = trainings.length === 0 ? [] : await writeSystemFigures(docs, trainings);
   const changed = after !== before;
   if (changed) await writeFileAtomically(file, after);
   const hasPlaces = before.search(MARK) >= 0;
-  return { changed, hasPlaces, figures, trainings: measured.trainings.length };
+  return { changed, hasPlaces, figures, trainings: trainings.length };
 }

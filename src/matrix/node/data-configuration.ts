@@ -116,6 +116,33 @@ export async function showMesh(
   return label.some((each) => hasMesh(each, layoutOf(configuration).components.length));
 }
 
+/** Problems from the first to the last that are recognised one by one. */
+const SPREAD = 8;
+
+/** What some problems of a source show, each by itself. */
+export interface ShownProblems {
+  readonly looked: number;
+  /** How many are of each configuration; those that are of none are missing. */
+  readonly configurations: ReadonlyMap<Configuration, number>;
+  /** Whether any of them tells its rules. */
+  readonly labelled: boolean;
+}
+
+/** Recognises problems all over a source: the first ones need not be like the others. */
+export async function showProblems(source: ProblemSource): Promise<ShownProblems> {
+  const looked = Math.min(SPREAD, source.count);
+  const configurations = new Map<Configuration, number>();
+  let labelled = false;
+  for (let i = 0; i < looked; i++) {
+    const at = looked === 1 ? 0 : Math.floor((i * (source.count - 1)) / (looked - 1));
+    const batch = await source.read(at, 1);
+    labelled ||= batch.label.some((label) => label.length > 0);
+    const shown = shownLayout(batch, CONFIGURATIONS)?.configuration;
+    if (shown !== undefined) configurations.set(shown, (configurations.get(shown) ?? 0) + 1);
+  }
+  return { looked, configurations, labelled };
+}
+
 /** Whether the panels of problems of a configuration show RAVEN's noise. */
 export async function showNoise(
   source: ProblemSource,

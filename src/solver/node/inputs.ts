@@ -18,10 +18,17 @@ import {
 
 /** Images in the order of their names, numbers in them counted as numbers. */
 async function readFolder(folder: string): Promise<ProblemInput> {
-  const names = (await readdir(folder))
+  const all = await readdir(folder);
+  const names = all
     .filter((name) => PICTURE_FILE.test(name))
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   if (names.length < 8 || names.length > 9) {
+    const raven = all.find((name) => /^RAVEN_\d+_\w+\.npz$/.test(name));
+    if (raven !== undefined) {
+      throw new ArgumentError(
+        `${folder} holds many problems: name one of its files, such as ${path.join(folder, raven)}`,
+      );
+    }
     throw new ArgumentError(
       `${folder} holds ${names.length} PNG or JPEG images: expected nine, or eight without the last panel`,
     );

@@ -12,6 +12,7 @@ import {
   type Panel,
   type VocabularyGroup,
 } from '../../solver/index.js';
+import { drawingErrors } from './drawing-error.js';
 import { symbolsOf } from './film.js';
 import type {
   FitView,
@@ -96,7 +97,7 @@ export class Model {
       accuracy,
       bytes: bundleBytes(manifest),
       training,
-      history: solver.history,
+      history: [...solver.history, ...drawingErrors(solver.history, training.config)],
       moments: ruleMap?.snapshots.map(({ step }) => step) ?? [],
       hasPanels: solver.imagined !== null,
       points: ruleMap?.truth.length ?? 0,

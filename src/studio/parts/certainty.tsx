@@ -7,6 +7,7 @@
 import { isEmptyPanel } from '../../solver/index.js';
 import type { ChoiceView, NamedView, SurenessView } from '../engine/protocol.js';
 import { inList } from '../engine/words.js';
+import { drawingMoved } from './distances.js';
 import { misfit } from './misfit-notice.js';
 
 const WORDS: readonly (readonly [least: number, word: string])[] = [
@@ -72,9 +73,9 @@ export function closenessWords(
     return `In its own terms candidates ${inList(names)} are the closest to what it painted. They are the same to it: drawn as small as it sees them, they do not differ.`;
   }
   const [, before, after] = CLOSENESS.find(([least]) => confidence >= least) ?? [0, '', ''];
-  const drawn = candidates.flatMap((each, i) => (each.painted === null ? [] : [String(i + 1)]));
-  if (drawn.length > 0) {
-    return `In its own terms candidates ${inList(drawn)} are about as close to what it painted. So it also drew these from its own terms, to see whether they come out as they are: all in all candidate ${index + 1} is ${before}the closest${after}.`;
+  if (drawingMoved({ index, candidates })) {
+    const drawn = candidates.flatMap((each, i) => (each.painted === null ? [] : [String(i + 1)]));
+    return `In its own terms candidates ${inList(drawn)} are about equally close to what it painted. So it also drew these from its own terms, to see whether they come out as they are: all in all candidate ${index + 1} is ${before}the closest${after}.`;
   }
   return `In its own terms candidate ${index + 1} is ${before}the closest to what it painted${after}.`;
 }

@@ -14,6 +14,7 @@ import type {
   ModelInfo,
   PlaneView,
 } from '../engine/protocol.js';
+import { withTourMatrix } from '../tour/steps.js';
 import { linkFaults } from './link-faults.js';
 import { resource } from './resource.js';
 import { readSettings, writeSettings, type Settings } from './settings.js';
@@ -26,7 +27,9 @@ type ModelState =
   | { readonly phase: 'ready'; readonly info: ModelInfo }
   | { readonly phase: 'failed'; readonly name: string; readonly fault: string };
 
-export const settings = signal<Settings>(readSettings(location.hash));
+const readAddress = (): Settings => withTourMatrix(readSettings(location.hash));
+
+export const settings = signal<Settings>(readAddress());
 
 /** The address that was last opened, and the settings that were read from it. */
 const opened = signal({ hash: location.hash, settings: settings.peek() });
@@ -104,7 +107,7 @@ effect(() => {
 const followAddress = (): void => {
   const { hash } = location;
   if (hash === writeSettings(settings.peek())) return;
-  const read = readSettings(hash);
+  const read = readAddress();
   settings.value = read;
   opened.value = { hash, settings: read };
 };

@@ -62,3 +62,25 @@ export const tourState = (step: number): Settings => ({
   ...STATES[step - 1],
   tour: step,
 });
+
+/** What a step of the tour speaks of; more may be erased and bent meanwhile. */
+const SPOKEN_OF = [
+  'tab',
+  'layout',
+  'model',
+  'seed',
+  'index',
+  'variant',
+  'difficulty',
+  'constraints',
+  'edits',
+  'pictures',
+] as const satisfies readonly (keyof Settings)[];
+
+/** Settings of a link; one that asks for the tour gets the matrix that the tour speaks of. */
+export function withTourMatrix(settings: Settings): Settings {
+  if (settings.tour === 0) return settings;
+  const wanted = tourState(settings.tour);
+  const isThere = SPOKEN_OF.every((name) => settings[name] === wanted[name]);
+  return isThere ? settings : { ...wanted, backend: settings.backend };
+}

@@ -6,6 +6,7 @@ import { keep, tensor, type Device, type Tensor } from '../../torch/index.js';
 import type { StoredData } from '../options.js';
 import type { Feed, FeedState } from './feed.js';
 import { storeRecord, type RecordLayout } from './record.js';
+import { requireRoom } from './room.js';
 
 /** The records of a stored set in memory. */
 export interface StoredRecords {
@@ -32,6 +33,7 @@ export async function readStored(
     const { count } = source;
     if (count === 0) throw new ArgumentError(`${file} holds no training problems`);
     await checkConfiguration(file, source, configuration);
+    requireRoom(count, record, `${file} must have FEWER or less`);
     const layout = layoutOf(configuration, noisy);
     const records = new Uint8Array(count * record.bytes);
     let at = 0;

@@ -6,6 +6,7 @@ import type { Device, Tensor } from '../../torch/index.js';
 import { STEPS_AHEAD } from '../step/stepper.js';
 import type { Feed, FeedSlots, FeedState } from './feed.js';
 import { ProblemStream, type StreamOptions } from './problem-stream.js';
+import { requireRoom } from './room.js';
 import { emptyPool, uploaderFor, type Uploader } from './upload.js';
 
 /** Problems made and copied at a time. */
@@ -31,6 +32,7 @@ export abstract class ThreadedFeed implements Feed {
 
   protected constructor(options: ThreadedFeedOptions) {
     const { record, device, room, mostPerStep, chunkProblems } = options;
+    if (device === 'cpu') requireRoom(room, record, '--pool FEWER takes fewer of them');
     this.records = emptyPool(room, record.bytes, device);
     // Those of every step that the host may be ahead of the device, and of one to spare.
     const copies = (STEPS_AHEAD + 1) * (Math.ceil(mostPerStep / chunkProblems) + 2);

@@ -67,15 +67,23 @@ function removeIfAbandoned(file: string): void {
   }
 }
 
+/** A folder and those above it, as far as they are not there: deepest first. */
+async function missingFolders(folder: string): Promise<string[]> {
+  const full = path.resolve(folder);
+  if ((await sizeOf(full)) !== null) return [];
+  return [full, ...(await missingFolders(path.dirname(full)))];
+}
+
 export class RunLock {
   #file: string | null = null;
   #text = '';
   #timer: NodeJS.Timeout | undefined;
-  #madeFolder = false;
+  /** The folder and those above it that were made for it, deepest first. */
+  #made: readonly string[] = [];
 
   /** Makes the folder if need be, and takes its lock; refuses while another process holds it. */
   async take(folder: string): Promise<void> {
-    const isNew = (await sizeOf(folder)) === null;
+    const missing = await missingFolders(folder);
     await makeFolder(folder);
     const file = path.join(folder, LOCK_FILE);
     this.#text = lockText();
@@ -84,7 +92,7 @@ export class RunLock {
       removeIfAbandoned(file);
     }
     this.#file = file;
-    this.#madeFolder = isNew;
+    this.#made = missing;
     this.#timer = setInterval(() => this.#refresh(file), REFRESH_MS).unref();
   }
 
@@ -108,7 +116,7 @@ export class RunLock {
     }
   }
 
-  /** Gives the lock back, and removes a folder that was made for it and is still empty. */
+  /** Gives the lock back, and removes folders that were made for it and are still empty. */
   release(): void {
     clearInterval(this.#timer);
     const file = this.#file;
@@ -117,9 +125,9 @@ export class RunLock {
     try {
       if (readTextSync(file) !== this.#text) return;
       rmSync(file);
-      if (this.#madeFolder) rmdirSync(path.dirname(file));
+      for (const folder of this.#made) rmdirSync(folder);
     } catch {
-      // The folder is gone or holds the run; a lock that stays is taken over by the next process.
+      // A folder is gone or holds something; a lock that stays is taken over by the next process.
     }
   }
 }

@@ -4,7 +4,7 @@
  * missing anywhere, panels of other problems as candidates. All it asks of a model is `score`. Several ranks
  * share the work slice by slice and all come to the same numbers as one process.
  */
-import { CANDIDATES, MATRIX_PANELS, PAPER_VARIANTS } from '../../matrix/index.js';
+import { CANDIDATES, MATRIX_PANELS, PAPER_VARIANTS, SMALL_SIZE } from '../../matrix/index.js';
 import type { Missing, System, SystemModel } from '../../models/index.js';
 import { keep, noGrad, scope, tensor, type Device, type Tensor } from '../../torch/index.js';
 import type { Judgement } from '../loop.js';
@@ -12,8 +12,12 @@ import { SOLO, type Team } from '../parallel/team.js';
 import { drawInBatchChoice } from './problems.js';
 import type { InBatchChoice, ValidationProblems } from './problems.js';
 
-/** Problems judged at a time; bounds the memory. On a GPU more: there the host is what takes the time. */
-const sliceOf = (device: Device): number => (device === 'cpu' ? 64 : 256);
+/** Problems judged at a time on a CPU, if their pictures are of 64x64; of larger ones fewer. Bounds the memory. */
+const CPU_SLICE = 64;
+/** On a GPU more: there the host is what takes the time. */
+const GPU_SLICE = 256;
+const sliceOf = (device: Device, side: number): number =>
+  device === 'cpu' ? Math.max(1, Math.floor((CPU_SLICE * SMALL_SIZE ** 2) / side ** 2)) : GPU_SLICE;
 const LAST = MATRIX_PANELS - 1;
 
 /** One choice for every problem: which panels are missing, and the candidates as rows of all pictures. */
@@ -55,9 +59,9 @@ export class Validator {
 
   /** Accuracies of a model, which is in use mode meanwhile. Other work gets its turn in between. */
   async judge(model: SystemModel, team: Team = SOLO): Promise<Judgement> {
-    const { count } = this.#problems;
+    const { count, imageSize } = this.#problems;
     const chosen = this.#choices.map(() => new Array<number>(count).fill(0));
-    const slice = sliceOf(this.#device);
+    const slice = sliceOf(this.#device, imageSize);
     model.eval();
     try {
       for (let first = 0; first < count; first += slice) {

@@ -82,6 +82,7 @@ describe('crab grade', () => {
     );
     expect(code).toBe(0);
     expect(stdout).toMatch(/^12 respondents, 6 items, 3\.50 right on average/);
+    expect(stdout).toMatch(/KR-20\) 0\.\d\d, no interval: it takes 20 respondents\n/);
     expect(stdout).toMatch(/grid-2x2-00005 +2 +16\.7%/);
   });
 

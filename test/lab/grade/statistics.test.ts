@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   alphasWithout,
   cronbachAlpha,
+  intervalWords,
   columnOf,
   reliability,
   restOf,
@@ -95,5 +96,19 @@ describe('classical test theory', () => {
     expect(found?.low).toBeLessThan(0.8);
     expect(found?.high).toBeGreaterThan(0.8);
     expect(reliability(table)).toEqual(found);
+  });
+
+  test('too few respondents give alpha no interval', () => {
+    const people = (count: number) =>
+      reliability(Array.from({ length: count }, (_, r) => TABLE[r % TABLE.length]));
+    expect(people(19)).toMatchObject({ low: null, high: null });
+    expect(people(20)?.high).not.toBeNull();
+    const two = reliability([
+      [1, 1, 0],
+      [1, 0, 0],
+    ]);
+    expect(two?.value).toBeLessThan(1);
+    expect(two?.high).toBeNull();
+    expect(two && intervalWords(two)).toMatch(/no interval.* 20 respondents/);
   });
 });

@@ -3,6 +3,9 @@ import type { AnswerView, MatrixView } from '../../engine/protocol.js';
 import { MatrixGrid, POSITIONS } from '../../parts/matrix-grid.js';
 import { Blank, Drawing, Pixels } from '../../parts/panel.js';
 
+/** What the cell of a position is found by. */
+export const madeCell = (position: number): string => `made ${position}`;
+
 interface EditableMatrixProps {
   readonly matrix: MatrixView;
   /** What CRAB painted; null before. */
@@ -27,7 +30,7 @@ export function EditableMatrix({ matrix, answer, busy, chosen, onChoose }: Edita
             type="button"
             class={`cell${kind}`}
             data-position={position}
-            data-cell={`made ${position}`}
+            data-cell={madeCell(position)}
             aria-pressed={chosen === position}
             title={isLast ? 'Change the answer' : `Change panel ${position}`}
             onClick={() => onChoose(chosen === position ? 0 : position)}

@@ -1,11 +1,11 @@
 /** Make: build a matrix from rules and values, or bring pictures, and see what CRAB makes of it. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useCallback, useEffect } from 'preact/hooks';
 import { EmptyMatrix, ShownMatrix } from '../../parts/matrix-grid.js';
 import { choice, matrix, settings } from '../../state/store.js';
 import { Builder } from './builder.js';
 import { DropZone } from './drop-zone.js';
-import { EditableMatrix } from './editable-matrix.js';
+import { EditableMatrix, madeCell } from './editable-matrix.js';
 import { ExportButtons } from './export-buttons.js';
 import { MadeCandidates } from './made-candidates.js';
 import { PanelEditor } from './panel-editor.js';
@@ -21,6 +21,11 @@ export function MakeView() {
   useEffect(() => {
     chosen.value = 0;
   }, [layout, seed, index, constraints]);
+  // The focus goes back to where it came from.
+  const close = useCallback((): void => {
+    document.querySelector<HTMLElement>(`[data-cell="${madeCell(chosen.peek())}"]`)?.focus();
+    chosen.value = 0;
+  }, []);
   const isEditing = shown?.described !== null && shown !== null && chosen.value > 0;
   const painted = new Map(answer?.missing.map((at, i) => [at, answer.images[i]]) ?? []);
   return (
@@ -67,7 +72,7 @@ export function MakeView() {
       </section>
       <section class="side" aria-label="How it is made">
         {isEditing ? (
-          <PanelEditor matrix={shown} position={chosen.value} onClose={() => (chosen.value = 0)} />
+          <PanelEditor matrix={shown} position={chosen.value} onClose={close} />
         ) : (
           <>
             <h2>{isPictures ? 'Your pictures' : 'Your rules'}</h2>

@@ -13,6 +13,7 @@ import {
 import type { MatrixView } from '../../engine/protocol.js';
 import { readEdits, withEdit, writeEdits } from '../../engine/panel-edits.js';
 import { attributeWords, COMPONENTS, valueWords } from '../../engine/words.js';
+import { Drawing } from '../../parts/panel.js';
 import { SymbolGlyph } from '../../parts/symbol-glyph.js';
 import { change, settings } from '../../state/store.js';
 
@@ -31,7 +32,8 @@ function inData(attribute: ValueAttribute, level: number): string {
 
 interface PartProps {
   readonly edit: PanelEdit;
-  readonly onEdit: (edit: PanelEdit) => void;
+  /** Of the panel as it is by then: changes may follow each other faster than it is drawn. */
+  readonly onEdit: (change: (edit: PanelEdit) => PanelEdit) => void;
 }
 
 /** The values an attribute can have, as small pictures. */
@@ -54,7 +56,7 @@ function Levels({ edit, onEdit, attribute }: PartProps & { readonly attribute: V
               name={`${edit.component} ${key}`}
               aria-label={valueWords(attribute, level)}
               checked={edit[key] === level}
-              onChange={() => onEdit({ ...edit, [key]: level })}
+              onChange={() => onEdit((now) => ({ ...now, [key]: level }))}
             />
             <SymbolGlyph attribute={attribute} level={level} slots={1} />
           </label>
@@ -69,10 +71,10 @@ function SlotToggles({ edit, onEdit }: PartProps) {
   const { slots } = findLayout(settings.value.layout).components[edit.component];
   if (slots.length < 2) return null;
   const isLast = (slot: number): boolean => edit.slots.length === 1 && edit.slots[0] === slot;
-  const flip = (slot: number): void => {
-    const others = edit.slots.filter((each) => each !== slot);
-    const next = others.length < edit.slots.length ? others : [...others, slot];
-    onEdit({ ...edit, slots: next.sort((a, b) => a - b) });
+  const flip = (slot: number) => (now: PanelEdit) => {
+    const others = now.slots.filter((each) => each !== slot);
+    const next = others.length < now.slots.length ? others : [...others, slot];
+    return next.length === 0 ? now : { ...now, slots: next.sort((a, b) => a - b) };
   };
   return (
     <div class="figure-field" role="group" aria-label="Where figures are">
@@ -88,7 +90,7 @@ function SlotToggles({ edit, onEdit }: PartProps) {
             title={
               isLast(slot) ? 'A panel has at least one figure' : SLOT_NAMES[slots.length][slot]
             }
-            onClick={() => flip(slot)}
+            onClick={() => onEdit(flip(slot))}
           />
         ))}
       </div>
@@ -108,16 +110,28 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
   const components = matrix.described?.[position - 1].components ?? [];
   const edits = readEdits(settings.value.edits);
   const place = useRef<HTMLElement>(null);
+  const title = useRef<HTMLHeadingElement>(null);
+  const panel = matrix.panels[position - 1];
   const isChanged = edits.some(({ panel }) => panel === position);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key === 'Escape') onClose();
     };
-    // On a phone it lies below the matrix.
-    place.current?.scrollIntoView({ block: 'nearest' });
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  }, []);
+  }, [onClose]);
+  const focusTitle = (): void => title.current?.focus({ preventScroll: true });
+  // The next Tab goes to what can be changed, not through the rest of the matrix.
+  useEffect(() => {
+    // On a phone it lies below the matrix.
+    place.current?.scrollIntoView({ block: 'nearest' });
+    focusTitle();
+  }, [position]);
+  const undo = (left: readonly PanelEdit[]): void => {
+    apply(left);
+    // The button that was pressed has nothing more to undo, and cannot keep the focus.
+    focusTitle();
+  };
   return (
     <section
       ref={place}
@@ -125,8 +139,15 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
       aria-label={`Panel ${position}`}
       data-testid="panel-editor"
     >
-      <div class="score-head">
-        <h2>{position === 9 ? 'Panel 9, the answer' : `Panel ${position}`}</h2>
+      <div class="editor-head">
+        {panel !== null && (
+          <span class="thumb">
+            <Drawing panel={panel} />
+          </span>
+        )}
+        <h2 ref={title} tabIndex={-1}>
+          {position === 9 ? 'Panel 9, the answer' : `Panel ${position}`}
+        </h2>
         <button type="button" class="quiet" onClick={onClose}>
           Back to the rules
         </button>
@@ -140,9 +161,16 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
       {components.map(({ entities }, component) => {
         const { type, size, color } = entities[0];
         const slots = entities.map(({ slot }) => slot).sort((a, b) => a - b);
-        const part = {
-          edit: { panel: position, component, slots, type, size, color },
-          onEdit: (edit: PanelEdit) => apply(withEdit(currentEdits(), edit)),
+        const drawn = { panel: position, component, slots, type, size, color };
+        // The matrix is drawn a little after an edit.
+        const editIn = (all: readonly PanelEdit[]): PanelEdit =>
+          all.find((each) => each.panel === position && each.component === component) ?? drawn;
+        const part: PartProps = {
+          edit: editIn(edits),
+          onEdit: (change) => {
+            const now = currentEdits();
+            apply(withEdit(now, change(editIn(now))));
+          },
         };
         return (
           <fieldset key={component} class="component">
@@ -160,11 +188,11 @@ export function PanelEditor({ matrix, position, onClose }: PanelEditorProps) {
         <button
           type="button"
           disabled={!isChanged}
-          onClick={() => apply(currentEdits().filter(({ panel }) => panel !== position))}
+          onClick={() => undo(currentEdits().filter(({ panel }) => panel !== position))}
         >
           Undo this panel
         </button>
-        <button type="button" disabled={edits.length === 0} onClick={() => apply([])}>
+        <button type="button" disabled={edits.length === 0} onClick={() => undo([])}>
           Undo all changes
         </button>
       </div>

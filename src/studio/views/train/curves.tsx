@@ -27,12 +27,22 @@ export interface CurvePoint {
 interface CurveProps {
   readonly points: readonly CurvePoint[];
   readonly label: string;
+  /** Whether values are shares, told in percent. */
+  readonly isShare?: boolean;
+  /** Whether values mean nothing by themselves: only that they fall. */
+  readonly isBare?: boolean;
   /** A step to mark; null for none. */
   readonly marked?: number | null;
 }
 
 /** One quantity as a line. `points` must be the same object as long as nothing changes. */
-export function Curve({ points, label, marked = null }: CurveProps) {
+export function Curve({
+  points,
+  label,
+  isShare = false,
+  isBare = false,
+  marked = null,
+}: CurveProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(
     () =>
@@ -42,13 +52,20 @@ export function Curve({ points, label, marked = null }: CurveProps) {
         marginBottom: MARGIN_BOTTOM,
         style: LOOK,
         x: { label: 'steps of training', ticks: 5 },
-        y: { label, grid: true, ticks: 5 },
+        y: {
+          label,
+          grid: true,
+          ticks: 5,
+          zero: isShare,
+          ...(isShare && { tickFormat: '.0%' }),
+          ...(isBare && { tickFormat: () => '' }),
+        },
         marks: [
           plot.line(points, { x: 'step', y: 'value', stroke: 'var(--crab)', strokeWidth: 2 }),
           ...(marked === null ? [] : [plot.ruleX([marked], { stroke: 'var(--you)' })]),
         ],
       })),
-    [points, label, marked],
+    [points, label, isShare, isBare, marked],
   );
   return <div class="curve" ref={place} />;
 }
@@ -60,7 +77,7 @@ function LossCurve() {
       known.flatMap(({ step, terms }) => ('loss' in terms ? [{ step, value: terms.loss }] : [])),
     [known],
   );
-  return <Curve points={points} label="lower is better" />;
+  return <Curve points={points} label="lower is better" isBare />;
 }
 
 /** Accuracy by variant, a point for each check. */

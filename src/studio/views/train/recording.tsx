@@ -3,6 +3,7 @@
  * in the same matrices at a few moments, and the panels it painted then, to be played as a film.
  */
 import { useMemo } from 'preact/hooks';
+import { DRAWING_ERROR } from '../../engine/drawing-error.js';
 import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
 import { ConfigurationChoices } from '../../parts/configuration-bar.js';
 import { ModelNotice } from '../../parts/model-notice.js';
@@ -21,15 +22,33 @@ import { ImaginedMatrices } from './imagined-panels.js';
 import { KindLegend } from './kind-legend.js';
 import { SmallPlane } from './small-plane.js';
 
+interface ShownCurve {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  /** Whether values are shares, to be told in percent. */
+  readonly isShare: boolean;
+}
+
 /** Curves worth a look, by their names in the bundle, with what they mean. */
-const SHOWN_CURVES = [
+const SHOWN_CURVES: readonly ShownCurve[] = [
   {
     name: 'targetRegularizer',
     title: 'How wrong its idea of a missing panel is',
     unit: 'error, 0 is perfect',
+    isShare: false,
   },
-  { name: 'reconstruction', title: 'How well it draws what it sees', unit: 'higher is better' },
+  {
+    name: DRAWING_ERROR,
+    title: 'How far off it draws a panel that it sees',
+    unit: 'usual error of a pixel; 0% is a perfect copy',
+    isShare: true,
+  },
 ];
+
+/** A value of a curve: "17%", "5.5". */
+const valueText = (value: number | undefined, { isShare }: ShownCurve): string =>
+  value === undefined ? '–' : isShare ? `${(100 * value).toFixed(1)}%` : String(value);
 
 function PlaneAtMoment({ plane, moment }: { readonly plane: PlaneView; readonly moment: number }) {
   const dots = useMemo(() => {
@@ -115,29 +134,24 @@ function effort({ training, moments }: ModelInfo): string {
 function RecordedCurves({ info, step }: { readonly info: ModelInfo; readonly step: number }) {
   const curves = useMemo(
     () =>
-      SHOWN_CURVES.flatMap(({ name, title, unit }) => {
-        const curve = info.history.find((each) => each.name === name);
+      SHOWN_CURVES.flatMap((shown) => {
+        const curve = info.history.find(({ name }) => name === shown.name);
         if (curve === undefined) return [];
-        return [
-          {
-            title,
-            unit,
-            points: curve.steps.map((at, i) => ({ step: at, value: curve.values[i] })),
-          },
-        ];
+        const points = curve.steps.map((at, i) => ({ step: at, value: curve.values[i] }));
+        return [{ shown, points }];
       }),
     [info],
   );
   return (
     <>
-      {curves.map(({ title, unit, points }) => (
+      {curves.map(({ shown, points }) => (
         <figure
-          key={title}
+          key={shown.title}
           class="chart"
-          aria-label={`${title}: from ${points.at(0)?.value ?? '–'} to ${points.at(-1)?.value ?? '–'}`}
+          aria-label={`${shown.title}: from ${valueText(points.at(0)?.value, shown)} to ${valueText(points.at(-1)?.value, shown)}`}
         >
-          <figcaption>{title}</figcaption>
-          <Curve points={points} label={unit} marked={step} />
+          <figcaption>{shown.title}</figcaption>
+          <Curve points={points} label={shown.unit} isShare={shown.isShare} marked={step} />
         </figure>
       ))}
     </>

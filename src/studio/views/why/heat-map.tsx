@@ -1,14 +1,24 @@
 /**
- * Candidates against concepts: shares of their distances from the imagined panel. Calibrated distances
- * weigh all concepts together, so that one may take away what another adds: a share below zero speaks for
- * a candidate as little as one of zero, and its cell is empty too. The whole of a row counts it as it is,
- * and is told as a multiple of the closest one's; the numbers themselves are told of the cell looked at.
+ * Candidates against concepts: how far each is from the imagined panel in each concept, as a number and a
+ * colour, and in all. Calibrated distances weigh all concepts together, so that one may take away what
+ * another adds: a number below zero speaks for a candidate as little as zero, and its cell has no colour.
  */
 import { useSignal } from '@preact/signals';
-import type { CandidateScore, ChoiceView, MatrixView, ModelInfo } from '../../engine/protocol.js';
-import { shortTitle } from '../../engine/words.js';
+import type { ChoiceView, MatrixView, ModelInfo } from '../../engine/protocol.js';
+import { inList, shortTitle } from '../../engine/words.js';
 import { badgeOf } from '../../parts/candidate-marks.js';
 import { closenessWords } from '../../parts/certainty.js';
+import {
+  closestOf,
+  decimalsFor,
+  distanceRows,
+  distanceText,
+  drawingMoved,
+  ownDistance,
+  roundedParts,
+  type DistanceName,
+  type DistanceRow,
+} from '../../parts/distances.js';
 import { openWords } from '../../parts/mistakes.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
@@ -24,12 +34,13 @@ export interface Place {
   readonly concept: number;
 }
 
-function sharesOf(score: CandidateScore, distance: 'calibrated' | 'l2'): readonly number[] {
-  return distance === 'calibrated' ? (score.calibratedShares ?? score.l2Shares) : score.l2Shares;
-}
+const ABOUT_DISTANCES = {
+  calibrated:
+    'Calibrated: all concepts are weighed together, by how well each is usually foretold.',
+  l2: 'Plain L2, as in the paper: squared differences of all concepts, added up.',
+} as const;
 
-function DistanceChoice({ hasCalibrated }: { readonly hasCalibrated: boolean }) {
-  const { distance } = settings.value;
+function DistanceChoice({ distance }: { readonly distance: DistanceName }) {
   return (
     <fieldset class="segmented">
       <legend class="unseen">Distance</legend>
@@ -38,8 +49,7 @@ function DistanceChoice({ hasCalibrated }: { readonly hasCalibrated: boolean }) 
           <input
             type="radio"
             name="distance"
-            checked={(hasCalibrated ? distance : 'l2') === name}
-            disabled={name === 'calibrated' && !hasCalibrated}
+            checked={distance === name}
             onChange={() => change({ distance: name })}
           />
           <span>{DISTANCE_NAMES[name]}</span>
@@ -55,48 +65,56 @@ function strongest(rows: readonly (readonly number[])[]): number {
   return Math.max(1e-9, all[Math.floor(0.95 * (all.length - 1))]);
 }
 
-/** How far a candidate is, as people say it: "closest", "29×" as far as that. Distances are squares. */
-function distanceWords(total: number, least: number): string {
-  if (total === least) return 'closest';
-  const times = Math.sqrt(total / Math.max(1e-9, least));
-  return `${times < 9.95 ? times.toFixed(1) : Math.round(times).toLocaleString('en')}×`;
-}
-
-/** A distance as it was worked out. */
-const raw = (value: number): string =>
-  value < 100 ? value.toPrecision(2) : Math.round(value).toLocaleString('en');
-
 /** The name of a concept as narrow as a column: "Num/pos 1". */
 const narrow = (name: string): string => shortTitle(name).replace('/', '/\u200b');
 
-function Row({
-  shown,
-  info,
-  value,
-  candidate,
-  columns,
-  shares,
-  total,
-  least,
-  scale,
-  looked,
-  look,
-}: {
+/** A row as it is shown: its numbers add up. */
+interface ShownRow {
+  /** A number for each concept that has a column. */
+  readonly cells: readonly number[];
+  /** Those of concepts that are folded away, together. */
+  readonly folded: number;
+  readonly drawn: number | null;
+  readonly total: number;
+}
+
+/** A row with its numbers rounded; those of concepts without a column are one. */
+function roundedRow(
+  { shares, drawn }: DistanceRow,
+  columns: readonly number[],
+  decimals: number,
+): ShownRow {
+  const hidden = shares.reduce((sum, share, m) => (columns.includes(m) ? sum : sum + share), 0);
+  const rounded = roundedParts([...columns.map((m) => shares[m]), hidden, drawn ?? 0], decimals);
+  const [folded, added] = rounded.slice(columns.length);
+  return {
+    cells: rounded.slice(0, columns.length),
+    folded,
+    drawn: drawn === null ? null : added,
+    total: rounded.reduce((sum, part) => sum + part, 0),
+  };
+}
+
+interface RowProps {
   readonly shown: MatrixView;
   readonly info: ModelInfo;
   readonly value: ChoiceView;
   readonly candidate: number;
   /** Concepts that are shown, from 0. */
   readonly columns: readonly number[];
-  readonly shares: readonly number[];
-  /** The whole distance. */
-  readonly total: number;
-  /** That of the closest candidate. */
-  readonly least: number;
+  readonly row: ShownRow;
+  readonly hasFolded: boolean;
+  readonly hasDrawn: boolean;
+  readonly isClosest: boolean;
+  readonly text: (value: number) => string;
+  /** The share that is coloured in full. */
   readonly scale: number;
   readonly looked: Place;
   readonly look: (place: Place) => void;
-}) {
+}
+
+function Row(props: RowProps) {
+  const { shown, info, value, candidate, columns, row, text, scale, looked, look } = props;
   const isChosen = value.index === candidate;
   const badge = badgeOf(shown, candidate);
   return (
@@ -107,17 +125,17 @@ function Row({
             <Drawing panel={shown.candidates[candidate]} />
           </span>
           <span class="unseen">Candidate </span>
-          {candidate + 1}
+          <span class="row-number">{candidate + 1}</span>
           <span class="row-tags">
             {isChosen && <span class="tag crab">CRAB</span>}
             {badge !== '' && <span class="tag you">{badge}</span>}
           </span>
         </div>
       </th>
-      {columns.map((m) => {
-        const against = Math.max(0, shares[m]);
-        const heat = Math.min(1, against / scale);
+      {columns.map((m, at) => {
+        const heat = Math.min(1, Math.max(0, row.cells[at]) / scale);
         const place = { candidate, concept: m + 1 };
+        const told = text(row.cells[at]);
         return (
           <td key={m}>
             <button
@@ -126,16 +144,25 @@ function Row({
               data-cell={`${candidate} ${m + 1}`}
               tabIndex={looked.candidate === candidate && looked.concept === m + 1 ? 0 : -1}
               style={{ '--heat': Math.sqrt(heat).toFixed(3) }}
-              aria-label={`${info.concepts[m]} of candidate ${candidate + 1}: distance ${against.toFixed(2)}`}
+              aria-label={`${info.concepts[m]} of candidate ${candidate + 1}: ${told}`}
               onMouseEnter={() => look(place)}
               onFocus={() => look(place)}
               onClick={() => look(place)}
-            />
+            >
+              {told}
+            </button>
           </td>
         );
       })}
-      <td class="total" title={`Distance ${raw(total)}`}>
-        {distanceWords(total, least)}
+      {props.hasFolded && <td class="added">{text(row.folded)}</td>}
+      {props.hasDrawn && (
+        <td class="added drawn">
+          {row.drawn === null ? <span class="unseen">not drawn</span> : text(row.drawn)}
+        </td>
+      )}
+      <td class="total">
+        {text(row.total)}
+        {props.isClosest && <span class="closest"> closest</span>}
       </td>
     </tr>
   );
@@ -158,6 +185,26 @@ function moveFocus(event: KeyboardEvent, from: Place | null, columns: readonly n
   document.querySelector<HTMLElement>(`[data-cell="${cell}"]`)?.focus();
 }
 
+/** What stands beside the table: who is closest, by the distance that is shown. */
+function closestWords(value: ChoiceView, index: number, distance: DistanceName, nearest: number[]) {
+  if (distance === ownDistance(value.candidates)) return closenessWords(index, value);
+  const names = inList(nearest.map((i) => String(i + 1)));
+  const closest =
+    nearest.length === 1 ? `candidate ${names} is` : `candidates ${names} are equally`;
+  const own = nearest.includes(index)
+    ? ''
+    : ` CRAB chose candidate ${index + 1}: it goes by another distance.`;
+  return `By plain L2 ${closest} the closest to what it painted.${own}`;
+}
+
+/** Whom drawing pushed away. */
+function drawnWords(rows: readonly ShownRow[]): string {
+  const worse = rows.flatMap(({ drawn }, i) => (drawn !== null && drawn > 0 ? [`${i + 1}`] : []));
+  const [subject, came, them] =
+    worse.length === 1 ? ['candidate', 'it came', 'it'] : ['candidates', 'they came', 'them'];
+  return `Drawing added to ${subject} ${inList(worse)}, because ${came} out worse when CRAB drew ${them} from these concepts.`;
+}
+
 export function HeatMap() {
   const looked = useSignal<Place | null>(null);
   const isUnfolded = useSignal(false);
@@ -166,28 +213,36 @@ export function HeatMap() {
     return (
       <div class="heat-place">
         {value !== null && (
-          <p class="hint">Where a matrix has no candidates there is nothing to compare.</p>
+          <p class="hint">If a matrix has no candidates, there is nothing to compare.</p>
         )}
       </div>
     );
   }
-  const hasCalibrated = value.candidates[0].calibrated !== null;
+  const hasCalibrated = ownDistance(value.candidates) === 'calibrated';
   const distance = hasCalibrated ? settings.value.distance : 'l2';
-  const rows = value.candidates.map((score) => sharesOf(score, distance));
-  const scale = strongest(rows);
-  const painted = value.candidates.map((each) => (distance === 'l2' ? 0 : (each.painted ?? 0)));
-  const totals = rows.map((shares, i) => shares.reduce((sum, share) => sum + share, painted[i]));
-  const least = Math.min(...totals);
-  const place = looked.value;
+  const distances = distanceRows(value.candidates, distance);
+  const totals = distances.map(({ total }) => total);
+  const nearest = closestOf(totals);
+  const decimals = decimalsFor(totals);
+  const text = (number: number): string => distanceText(number, decimals);
   const used = info.concepts.flatMap((_, m) => (info.unused.includes(m + 1) ? [] : [m]));
+  const unused = info.concepts.length - used.length;
   const columns = isUnfolded.value ? info.concepts.map((_, m) => m) : used;
-  const folded = info.concepts.length - used.length;
+  const hasFolded = columns.length < info.concepts.length;
+  const rows = distances.map((row) => roundedRow(row, columns, decimals));
+  const hasDrawn = drawingMoved(value) && rows.some(({ drawn }) => drawn !== null && drawn > 0);
+  const scale = strongest(distances.map(({ shares }) => shares));
+  const place = looked.value;
+  const lookedAt = place === null ? -1 : columns.indexOf(place.concept - 1);
   return (
     <div class="heat-columns">
       <div class="heat-scroll">
         <table
           class="heat-map"
-          style={{ '--concepts': columns.length }}
+          style={{
+            '--concepts': columns.length,
+            '--others': Number(hasFolded) + Number(hasDrawn),
+          }}
           data-testid="heat-map"
           onKeyDown={(event) => moveFocus(event, place, columns)}
         >
@@ -204,17 +259,28 @@ export function HeatMap() {
                   <span>{narrow(info.concepts[m])}</span>
                 </th>
               ))}
+              {hasFolded && (
+                <th scope="col" class="added" title="Concepts it hardly uses, together">
+                  Unused
+                </th>
+              )}
+              {hasDrawn && (
+                <th scope="col" class="added" title="How much worse than the best it was drawn">
+                  Drawing
+                </th>
+              )}
               <th scope="col" class="total">
                 Distance
               </th>
             </tr>
           </thead>
           <tbody>
-            {rows.map((shares, candidate) => (
+            {rows.map((row, candidate) => (
               <Row
                 key={candidate}
-                {...{ shown, info, value, candidate, columns, shares, scale, least }}
-                total={totals[candidate]}
+                {...{ shown, info, value, candidate, columns, row, text, scale }}
+                {...{ hasFolded, hasDrawn }}
+                isClosest={nearest.includes(candidate)}
                 looked={place ?? { candidate: 0, concept: columns[0] + 1 }}
                 look={(place) => (looked.value = place)}
               />
@@ -225,34 +291,27 @@ export function HeatMap() {
       <div class="heat-side">
         {misfit() === null && (
           <p data-testid="closeness">
-            {closenessWords(value.index, value)} {openWords(shown)}
+            {closestWords(value, value.index, distance, nearest)} {openWords(shown)}
           </p>
         )}
         <Difference place={place}>
-          {place !== null && (
+          {place !== null && lookedAt >= 0 && (
             <span data-testid="raw-distance">
-              Its distance is {raw(totals[place.candidate])} in all, by this concept{' '}
-              {raw(Math.max(0, rows[place.candidate][place.concept - 1]))}.
+              This concept counts {text(rows[place.candidate].cells[lookedAt])} of{' '}
+              {text(rows[place.candidate].total)}.
             </span>
           )}
         </Difference>
         <p class="hint">
-          The last column is the distance from the imagined panel, all concepts together: how many
-          times as far it is as the closest candidate.
-          {painted.map(
-            (added, i) =>
-              added > 0 &&
-              ` Candidate ${i + 1} counts as further away, because it came out worse when drawn from these concepts.`,
-          )}
+          Each number says how far a candidate is from the imagined panel in one concept. A row adds
+          up to the distance on its right: the less, the closer.
+          {rows.some(({ cells }) => cells.some((cell) => cell < 0)) &&
+            ' A number below zero takes away from what other concepts count.'}
+          {hasDrawn && ` ${drawnWords(rows)}`}
         </p>
-        <DistanceChoice hasCalibrated={hasCalibrated} />
-        {distance === 'calibrated' && (
-          <p class="hint">
-            Calibrated distances weigh all concepts together by how well each is usually foretold;
-            plain L2, the paper’s, adds them up as they are.
-          </p>
-        )}
-        {folded > 0 && (
+        {hasCalibrated && <DistanceChoice distance={distance} />}
+        <p class="hint">{ABOUT_DISTANCES[distance]}</p>
+        {unused > 0 && (
           <label class="toggle">
             <input
               type="checkbox"
@@ -260,7 +319,7 @@ export function HeatMap() {
               onChange={() => (isUnfolded.value = !isUnfolded.value)}
             />
             <span>
-              Show {folded} unused concept{folded === 1 ? '' : 's'}
+              Show {unused} unused concept{unused === 1 ? '' : 's'}
             </span>
           </label>
         )}

@@ -65,8 +65,8 @@ export function WhyView() {
         <h2>How far each candidate is</h2>
         <p class="hint">
           A row is a candidate, a column a concept that CRAB found by itself; it is called after the
-          attribute it follows most. The stronger a cell, the more that concept speaks against the
-          candidate.
+          attribute it follows most. The stronger the colour, the more that concept speaks against
+          the candidate.
         </p>
         <HeatMap />
       </section>
