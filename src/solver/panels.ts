@@ -154,7 +154,7 @@ function scaleAxis(
 }
 
 /** A square picture of `side` pixels; what is not square is put in the middle of white paper. */
-function resized(image: GreyImage, side: number): GreyImage {
+export function resized(image: GreyImage, side: number): GreyImage {
   const { width, height, data } = squared(image);
   const wide = scaleAxis(data, height, width, side, (y, x, length) => y * length + x);
   const all = scaleAxis(wide, side, height, side, (x, y) => y * side + x);

@@ -220,7 +220,7 @@ describe('crab systems', () => {
   });
 
   test('speaks of one configuration if one was measured', async () => {
-    const docs = path.join(folder, 'one');
+    const docs = file('one');
     mkdirSync(path.join(docs, 'measured'), { recursive: true });
     cpSync('docs/measured/center.json', path.join(docs, 'measured/center.json'));
     expect(await crab('systems', '--docs', docs)).toContain('preset crab, 1 configuration: ');

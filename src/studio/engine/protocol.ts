@@ -254,6 +254,8 @@ export interface ChoiceView {
 }
 
 export interface CandidateScore {
+  readonly probability: number;
+  readonly l2: number;
   readonly l2Shares: readonly number[];
   readonly calibrated: number | null;
   readonly calibratedShares: readonly number[] | null;
