@@ -15,3 +15,9 @@ export function scratchFolder(): string {
   else onTestFinished(remove);
   return folder;
 }
+
+/** Paths in such a folder, by their names. */
+export function scratchPlaces(): (...names: readonly string[]) => string {
+  const folder = scratchFolder();
+  return (...names) => path.join(folder, ...names);
+}

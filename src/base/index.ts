@@ -25,7 +25,7 @@ export {
 } from './check.js';
 export { concatenate } from './bytes.js';
 export { counted } from './counted.js';
-export { indexOfLargest, logSumExp, median } from './numbers.js';
+export { areEqual, indexOfLargest, logSumExp, median, productOf } from './numbers.js';
 export { choleskyInverse, invertPositive, symmetricEigen } from './linear-algebra.js';
 export {
   encodeHeader,

@@ -15,6 +15,7 @@ export {
   makeFolder,
   makeFolderOf,
   makeNewFolder,
+  namesIn,
 } from './node/folders.js';
 export { folderPlace, isTaken, outputPlace, type OutputPlace } from './node/output-place.js';
 export { LimitedThreads, ThreadError } from './node/limited-thread.js';

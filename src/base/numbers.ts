@@ -7,6 +7,16 @@ export function indexOfLargest(values: ArrayLike<number>): number {
   return best;
 }
 
+/** Whether two lists of one length hold the same numbers. */
+export function areEqual(a: Int32Array, b: Int32Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** How many values a shape has. */
+export const productOf = (sizes: readonly number[]): number =>
+  sizes.reduce((product, size) => product * size, 1);
+
 /** The middle value; of an even number of values the mean of the two in the middle, of none NaN. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);

@@ -84,14 +84,14 @@ function momentsBefore(snapshots: readonly RulesSnapshot[], step: number): Rules
   return Array.from({ length: MOST_MOMENTS }, (_, i) => earlier[Math.round(i * every)]);
 }
 
-export interface BundleRulesOptions {
+interface BundleRulesOptions {
   readonly signal?: AbortSignal;
   /** Problems the prior is fitted to. */
   readonly fitted?: number;
 }
 
 /** The bytes of `rules.json` and of `imagined.png`, which is null if training did not keep the panels. */
-export interface BundleTraining {
+interface BundleTraining {
   readonly rules: Uint8Array;
   readonly imagined: Uint8Array | null;
 }
@@ -153,7 +153,7 @@ async function filmOf(
   return formatImagined([...frames, Uint8Array.from(painted, greyByte)]);
 }
 
-export interface KnowledgeOptions extends CalibrationOptions {
+interface KnowledgeOptions extends CalibrationOptions {
   /** Whether the map of rules is wanted; it is unless told. */
   readonly rules?: boolean;
 }

@@ -19,7 +19,7 @@ export interface Targets {
 }
 
 /** The same in coordinates in which a distance is plain Euclidean. */
-export type Whitened = Omit<Targets, 'positions'>;
+type Whitened = Omit<Targets, 'positions'>;
 
 const CANDIDATES = 64;
 

@@ -151,12 +151,13 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
     return rows;
   }
 
-  async choose(
+  /** Distances without painting, by one metric for each question; plain L2 if there is none. */
+  async #distances(
     questions: readonly ChoiceQuestion[],
-    { signal, anywhere }: ChoiceOptions = {},
+    metrics: readonly (Metric | null | undefined)[],
+    signal?: AbortSignal,
   ): Promise<Distances[]> {
     const predicted = await this.predict(questions, signal);
-    const metrics = questions.map(({ missing }) => this.solver.metrics?.for(missing, anywhere));
     const found: Distances[] = [];
     for (const metric of new Set(metrics)) {
       const places = [...questions.keys()].filter((n) => metrics[n] === metric);
@@ -167,26 +168,31 @@ export class ConceptSubject<T extends Thinker = Thinker> implements Subject {
         ? { rows: metric.predicted(rows), offered: this.#rowsOf(metric, asked) }
         : plain;
       const scale = 2 * (metric?.statistics.temperature ?? this.solver.manifest.sigmaZ ** 2);
+      const distance = (offered: ChoiceQuestion['candidates'], at: number): Distance => {
+        const l2 = distancesTo(plain, at, offered);
+        return { own: own === plain ? l2 : distancesTo(own, at, offered), l2 };
+      };
       let first = 0;
       asked.forEach(({ missing, candidates, apart = [] }, i) => {
         const from = first;
         first += missing.length;
-        const distance = (offered: ChoiceQuestion['candidates'], at: number): Distance => {
-          const l2 = distancesTo(plain, at, offered);
-          return { own: own === plain ? l2 : distancesTo(own, at, offered), l2 };
-        };
+        const alone = apart.map((panels) => panels.map((panel) => [panel]));
         found[places[i]] = {
           ...distance(candidates, from),
-          apart: apart.map((panels, t) =>
-            distance(
-              panels.map((panel) => [panel]),
-              from + t,
-            ),
-          ),
+          apart: alone.map((panels, t) => distance(panels, from + t)),
           scale,
         };
       });
     }
+    return found;
+  }
+
+  async choose(
+    questions: readonly ChoiceQuestion[],
+    { signal, anywhere }: ChoiceOptions = {},
+  ): Promise<Distances[]> {
+    const metrics = questions.map(({ missing }) => this.solver.metrics?.for(missing, anywhere));
+    const found = await this.#distances(questions, metrics, signal);
     const painted = await paintTies(
       questions.map(({ candidates, pictures = [] }, n) => ({
         tied: pictures.length > 0 && metrics[n] ? tiedForBest(found[n].own, found[n].scale) : [],

@@ -24,7 +24,7 @@ import {
   type Read,
   type Reader,
 } from '../base/index.js';
-import { CONFIGURATIONS, VARIANTS, type AttributeColumn, type Variant } from '../matrix/index.js';
+import { CONFIGURATIONS, VARIANTS, type AttributeColumn } from '../matrix/index.js';
 
 export const EVALUATION_FORMAT = 'crab-evaluation';
 export const EVALUATION_VERSION = 2;
@@ -32,14 +32,6 @@ export const EVALUATION_VERSION = 2;
 /** What can be measured, in the order of measuring. */
 export const METRIC_NAMES = ['sa', 'gsa', 'errors', 'ari', 'vd', 'readback', 'rules'] as const;
 export type MetricName = (typeof METRIC_NAMES)[number];
-
-/** How candidates are called where a person reads. */
-export const VARIANT_NAMES: Readonly<Record<Variant, string>> = {
-  raven: 'RAVEN',
-  'i-raven': 'I-RAVEN',
-  'raven-fair': 'RAVEN-FAIR',
-  'raven-unique': 'RAVEN-unique',
-};
 
 /** Every evaluation has it when it is made, but nobody needs it of a file. */
 const unchecked =
@@ -133,6 +125,14 @@ const gsaPoint = objectWith({
 });
 /** One point of a GSA curve. */
 export type GsaPoint = Read<typeof gsaPoint>;
+
+/** The point of so many missing panels and candidates. */
+export const gsaPointAt = <P extends Pick<GsaPoint, 'targets' | 'candidates'>>(
+  points: readonly P[],
+  targets: number,
+  candidates: number,
+): P | undefined =>
+  points.find((point) => point.targets === targets && point.candidates === candidates);
 
 const gsa = objectWith({
   problems,

@@ -9,13 +9,9 @@ export * from './card/index.js';
 export { DEFAULT_COUNTS, lackFor } from './conditions.js';
 export { evaluateModel, type EvaluationOptions } from './evaluate.js';
 export * from './evaluation-data.js';
-export {
-  EVALUATION_FORMAT,
-  EVALUATION_VERSION,
-  METRIC_NAMES,
-  VARIANT_NAMES,
-} from './evaluation.js';
+export { EVALUATION_FORMAT, EVALUATION_VERSION, METRIC_NAMES } from './evaluation.js';
 export type * from './evaluation.js';
+export { VARIANT_NAMES } from '../matrix/index.js';
 export { EXAMPLE_SEED, exampleProblems } from './examples.js';
 export {
   bundleAccuracy,

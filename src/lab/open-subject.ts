@@ -254,7 +254,7 @@ export async function modelsIn(folder: string): Promise<string[]> {
 }
 
 /** A model with what it is called, and where `openSubject` finds it. */
-export interface NamedModel {
+interface NamedModel {
   readonly name: string;
   readonly location: string;
 }

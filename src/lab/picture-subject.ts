@@ -15,12 +15,11 @@ import type {
   Subject,
   SubjectFacts,
 } from './subject.js';
-import { inSlices, type AtOnce, type Put } from './torch-work.js';
+import { IMAGES_AT_ONCE, inSlices, type AtOnce, type Put } from './torch-work.js';
 
 const PROBLEMS_AT_ONCE: AtOnce = { cpu: 32, gpu: 128 };
 /** Of models that foretell concepts: panels are small, and global selection accuracy asks tens of thousands. */
 const FORETOLD_AT_ONCE: AtOnce = { cpu: 32, gpu: 1024 };
-const IMAGES_AT_ONCE: AtOnce = { cpu: 64, gpu: 2048 };
 
 /** Whether a model can paint panels from their own concepts. */
 const isRedrawing = (

@@ -16,9 +16,8 @@ import type {
   ReasonerInput,
 } from '../solver/index.js';
 import { zeros } from '../torch/index.js';
-import { inSlices, type AtOnce } from './torch-work.js';
+import { IMAGES_AT_ONCE, inSlices, type AtOnce } from './torch-work.js';
 
-const IMAGES_AT_ONCE: AtOnce = { cpu: 64, gpu: 2048 };
 const PROBLEMS_AT_ONCE: AtOnce = { cpu: 64, gpu: 1024 };
 
 type ConceptModel = SystemModel &

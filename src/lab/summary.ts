@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { counted } from '../base/index.js';
 import type { Variant } from '../matrix/index.js';
-import { VARIANT_NAMES } from './evaluation.js';
+import { VARIANT_NAMES } from '../matrix/index.js';
 import { percent } from './numbers.js';
 import { problemsText } from './problems-text.js';
 import { meanOf } from './statistics.js';
@@ -137,6 +137,10 @@ const shareText = (share: Measured): string => `${percent(share.value, 2)} ${int
 const alsoText = (name: string, share: Measured | undefined): string =>
   share === undefined ? '' : `, ${name} ${percent(share.value, 2)}`;
 
+/** `; after second thoughts: 99.10%`; nothing for a model without. */
+const furtherText = (name: string, share: Measured | undefined, end = ''): string =>
+  share === undefined ? '' : `; ${name}: ${percent(share.value, 2)}${end}`;
+
 function selectionLines({ selection }: ModelEvaluation): string[] {
   return (selection ?? []).map(({ sa, saL2, ...set }) => {
     const l2 = saL2 === undefined ? '' : `, by plain L2 ${shareText(saL2)}`;
@@ -184,11 +188,10 @@ const ariLine = (
     averageInterval === undefined
       ? ''
       : ` [${averageInterval.low.toFixed(3)}, ${averageInterval.high.toFixed(3)}]`;
-  return `ARI ${name}, ${problems}: ${average.toFixed(3)}${range}, one-to-one ${averageOneToOne.toFixed(3)} (${best
-    .map(
-      ({ attribute, concept, ari }) => `${attribute} ${ari.toFixed(3)} ${unit} ${concept ?? '–'}`,
-    )
-    .join(', ')})`;
+  const each = best.map(
+    ({ attribute, concept, ari }) => `${attribute} ${ari.toFixed(3)} ${unit} ${concept ?? '–'}`,
+  );
+  return `ARI ${name}, ${problems}: ${average.toFixed(3)}${range}, one-to-one ${averageOneToOne.toFixed(3)} (${each.join(', ')})`;
 };
 
 function ariLines(evaluation: ModelEvaluation): string[] {
@@ -228,24 +231,17 @@ function readbackLines(evaluation: ModelEvaluation): string[] {
   const { readback } = evaluation;
   if (readback === null) return [];
   const { problems, seed, obeys, agrees, unreadable, reconstructedObeys } = readback;
-  const redrawn =
-    reconstructedObeys === undefined
-      ? ''
-      : `; true answers drawn from their concepts: ${percent(reconstructedObeys.value, 2)} obey`;
-  const mean =
-    readback.meanObeys === undefined
-      ? ''
-      : `; painted as the mean of what is possible: ${percent(readback.meanObeys.value, 2)}`;
-  const careful =
-    readback.carefulObeys === undefined
-      ? ''
-      : `; after second thoughts: ${percent(readback.carefulObeys.value, 2)}`;
+  const further = [
+    furtherText('true answers drawn from their concepts', reconstructedObeys, ' obey'),
+    furtherText('painted as the mean of what is possible', readback.meanObeys),
+    furtherText('after second thoughts', readback.carefulObeys),
+  ];
   const anywhere = (readback.missing ?? []).map(
     (each) =>
       `  ${each.targets} missing at random positions, ${problemsOf(each.problems)}: ${shareText(each.obeys)} obey the rules${alsoText('carefully', each.carefulObeys)}${alsoText('as means', each.meanObeys)}`,
   );
   return [
-    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${shareText(obeys)} obey the rules, ${percent(agrees.value, 2)} agree with the symbolic solver, ${percent(unreadable.value, 2)} unreadable${redrawn}${mean}${careful}`,
+    `Imagined panels read back, ${problemsText(evaluation, { fromData: 0, generated: problems, seed })}: ${shareText(obeys)} obey the rules, ${percent(agrees.value, 2)} agree with the symbolic solver, ${percent(unreadable.value, 2)} unreadable${further.join('')}`,
     ...anywhere,
   ];
 }

@@ -25,6 +25,9 @@ export interface AtOnce {
   readonly gpu: number;
 }
 
+/** Pictures, of whatever a model is asked about them. */
+export const IMAGES_AT_ONCE: AtOnce = { cpu: 64, gpu: 2048 };
+
 /** Calls `work` for slices of `count` things from the first on, and gives all its values in order. */
 export async function inSlices(
   model: SystemModel,

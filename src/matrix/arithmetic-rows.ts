@@ -6,7 +6,7 @@ import { layoutOfProblem } from './layouts.js';
 import { matrixPanels, type Problem, type Rule } from './problem.js';
 import { VALUE_KEYS } from './rules.js';
 
-export interface ArithmeticRows {
+interface ArithmeticRows {
   readonly component: number;
   readonly rule: Rule;
   /** One for each row: "2 + 3 = 5". */

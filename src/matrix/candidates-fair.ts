@@ -38,7 +38,7 @@ interface Parent {
   readonly memory: ComponentMemory[];
 }
 
-export interface FairSituation {
+interface FairSituation {
   readonly random: Random;
   readonly plan: Plan;
   readonly possible: readonly PossibleRules[];

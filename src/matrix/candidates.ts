@@ -5,6 +5,7 @@
  * value is shared by half of the candidates and the answer cannot be told without the context.
  * RAVEN-FAIR (`candidates-fair.ts`) also changes wrong ones further.
  */
+import { areEqual } from '../base/index.js';
 import { fairCandidates } from './candidates-fair.js';
 import {
   coherentLevels,
@@ -21,6 +22,7 @@ import type { Plan } from './plan.js';
 import {
   CANDIDATES,
   CONTEXT_PANELS,
+  isSameChange,
   type AttributeChange,
   type Candidate,
   type Panel,
@@ -53,14 +55,11 @@ function contextOf(situation: Situation, component: number): EditContext {
   };
 }
 
-const isSame = (a: AttributeChange, b: AttributeChange): boolean =>
-  a.component === b.component && a.attribute === b.attribute;
-
 /** A candidate with one more attribute changed. */
 function changed(candidate: Candidate, change: AttributeChange, edit: Edit): Candidate {
   const { component, attribute } = change;
   const positionChanged = candidate.changes.some((earlier) =>
-    isSame(earlier, { component, attribute: 'Position' }),
+    isSameChange(earlier, { component, attribute: 'Position' }),
   );
   const components = candidate.panel.components.map((panel, index) =>
     index === component ? edit(panel, positionChanged) : panel,
@@ -81,11 +80,6 @@ function ravenSource(situation: Situation, { component, attribute }: AttributeCh
 /** Pixels four at a time, which are compared faster. */
 const wordsOf = (picture: Uint8Array): Int32Array => new Int32Array(picture.buffer);
 
-function isEqual(a: Int32Array, b: Int32Array): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
 /**
  * What RAVEN-FAIR's program asks of a wrong candidate, of RAVEN's kind too: it breaks a rule, and it
  * looks like none before it.
@@ -97,7 +91,7 @@ function unlikeOthers({ plan, possible, context, answer }: Situation): (panel: P
   return (panel) => {
     if (rulesHold(layout, rules, [...context, panel])) return false;
     const picture = wordsOf(renderPanel(layout, panel));
-    if (seen.some((other) => isEqual(other, picture))) return false;
+    if (seen.some((other) => areEqual(other, picture))) return false;
     seen.push(picture);
     return true;
   };
@@ -137,7 +131,7 @@ function bisectionSource(
   if (attribute === 'Number') {
     const beside =
       picked.length === 3 &&
-      picked.some((change) => isSame(change, { component, attribute: 'Position' }));
+      picked.some((change) => isSameChange(change, { component, attribute: 'Position' }));
     return newNumbersOfSameEntities(context, beside);
   }
   const rule: Rule = situation.possible[component][1 + VALUE_ATTRIBUTES.indexOf(attribute)].rule;

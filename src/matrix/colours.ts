@@ -1,6 +1,6 @@
 /** The colours of printed matrices, in pictures and in SVG alike. */
 
-export type Rgb = readonly [red: number, green: number, blue: number];
+type Rgb = readonly [red: number, green: number, blue: number];
 
 export const SHEET_COLOURS = {
   ink: [38, 38, 38],

@@ -22,7 +22,7 @@ import { ruleHolds } from './symbolic.js';
 /** The entities of one panel, in an order in which the panels of a row correspond. */
 type Seen = readonly SeenEntity[];
 
-export interface ComponentRows {
+interface ComponentRows {
   /** Nine, row by row. */
   readonly panels: readonly ComponentPanel[];
   readonly rules: ComponentRules;

@@ -53,10 +53,9 @@ import {
   type RuleName,
 } from './problem.js';
 import { groupOf, ruleTable, sameRule, type RuleGroup, type RuleTable } from './rules.js';
-import { fitTables } from './start-values.js';
+import { defined, fitTables, type Starts } from './start-values.js';
 
 type Tables = Record<RuleGroup, RuleTable>;
-type Starts = ComponentPlan['starts'];
 
 const ATTRIBUTE_KEYS = {
   number: 'Number',
@@ -133,8 +132,6 @@ function readStarts(entry: Given, layout: ComponentLayout): Starts {
   };
   return [start(0), start(1), start(2)];
 }
-
-const defined = <T>(value: T | undefined): value is T => value !== undefined;
 
 function readUniform(entry: Given, layout: ComponentLayout, free: readonly number[]): number[] {
   const uniform = boolean(entry);

@@ -11,7 +11,7 @@ export {
 } from '../base/index.js';
 export * from './attributes.js';
 export * from './attribute-columns.js';
-export { SHEET_COLOURS, type Rgb } from './colours.js';
+export { SHEET_COLOURS } from './colours.js';
 export { HUMAN_ACCURACY, HUMAN_AVERAGE, RAVEN_ORDER } from './human-accuracy.js';
 export * from './layouts.js';
 export { MESH, MESH_SLOT_NAMES, showsMesh } from './mesh.js';
@@ -151,7 +151,6 @@ export {
   contactSheetOfImages,
   type ContactSheetOptions,
   type ProblemPictures,
-  type RgbImage,
 } from './render-sheet.js';
 export { escapeXml, panelSvgGroup, problemToSvg, renderSvg, type SvgOptions } from './svg.js';
 export {
@@ -171,6 +170,7 @@ export {
   type PolygonShape,
 } from './svg-shapes.js';
 export { worksheetPdf, type WorksheetItem } from './pdf-item.js';
+export { Board, greySquare } from './board.js';
 export { benchPicture, benchTiles } from './bench-picture.js';
 export { perceptionQuestions, type PerceptionQuestion } from './perception.js';
 export {

@@ -3,10 +3,10 @@
  * exactly what numpy writes (nothing is evaluated), and shape, type and length are checked against
  * each other before memory is taken. Little-endian, row-major arrays only; others are refused.
  */
-import { concatenate, FormatError } from '../base/index.js';
+import { concatenate, FormatError, productOf } from '../base/index.js';
 
 /** Types of the data sets: numbers, booleans, and strings of fixed length (bytes or unicode). */
-export type NpyKind = 'u1' | 'b1' | 'i4' | 'i8' | 'f4' | 'f8' | 'S' | 'U';
+type NpyKind = 'u1' | 'b1' | 'i4' | 'i8' | 'f4' | 'f8' | 'S' | 'U';
 
 export interface NpyHeader {
   /** As in the file, e.g. `|u1`, `<i8`, `|S13`, `<U138`. */
@@ -100,7 +100,7 @@ function parseShape(tuple: string): Pick<NpyHeader, 'shape' | 'count'> {
   if (inside.endsWith(',') !== (shape.length === 1) || shape.length > MAX_DIMENSIONS) {
     throw new FormatError(`unreadable .npy shape ${tuple.slice(0, 100)}`);
   }
-  const count = shape.reduce((product, size) => product * size, 1);
+  const count = productOf(shape);
   if (shape.some((size) => !Number.isSafeInteger(size)) || !Number.isSafeInteger(count)) {
     throw new FormatError(`absurd array shape ${tuple}`);
   }
@@ -190,7 +190,7 @@ export const encodeNpy = (array: NpyArray): Uint8Array => concatenate(encodeNpyP
 /** The same in two parts, header and data; the data may be the array's own memory. */
 export function encodeNpyParts(array: NpyArray): [header: Uint8Array, data: Uint8Array] {
   const { kind, itemSize } = parseType(array.dtype);
-  const count = array.shape.reduce((product, size) => product * size, 1);
+  const count = productOf(array.shape);
   if (array.data.length !== count) {
     throw new FormatError(
       `an array of shape (${array.shape.join(', ')}) holds ${count} items, not ${array.data.length}`,

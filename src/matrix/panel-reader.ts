@@ -21,7 +21,7 @@ import { SMALL_PIXELS, SMALL_SIZE } from './render.js';
 import { render64Into } from './render-panel.js';
 
 /** The look of an entity, without its place. */
-export type Look = Omit<Entity, 'slot'>;
+type Look = Omit<Entity, 'slot'>;
 
 /** One component as read. */
 export interface ReadComponent {

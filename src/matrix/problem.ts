@@ -28,6 +28,14 @@ export type Configuration = (typeof CONFIGURATIONS)[number];
 export const VARIANTS = ['raven', 'i-raven', 'raven-fair', 'raven-unique'] as const;
 export type Variant = (typeof VARIANTS)[number];
 
+/** How candidates are called where a person reads. */
+export const VARIANT_NAMES: Readonly<Record<Variant, string>> = {
+  raven: 'RAVEN',
+  'i-raven': 'I-RAVEN',
+  'raven-fair': 'RAVEN-FAIR',
+  'raven-unique': 'RAVEN-unique',
+};
+
 /** The two that the paper reports, and that are measured unless others are asked for. */
 export const PAPER_VARIANTS = ['raven', 'i-raven'] as const satisfies readonly Variant[];
 
@@ -91,6 +99,9 @@ export interface AttributeChange {
   readonly component: number;
   readonly attribute: CandidateAttribute;
 }
+
+export const isSameChange = (a: AttributeChange, b: AttributeChange): boolean =>
+  a.component === b.component && a.attribute === b.attribute;
 
 export interface Candidate {
   readonly panel: Panel;

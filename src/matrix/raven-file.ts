@@ -156,7 +156,7 @@ function strings(array: NpyArray): readonly string[] {
   return data;
 }
 
-export interface RavenNpzOptions {
+interface RavenNpzOptions {
   /** What a rule solver answers: the first candidate that obeys the rules unless told. */
   readonly predict?: number;
   /** Deflate the arrays; the published files store them. */

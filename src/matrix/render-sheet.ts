@@ -2,12 +2,15 @@
  * A contact sheet: one picture of a whole problem, the matrix on the left, the eight candidates on
  * the right, the rules in words below. For a person's eye; panels keep their 160x160 pixels.
  */
-import { SHEET_COLOURS, type Rgb } from './colours.js';
 import { ArgumentError } from '../base/index.js';
+import { Board, greySquare } from './board.js';
+import { SHEET_COLOURS } from './colours.js';
+import type { Picture } from './png.js';
 import { CANDIDATES, CONTEXT_PANELS, MATRIX_PANELS, type Problem } from './problem.js';
-import { CAPITAL_HEIGHT, drawText, GLYPH_HEIGHT, textWidth, wrapText } from './raster-font.js';
+import { CAPITAL_HEIGHT, GLYPH_HEIGHT, wrapText } from './raster-font.js';
 import { IMAGE_SIZE } from './render-entity.js';
 import { renderProblem } from './render-panel.js';
+import { resize } from './resize.js';
 
 export interface ContactSheetOptions {
   /** Frame the right candidate; true unless told. */
@@ -20,14 +23,6 @@ export interface ContactSheetOptions {
   readonly rules?: readonly string[];
   /** Whole-number enlargement, 1 to 8; 1 unless told. */
   readonly scale?: number;
-}
-
-/** An RGB picture: u8 [height, width, 3]. */
-export interface RgbImage {
-  readonly width: number;
-  readonly height: number;
-  readonly channels: 3;
-  readonly data: Uint8Array;
 }
 
 const { ink: INK, muted: MUTED, hairline: HAIRLINE, accent: ACCENT } = SHEET_COLOURS;
@@ -73,90 +68,24 @@ function distanceToQuestionMark(x: number, y: number): number {
   return Math.min(Math.min(bow, stem) - HALF_STROKE, dot);
 }
 
-/** A white RGB board with the few things a sheet is made of. */
-class Board {
-  readonly data: Uint8Array;
-
-  constructor(
-    readonly width: number,
-    readonly height: number,
-  ) {
-    this.data = new Uint8Array(width * height * 3).fill(255);
-  }
-
-  fill(x: number, y: number, width: number, height: number, colour: Rgb): void {
-    const [red, green, blue] = colour;
-    for (let row = y; row < y + height; row++) {
-      const start = (row * this.width + x) * 3;
-      for (let at = start; at < start + 3 * width; at += 3) {
-        this.data[at] = red;
-        this.data[at + 1] = green;
-        this.data[at + 2] = blue;
-      }
+/** A smooth question mark in the middle of a panel. */
+function drawQuestionMark(board: Board, left: number, top: number): void {
+  const middle = IMAGE_SIZE / 2;
+  for (let row = 0; row < IMAGE_SIZE; row++) {
+    for (let column = 0; column < IMAGE_SIZE; column++) {
+      const distance = distanceToQuestionMark(column + 0.5 - middle, row + 0.5 - middle);
+      const cover = Math.min(Math.max(0.5 - distance, 0), 1);
+      const grey = Math.round(255 + (MUTED[0] - 255) * cover);
+      if (cover > 0) board.fill(left + column, top + row, 1, 1, [grey, grey, grey]);
     }
-  }
-
-  /** A frame just outside a square panel. */
-  frame(x: number, y: number, thickness: number, colour: Rgb): void {
-    const outer = IMAGE_SIZE + 2 * thickness;
-    const [left, top] = [x - thickness, y - thickness];
-    this.fill(left, top, outer, thickness, colour);
-    this.fill(left, y + IMAGE_SIZE, outer, thickness, colour);
-    this.fill(left, top, thickness, outer, colour);
-    this.fill(x + IMAGE_SIZE, top, thickness, outer, colour);
-  }
-
-  panel(image: Uint8Array, x: number, y: number): void {
-    for (let row = 0; row < IMAGE_SIZE; row++) {
-      let write = ((y + row) * this.width + x) * 3;
-      for (let column = 0; column < IMAGE_SIZE; column++, write += 3) {
-        const grey = image[row * IMAGE_SIZE + column];
-        this.data[write] = grey;
-        this.data[write + 1] = grey;
-        this.data[write + 2] = grey;
-      }
-    }
-  }
-
-  text(text: string, x: number, y: number, scale: number, colour: Rgb): void {
-    drawText(text, x, y, scale, (left, top, side) => this.fill(left, top, side, side, colour));
-  }
-
-  /** A smooth question mark in the middle of a panel. */
-  questionMark(x: number, y: number): void {
-    const middle = IMAGE_SIZE / 2;
-    for (let row = 0; row < IMAGE_SIZE; row++) {
-      for (let column = 0; column < IMAGE_SIZE; column++) {
-        const distance = distanceToQuestionMark(column + 0.5 - middle, row + 0.5 - middle);
-        const cover = Math.min(Math.max(0.5 - distance, 0), 1);
-        const grey = Math.round(255 + (MUTED[0] - 255) * cover);
-        if (cover > 0) this.fill(x + column, y + row, 1, 1, [grey, grey, grey]);
-      }
-    }
-  }
-
-  centredText(text: string, middle: number, y: number, scale: number, colour: Rgb): void {
-    this.text(text, Math.round(middle - textWidth(text, scale) / 2), y, scale, colour);
   }
 }
 
 /** Enlarges a picture by repeating each pixel. */
-function enlarge(board: Board, scale: number): RgbImage {
-  const width = board.width * scale;
-  const height = board.height * scale;
-  if (scale === 1) return { width, height, channels: 3, data: board.data };
-  const data = new Uint8Array(width * height * 3);
-  for (let y = 0; y < height; y++) {
-    const source = Math.floor(y / scale) * board.width;
-    for (let x = 0; x < width; x++) {
-      const from = (source + Math.floor(x / scale)) * 3;
-      const to = (y * width + x) * 3;
-      data[to] = board.data[from];
-      data[to + 1] = board.data[from + 1];
-      data[to + 2] = board.data[from + 2];
-    }
-  }
-  return { width, height, channels: 3, data };
+function enlarge(picture: Picture, scale: number): Picture {
+  const board = new Board(picture.width * scale, picture.height * scale, picture.channels);
+  board.paste(picture, 0, 0, scale);
+  return board;
 }
 
 /** A problem as pictures: the eight context panels, then the eight candidates. */
@@ -170,40 +99,19 @@ export interface ProblemPictures {
 }
 
 /** One picture of a problem, at the size of a cell. */
-function cellImage({ size, images }: ProblemPictures, index: number): Uint8Array {
+function cellPicture({ size, images }: ProblemPictures, index: number): Picture {
   const image = images.subarray(index * size * size, (index + 1) * size * size);
-  return size === IMAGE_SIZE ? image : resizeSmoothly(image, size, IMAGE_SIZE);
-}
-
-/** Bilinear, with half-pixel centres. */
-function resizeSmoothly(image: Uint8Array, from: number, to: number): Uint8Array {
-  const out = new Uint8Array(to * to);
-  const place = (i: number): [low: number, high: number, share: number] => {
-    const at = Math.min(Math.max(((i + 0.5) * from) / to - 0.5, 0), from - 1);
-    const low = Math.floor(at);
-    return [low, Math.min(low + 1, from - 1), at - low];
-  };
-  for (let y = 0; y < to; y++) {
-    const [top, bottom, down] = place(y);
-    for (let x = 0; x < to; x++) {
-      const [left, right, across] = place(x);
-      const above = image[top * from + left] * (1 - across) + image[top * from + right] * across;
-      const below =
-        image[bottom * from + left] * (1 - across) + image[bottom * from + right] * across;
-      out[y * to + x] = Math.round(above * (1 - down) + below * down);
-    }
-  }
-  return out;
+  return greySquare(size === IMAGE_SIZE ? image : resize(image, size, IMAGE_SIZE));
 }
 
 function drawMatrix(board: Board, top: number, pictures: ProblemPictures, fillIn: boolean): void {
   for (let cell = 0; cell < MATRIX_PANELS; cell++) {
     const x = MARGIN + (cell % 3) * PITCH;
     const y = top + Math.floor(cell / 3) * PITCH;
-    board.frame(x, y, 1, HAIRLINE);
-    if (cell < CONTEXT_PANELS) board.panel(cellImage(pictures, cell), x, y);
-    else if (fillIn) board.panel(cellImage(pictures, CONTEXT_PANELS + pictures.target), x, y);
-    else board.questionMark(x, y);
+    board.frame(x, y, IMAGE_SIZE, 1, HAIRLINE);
+    if (cell < CONTEXT_PANELS) board.paste(cellPicture(pictures, cell), x, y);
+    else if (fillIn) board.paste(cellPicture(pictures, CONTEXT_PANELS + pictures.target), x, y);
+    else drawQuestionMark(board, x, y);
   }
 }
 
@@ -218,8 +126,8 @@ function drawCandidates(
     const x = left + (index % 4) * PITCH;
     const y = top + Math.floor(index / 4) * (CANDIDATE_HEIGHT + ROW_GAP);
     const marked = markAnswer && index === pictures.target;
-    board.panel(cellImage(pictures, CONTEXT_PANELS + index), x, y);
-    board.frame(x, y, marked ? ANSWER_FRAME : 1, marked ? ACCENT : HAIRLINE);
+    board.paste(cellPicture(pictures, CONTEXT_PANELS + index), x, y);
+    board.frame(x, y, IMAGE_SIZE, marked ? ANSWER_FRAME : 1, marked ? ACCENT : HAIRLINE);
     const label = marked ? `${index + 1} ✓` : String(index + 1);
     const labelTop = y + IMAGE_SIZE + LABEL_GAP;
     board.centredText(label, x + IMAGE_SIZE / 2, labelTop, TEXT_SCALE, marked ? ACCENT : INK);
@@ -243,7 +151,7 @@ function assertScale(scale: number): void {
 }
 
 /** Draws the contact sheet of a problem from its description. */
-export function contactSheet(problem: Problem, options: ContactSheetOptions = {}): RgbImage {
+export function contactSheet(problem: Problem, options: ContactSheetOptions = {}): Picture {
   const { images } = renderProblem(problem);
   return contactSheetOfImages({ size: IMAGE_SIZE, images, target: problem.target }, options);
 }
@@ -252,7 +160,7 @@ export function contactSheet(problem: Problem, options: ContactSheetOptions = {}
 export function contactSheetOfImages(
   pictures: ProblemPictures,
   options: ContactSheetOptions = {},
-): RgbImage {
+): Picture {
   const { markAnswer = true, fillIn = false, title = '', rules = [], scale = 1 } = options;
   assertScale(scale);
   const titleLines = wrapText(title, TEXT_WIDTH, TEXT_SCALE).slice(0, LONGEST_TITLE_LINES);
@@ -262,7 +170,7 @@ export function contactSheetOfImages(
   const textTop = top + MATRIX_SIDE + MARGIN;
   // The last line needs no room for the gap to a next one.
   const bottom = lines > 0 ? textTop + lines * LINE_HEIGHT - 2 * TEXT_SCALE : top + MATRIX_SIDE;
-  const board = new Board(SHEET_WIDTH, bottom + MARGIN);
+  const board = new Board(SHEET_WIDTH, bottom + MARGIN, 3);
 
   titleLines.forEach((line, index) => {
     board.text(line, MARGIN, MARGIN + index * LINE_HEIGHT, TEXT_SCALE, INK);
@@ -276,5 +184,5 @@ export function contactSheetOfImages(
       board.text(line, x, textTop + row * LINE_HEIGHT, TEXT_SCALE, INK);
     });
   });
-  return enlarge(board, scale);
+  return scale === 1 ? board : enlarge(board, scale);
 }

@@ -18,7 +18,7 @@ import {
 import { maskSlots, slotMask } from './slots.js';
 
 /** The values of the three columns of a row. */
-export type Triple<T> = readonly [T, T, T];
+type Triple<T> = readonly [T, T, T];
 /** The values of the nine panels, row by row. */
 export type Square<T> = Triple<Triple<T>>;
 

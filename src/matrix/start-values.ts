@@ -20,10 +20,10 @@ import {
 } from './rules.js';
 import { slotMask } from './slots.js';
 
-type Starts = ComponentPlan['starts'];
+export type Starts = ComponentPlan['starts'];
 type Tables = Readonly<Record<RuleGroup, RuleTable>>;
 
-const defined = <T>(value: T | undefined): value is T => value !== undefined;
+export const defined = <T>(value: T | undefined): value is T => value !== undefined;
 
 /** The words of a range of levels within all of them: "0.7 or less". */
 function rangeWords(

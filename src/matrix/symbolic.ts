@@ -321,24 +321,19 @@ function someRulesHold(layout: ComponentLayout, rules: InferredRules, panels: Se
   );
 }
 
-/** What the context alone says: the rules that are not ruled out, and the candidates they allow. */
-export interface SymbolicSolution {
-  readonly rules: readonly InferredRules[];
-  /** Indices; more than one if the context leaves rules open that disagree about the answer. */
-  readonly candidates: readonly number[];
-}
-
-/** Solves a problem from its panels, without looking at its rules. */
-export function solveSymbolically(problem: Omit<Problem, 'rules' | 'target'>): SymbolicSolution {
+/**
+ * Solves a problem from its panels, without looking at its rules: the candidates, by index, that the rules allow
+ * which the context does not rule out. More than one if those rules disagree about the answer.
+ */
+export function solveSymbolically(problem: Omit<Problem, 'rules' | 'target'>): number[] {
   const layout = layoutOfProblem(problem);
   const rules = inferRules(layout, problem.context);
-  const candidates = [...problem.candidates.keys()].filter((candidate) => {
+  return [...problem.candidates.keys()].filter((candidate) => {
     const panels = [...problem.context, problem.candidates[candidate].panel];
     return rules.every((componentRules, component) =>
       someRulesHold(layout.components[component], componentRules, componentOf(panels, component)),
     );
   });
-  return { rules, candidates };
 }
 
 /**
@@ -346,7 +341,7 @@ export function solveSymbolically(problem: Omit<Problem, 'rules' | 'target'>): S
  * eight panels allow too. Up to 1 problem in 100 has one, so whoever gives it must not be marked wrong.
  */
 export function alsoRight(problem: Problem): number[] {
-  const { candidates } = solveSymbolically(problem);
+  const candidates = solveSymbolically(problem);
   // If not even the answer follows the rules of the data sets, other candidates are no better.
   return candidates.includes(problem.target)
     ? candidates.filter((index) => index !== problem.target)

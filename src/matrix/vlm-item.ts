@@ -6,6 +6,7 @@ import { describeChange, describePanel, describeRules } from './describe.js';
 import { itemName, layoutName } from './item.js';
 import { layoutOfProblem } from './layouts.js';
 import type { AttributeChange, Problem } from './problem.js';
+import { isSameChange } from './problem.js';
 import { Random } from './random.js';
 import { alsoRight } from './symbolic.js';
 
@@ -45,9 +46,6 @@ export interface VlmItem {
   readonly index: number;
 }
 
-const sameChange = (a: AttributeChange, b: AttributeChange): boolean =>
-  a.component === b.component && a.attribute === b.attribute;
-
 /**
  * The wrong candidates that stay if four options are wanted. I-RAVEN's eight are all combinations of three
  * changes; the four without one of the changes are again all combinations of two, so that no option stands
@@ -57,11 +55,13 @@ function threeDistractors(problem: Problem, random: Random): number[] {
   const wrong = problem.candidates.map((_, i) => i).filter((i) => i !== problem.target);
   const changes: AttributeChange[] = [];
   for (const change of wrong.flatMap((i) => problem.candidates[i].changes)) {
-    if (!changes.some((other) => sameChange(other, change))) changes.push(change);
+    if (!changes.some((other) => isSameChange(other, change))) changes.push(change);
   }
   const faces = changes
     .map((left) =>
-      wrong.filter((i) => !problem.candidates[i].changes.some((other) => sameChange(left, other))),
+      wrong.filter(
+        (i) => !problem.candidates[i].changes.some((other) => isSameChange(left, other)),
+      ),
     )
     .filter((face) => face.length === 3);
   if (problem.variant === 'i-raven' && faces.length > 0) return random.pick(faces);

@@ -26,7 +26,7 @@ export interface BundleInfo {
   readonly distance: 'calibrated' | 'l2';
 }
 
-export interface DamagedBundle {
+interface DamagedBundle {
   readonly name: string;
   readonly reason: string;
 }

@@ -18,7 +18,7 @@ import {
 import { StaticFolder } from './static-folder.js';
 import type { OtherEntry, ZooEntry, ZooIndex } from '../protocol/index.js';
 
-export interface FoundBundle {
+interface FoundBundle {
   readonly name: string;
   readonly folder: string;
   readonly bytes: number;

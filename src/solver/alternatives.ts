@@ -44,7 +44,7 @@ function choicesOf({ probabilities, known }: Foretold, alike: Alike): Choices {
 }
 
 /** Entries of a group with the same text count as one. */
-export type Alike = (entry: number) => string;
+type Alike = (entry: number) => string;
 
 /** Entries that people call the same: what differs, such as an angle, follows no rule. */
 export const alikeInWords = ({ attributes }: VocabularyGroup): Alike =>

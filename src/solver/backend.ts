@@ -28,7 +28,7 @@ export interface Network {
   dispose(): Promise<void>;
 }
 
-export interface NetworkOptions {
+interface NetworkOptions {
   /** Whether it runs best on one thread. */
   readonly oneThread?: boolean;
 }

@@ -3,6 +3,7 @@
  * value. What follows no rule, such as an angle, does not count. Of figures on a grid it is told apart how
  * many there are and where, because a rule may leave one of the two open.
  */
+import { productOf } from '../base/index.js';
 import { maskSlots, type RuleAttribute } from '../matrix/index.js';
 import { alikeInWords } from './alternatives.js';
 import type { ImaginedPanel } from './questions.js';
@@ -58,5 +59,5 @@ export function answerProbability(
   const shares = imagined.flatMap(({ foretold }) =>
     foretold.map((each, g) => shareOf(each, (entry, best) => alike[g](entry) === alike[g](best))),
   );
-  return shares.reduce((product, share) => product * share, 1);
+  return productOf(shares);
 }

@@ -43,7 +43,7 @@ export function checkQuestion(
 }
 
 /** A given panel and its position, 0..8. */
-export interface PresentPanel extends NamedPanel {
+interface PresentPanel extends NamedPanel {
   readonly position: number;
 }
 

@@ -12,7 +12,7 @@ import type {
 import { squaredShares, type Metric } from './selection.js';
 import { firstAlike } from './ties.js';
 
-export interface ChoiceContext {
+interface ChoiceContext {
   readonly concepts: number;
   readonly conceptSize: number;
   readonly sigmaZ: number;

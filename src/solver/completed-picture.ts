@@ -1,9 +1,15 @@
 /** A completed matrix as one picture: nine panels on a page, the imagined ones framed in colour. */
 import { ArgumentError } from '../base/index.js';
-import { greyByte, SHEET_COLOURS, SMALL_SIZE, type Picture, type Rgb } from '../matrix/index.js';
+import {
+  Board,
+  greyByte,
+  greySquare,
+  SHEET_COLOURS,
+  SMALL_SIZE,
+  type Picture,
+} from '../matrix/index.js';
 import type { Panel } from './panels.js';
 
-const PAGE: Rgb = [255, 255, 255];
 const FRAME = 3;
 
 export interface CompletedOptions {
@@ -23,31 +29,13 @@ export function completedPicture(panels: readonly Panel[], options: CompletedOpt
   const cell = SMALL_SIZE * scale;
   const gap = 6 * scale;
   const side = 3 * cell + 4 * gap;
-  const data = new Uint8Array(side * side * 3);
-  const fill = (left: number, top: number, size: number, [red, green, blue]: Rgb): void => {
-    for (let y = top; y < top + size; y++) {
-      for (let x = left; x < left + size; x++) data.set([red, green, blue], 3 * (y * side + x));
-    }
-  };
-  fill(0, 0, side, PAGE);
+  const board = new Board(side, side, 3);
   panels.forEach((panel, i) => {
     const left = gap + (i % 3) * (cell + gap);
     const top = gap + Math.floor(i / 3) * (cell + gap);
-    const isFramed = framed.includes(i + 1);
-    const border = isFramed ? FRAME : 1;
-    fill(
-      left - border,
-      top - border,
-      cell + 2 * border,
-      isFramed ? SHEET_COLOURS.accent : SHEET_COLOURS.hairline,
-    );
-    for (let y = 0; y < cell; y++) {
-      for (let x = 0; x < cell; x++) {
-        const value = panel[Math.floor(y / scale) * SMALL_SIZE + Math.floor(x / scale)];
-        const grey = greyByte(value);
-        data.fill(grey, 3 * ((top + y) * side + left + x), 3 * ((top + y) * side + left + x) + 3);
-      }
-    }
+    if (framed.includes(i + 1)) board.frame(left, top, cell, FRAME, SHEET_COLOURS.accent);
+    else board.frame(left, top, cell, 1, SHEET_COLOURS.hairline);
+    board.paste(greySquare(Uint8Array.from(panel, greyByte)), left, top, scale);
   });
-  return { width: side, height: side, channels: 3, data };
+  return board;
 }

@@ -12,7 +12,7 @@ import type { Foretold, PanelSymbols, Vocabulary } from './vocabulary.js';
 /** What is read out of an answer before anything is painted. */
 type ReadAnswer = Pick<Answer, 'missing' | 'concepts' | 'rules'>;
 
-export interface Imagined {
+interface Imagined {
   /** For all nine panels, one reading for each group. */
   readonly symbols: readonly (readonly SymbolReading[])[];
   /** For each missing panel. */

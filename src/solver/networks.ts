@@ -1,4 +1,5 @@
 /** The three networks of a bundle on a backend, fed in slices that bound memory and can be aborted. */
+import { productOf } from '../base/index.js';
 import { MATRIX_PANELS, SMALL_PIXELS } from '../matrix/index.js';
 import type { Backend, ExpectedShape, Network, Signature, Tensor } from './backend.js';
 import type { BundleFileName, BundleSizes } from './bundle.js';
@@ -153,7 +154,7 @@ class SlicedNetworks implements Networks {
       signal?.throwIfAborted();
       const n = Math.min(PROBLEMS_AT_ONCE, count - first);
       const part = (all: Float32Array, shape: readonly number[]): Tensor => {
-        const width = shape.reduce((product, size) => product * size, 1);
+        const width = productOf(shape);
         return { data: all.slice(first * width, (first + n) * width), shape: [n, ...shape] };
       };
       const results = await this.reasoner.run({

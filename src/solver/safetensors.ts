@@ -13,7 +13,7 @@ export interface StoredArray {
   readonly data: Float32Array;
 }
 
-export interface Safetensors {
+interface Safetensors {
   readonly tensors: ReadonlyMap<string, StoredArray>;
   readonly metadata: Readonly<Record<string, string>>;
 }

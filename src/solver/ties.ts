@@ -14,7 +14,7 @@ import type { ConceptMeans } from './questions.js';
 const TIED = 0.1;
 
 /** Candidates of one choice. */
-export interface Offer {
+interface Offer {
   /** Those tied for best, from 0; fewer than two if there is no tie. */
   readonly tied: readonly number[];
   /** exp(-distance / scale) is proportional to the probability of a candidate. */

@@ -23,9 +23,9 @@ const MODULES = {
   wasm: () => import('../../dist/runtime/wasm.js' satisfies string) as Promise<RuntimeModule>,
   webgpu: () => import('../../dist/runtime/webgpu.js' satisfies string) as Promise<RuntimeModule>,
 };
-export type WebRuntime = keyof typeof MODULES;
+type WebRuntime = keyof typeof MODULES;
 
-export interface WebRuntimeOptions {
+interface WebRuntimeOptions {
   /** More than one needs a cross-origin isolated page; 0 lets the runtime choose. */
   readonly threads: number;
   /** A folder with onnxruntime-web's own .mjs and .wasm files, to take instead of ours. */

@@ -3,6 +3,7 @@
  * joined from others. The default dtype is f32, and i64 where whole numbers are meant (arange, randint,
  * randperm).
  */
+import { productOf } from '../base/index.js';
 import { optionsFor } from './handle.js';
 import { aten, guarded, wrap } from './dispatch.js';
 import { TorchError } from './errors.js';
@@ -13,7 +14,7 @@ import { TensorBase } from './tensor-base.js';
 import type { Nested } from './tensor-base.js';
 import './tensor.js';
 import type { Tensor } from './tensor.js';
-import { elementsOf, dtypeOf, elementCount } from './types.js';
+import { elementsOf, dtypeOf } from './types.js';
 import type { DType, Device, MemoryFormat } from './types.js';
 
 export interface TensorOptions {
@@ -126,7 +127,7 @@ function fromArray(data: NumberArray, options: DataOptions): Tensor {
     throw new TorchError('tensor', 'a Uint16Array needs a dtype (f16 or bf16)');
   }
   const shape = options.shape ?? [data.length];
-  if (elementCount(shape) !== data.length) {
+  if (productOf(shape) !== data.length) {
     throw new TorchError(
       'tensor',
       `${data.length} elements do not fit the shape [${shape.join(', ')}]`,

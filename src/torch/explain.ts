@@ -2,8 +2,8 @@
  * Why an operation's shapes do not fit, in one line: "matmul: [8, 3] x [4, 5]: 3 ≠ 4". Called only after
  * libtorch refused, so a good call pays nothing for it.
  */
+import { productOf } from '../base/index.js';
 import { Holder } from './handle.js';
-import { elementCount } from './types.js';
 
 type Shape = readonly number[];
 type Explainer = (args: readonly unknown[]) => string | null;
@@ -131,7 +131,7 @@ const explainReshape: Explainer = ([tensor, target]) => {
   const known = target.filter((size) => size !== -1);
   if (target.length - known.length > 1) return `${both}: only one size can be -1`;
   if (known.some((size) => size < -1)) return `${both}: a size is negative`;
-  const [count, rest] = [elementCount(shape), elementCount(known)];
+  const [count, rest] = [productOf(shape), productOf(known)];
   const fits = target.includes(-1) ? rest > 0 && count % rest === 0 : count === rest;
   return fits ? null : `${both}: ${count} elements do not fit`;
 };

@@ -3,6 +3,7 @@
  * seed gives the same weights in both. Each one fills a tensor in place, without recording
  * gradients, from a generator that the caller names.
  */
+import { productOf } from '../base/index.js';
 import { noGrad } from './autograd.js';
 import { TorchError } from './errors.js';
 import type { Generator } from './random.js';
@@ -22,7 +23,7 @@ export function fans(shape: readonly number[]): {
   if (shape.length < 2) {
     throw new TorchError('fans', `[${shape.join(', ')}]: expected at least 2 dimensions`);
   }
-  const kernel = shape.slice(2).reduce((product, size) => product * size, 1);
+  const kernel = productOf(shape.slice(2));
   return { fanIn: shape[1] * kernel, fanOut: shape[0] * kernel };
 }
 

@@ -5,6 +5,7 @@
  * Every method returns a Tensor of its own (it can be freed by itself, also where it shares memory), and
  * a method whose name ends with an underscore changes this tensor and returns it.
  */
+import { productOf } from '../base/index.js';
 import { guarded, operator, wrap } from './dispatch.js';
 import { TorchError } from './errors.js';
 import { optionsFor, Holder, tensorHandle, tensorHandles } from './handle.js';
@@ -13,7 +14,7 @@ import type { Native, NumberArray, TensorHandle } from './native.js';
 import { track } from './scope.js';
 import type { Scope, Scoped } from './scope.js';
 import type { Tensor } from './tensor.js';
-import { elementsOf, elementCount, isFloating } from './types.js';
+import { elementsOf, isFloating } from './types.js';
 import type { DType, Device, MemoryFormat } from './types.js';
 
 /** Nested arrays of one tensor's elements. */
@@ -85,7 +86,7 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
 
   /** Number of elements. */
   get numel(): number {
-    return elementCount(this.shape);
+    return productOf(this.shape);
   }
 
   /** Size of one dimension; negative ones count from the end. */
@@ -117,7 +118,7 @@ export class TensorBase extends Holder<TensorHandle> implements Scoped {
   /** The one element; an i64 beyond the safe integers as a bigint. */
   itemExact(): number | bigint | boolean {
     const { shape } = this;
-    if (elementCount(shape) !== 1)
+    if (productOf(shape) !== 1)
       throw new TorchError('item', `[${shape.join(', ')}] has not one element`);
     return item.call(this) as number | bigint | boolean;
   }

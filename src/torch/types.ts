@@ -43,7 +43,3 @@ export function dtypeOf(array: NumberArray): DType | null {
 export function isFloating(dtype: DType): boolean {
   return dtype === 'f32' || dtype === 'f64' || dtype === 'f16' || dtype === 'bf16';
 }
-
-export function elementCount(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
-}

@@ -22,7 +22,7 @@ export interface Best {
 }
 
 /** Sums of the loss terms since the last line of the metrics log. */
-export interface IntervalSums {
+interface IntervalSums {
   steps: number;
   terms: Record<string, number>;
 }

@@ -1,6 +1,11 @@
 /** What a training is asked to do, and the defaults that make a complete run configuration of it. */
 import { ArgumentError } from '../matrix/index.js';
-import { systemNamed, type SystemConfig, type SystemModel } from '../models/index.js';
+import {
+  systemNamed,
+  type Criterion,
+  type SystemConfig,
+  type SystemModel,
+} from '../models/index.js';
 import { requireBudget, type Budget } from './budget.js';
 import {
   RUN_FORMAT,
@@ -129,6 +134,19 @@ function streamOf(options: NewRunOptions, exact: boolean, fixed: number | null):
   };
 }
 
+function validationOf(
+  { every, problems, criterion, patience }: Partial<RunConfig['validation']>,
+  usualProblems: number,
+  usualCriterion: Criterion,
+): RunConfig['validation'] {
+  return {
+    every: requireCount('validation.every', every ?? DEFAULT_VALIDATE_EVERY, 1),
+    problems: requireCount('validation.problems', problems ?? usualProblems, 2),
+    criterion: criterion ?? usualCriterion,
+    ...(patience !== undefined && { patience: requireCount('validation.patience', patience, 1) }),
+  };
+}
+
 /** A stored set as found when its file was read. */
 export type StoredData = Extract<DataConfig, { kind: 'set' }>;
 
@@ -160,22 +178,11 @@ export function runConfigOf(
     deterministic,
     syncBatchNorm: options.syncBatchNorm ?? true,
     threads: requireCount('threads', options.threads ?? environment.threads, 1),
-    validation: {
-      every: requireCount(
-        'validation.every',
-        options.validation?.every ?? DEFAULT_VALIDATE_EVERY,
-        1,
-      ),
-      problems: requireCount(
-        'validation.problems',
-        options.validation?.problems ?? (cuda ? 1000 : 200),
-        2,
-      ),
-      criterion: options.validation?.criterion ?? system.criterion(options.model),
-      ...(options.validation?.patience !== undefined && {
-        patience: requireCount('validation.patience', options.validation.patience, 1),
-      }),
-    },
+    validation: validationOf(
+      options.validation ?? {},
+      cuda ? 1000 : 200,
+      system.criterion(options.model),
+    ),
     checkpoints: {
       seconds: options.checkpoints?.seconds ?? 120,
       steps: options.checkpoints?.steps ?? null,

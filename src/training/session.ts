@@ -43,7 +43,7 @@ export const sourceOf = ({ system, model, seed, data }: RunConfig): ProblemSourc
 });
 
 /** What a problem of a run's system is as bytes. */
-export const recordOf = ({ system, model }: RunConfig): RecordLayout =>
+const recordOf = ({ system, model }: RunConfig): RecordLayout =>
   recordLayout(systemNamed(system).needs(model));
 
 function makeModel(config: RunConfig, device: Device, random?: StepRandom): SystemModel {
@@ -151,7 +151,7 @@ interface SessionParts {
   readonly team: Team;
 }
 
-export interface SessionOptions extends RuntimeOptions {
+interface SessionOptions extends RuntimeOptions {
   /** The run's configuration, with the device of this process. */
   readonly config: RunConfig;
   /** The same as its folder has it, for all processes. */

@@ -3,10 +3,9 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { makeFolder, makeFolderOf } from '../../src/base/node.js';
-import { scratchFolder } from '../scratch-folder.js';
+import { scratchPlaces } from '../scratch-folder.js';
 
-const root = scratchFolder();
-const at = (...names: string[]): string => path.join(root, ...names);
+const at = scratchPlaces();
 
 test('makes what is missing and leaves what is there', async () => {
   await makeFolder(at('a', 'b', 'c'));
@@ -17,7 +16,7 @@ test('makes what is missing and leaves what is there', async () => {
   await makeFolderOf(at('d', 'file.txt'));
   expect(existsSync(at('d', 'file.txt'))).toBe(false);
   expect(statSync(at('d')).isDirectory()).toBe(true);
-  await makeFolder(path.parse(root).root);
+  await makeFolder(path.parse(at()).root);
 });
 
 test('several may make the same at once', async () => {

@@ -33,14 +33,13 @@ import { drawPanels } from '../../src/lab/metrics/generated-source.js';
 import { configurationsOfLabels, writeRavenProblem } from '../../src/matrix/node.js';
 import { writeBundle } from '../../src/solver/node.js';
 import { randomBundle, tinyConfig } from '../solver/random-model.js';
-import { scratchFolder } from '../scratch-folder.js';
+import { scratchPlaces } from '../scratch-folder.js';
 import { crabInProcess as crab } from '../cli/crab-in-process.js';
 import { makeRun } from '../solver/made-run.js';
 import { madeUpThinker, subjectOfThinker } from './made-up.js';
 import { words } from '../cli/words.js';
 
-const folder = scratchFolder();
-const file = (name: string): string => path.join(folder, name);
+const file = scratchPlaces();
 const REFERENCE = fileURLToPath(
   new URL('../../../shared/reference/files/raven/center_single', import.meta.url),
 );

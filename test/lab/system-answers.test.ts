@@ -11,11 +11,10 @@ import { writeBundle } from '../../src/solver/node.js';
 import { isTorchAvailable, noGrad, scope, tensor } from '../../src/torch/index.js';
 import { openRun, train } from '../../src/training/index.js';
 import { crabInProcess as crab, failureOf } from '../cli/crab-in-process.js';
-import { scratchFolder } from '../scratch-folder.js';
+import { scratchPlaces } from '../scratch-folder.js';
 import { randomBundle, tinyConfig } from '../solver/random-model.js';
 
-const folder = scratchFolder();
-const file = (name: string): string => path.join(folder, name);
+const file = scratchPlaces();
 const CODER = { encoder: [4, 4, 8, 8, 8], decoder: [8, 8, 4, 4, 4] };
 /** One whose concepts follow from those of the context, one that looks at the panels themselves. */
 const NETWORKS = {

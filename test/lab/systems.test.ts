@@ -23,12 +23,11 @@ import { writeBundle } from '../../src/solver/node.js';
 import { Generator, isTorchAvailable, nn, stack, type Tensor } from '../../src/torch/index.js';
 import { train } from '../../src/training/index.js';
 import { crabInProcess as crab } from '../cli/crab-in-process.js';
-import { scratchFolder } from '../scratch-folder.js';
+import { scratchPlaces } from '../scratch-folder.js';
 import { randomBundle, tinyConfig } from '../solver/random-model.js';
 import { tinyRun } from '../training/tiny.js';
 
-const folder = scratchFolder();
-const file = (...names: string[]): string => path.join(folder, ...names);
+const file = scratchPlaces();
 const SMALL = { problems: 40, repeats: 1, panels: 64, pictures: 6 };
 const request = { configuration: 'center', noisy: false, variant: 'raven', seed: 5 } as const;
 
@@ -221,7 +220,7 @@ describe('crab systems', () => {
   });
 
   test('speaks of one configuration if one was measured', async () => {
-    const docs = path.join(folder, 'one');
+    const docs = file('one');
     mkdirSync(path.join(docs, 'measured'), { recursive: true });
     cpSync('docs/measured/center.json', path.join(docs, 'measured/center.json'));
     expect(await crab('systems', '--docs', docs)).toContain('preset crab, 1 configuration: ');
@@ -229,11 +228,9 @@ describe('crab systems', () => {
   });
 
   test('says so if nothing was measured', async () => {
-    const systems = await describeSystems(folder);
+    const systems = await describeSystems(file());
     expect(systems.every(({ measured }) => measured.length === 0)).toBe(true);
-    await expect(crab('systems', '--docs', folder)).rejects.toThrow(/there are no measurements in/);
-    await expect(crab('systems', '--docs', path.join(folder, 'x'))).rejects.toThrow(
-      /x: no such folder/,
-    );
+    await expect(crab('systems', '--docs', file())).rejects.toThrow(/there are no measurements in/);
+    await expect(crab('systems', '--docs', file('x'))).rejects.toThrow(/x: no such folder/);
   });
 });

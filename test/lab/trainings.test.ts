@@ -16,11 +16,10 @@ import { systemNamed } from '../../src/models/index.js';
 import { Generator, isTorchAvailable } from '../../src/torch/index.js';
 import { train, type NewRunOptions, type ValidationMetrics } from '../../src/training/index.js';
 import { crabInProcess as crab, failureOf } from '../cli/crab-in-process.js';
-import { scratchFolder } from '../scratch-folder.js';
+import { scratchPlaces } from '../scratch-folder.js';
 import { madeTraining } from './made-trainings.js';
 
-const folder = scratchFolder();
-const file = (...names: string[]): string => path.join(folder, ...names);
+const file = scratchPlaces();
 
 describe('the file of a training', () => {
   const training = madeTraining({ system: 'scl', preset: 'paper', configuration: 'center' });
@@ -144,7 +143,7 @@ describe.skipIf(!isTorchAvailable())('crab evaluate --measured', () => {
     model.dispose();
     const kept = JSON.parse(text) as { evaluation: object };
     expect(kept.evaluation).toEqual({ ...printed, model: 'center-cnn-paper' });
-    expect(text).not.toContain(folder);
+    expect(text).not.toContain(file());
   });
 
   test('says of a training that was stopped how many steps it was to have', async () => {

@@ -24,10 +24,9 @@ import { openRun, train } from '../../src/training/index.js';
 import { crabInProcess as crab, failureOf } from '../cli/crab-in-process.js';
 import { crab as crabProcess } from '../cli/run-crab.js';
 import { checkOnnxFiles, HAS_CHECKER } from '../models/onnx-checker.js';
-import { scratchFolder } from '../scratch-folder.js';
+import { scratchPlaces } from '../scratch-folder.js';
 
-const folder = scratchFolder();
-const file = (name: string): string => path.join(folder, name);
+const file = scratchPlaces();
 const run = file('run');
 const PROBLEMS = 12;
 const TOLERANCE = 1e-4;
@@ -287,7 +286,7 @@ describe.skipIf(!isTorchAvailable())('a bundle of a Transformer', () => {
   });
 
   test('on WebAssembly, as in a browser, it chooses alike', async () => {
-    await writeRavenProblem(folder, 1, problemAt(1));
+    await writeRavenProblem(file(), 1, problemAt(1));
     const problem = file('center_single/RAVEN_1_train.npz');
     const asked = ['solve', problem, '--model', file('compact'), '--json'];
     const choices: { choice: { candidates: { l2: number }[] } }[] = [];
@@ -304,7 +303,7 @@ describe.skipIf(!isTorchAvailable())('a bundle of a Transformer', () => {
   });
 
   test('crab solve and crab evaluate take it', async () => {
-    await writeRavenProblem(folder, 0, problemAt(0));
+    await writeRavenProblem(file(), 0, problemAt(0));
     const problem = file('center_single/RAVEN_0_train.npz');
     const told = await crab('solve', problem, '--model', file('compact'), '--explain');
     expect(told).toMatch(/^imagined panel 9\ncandidate [1-8] \(/);

@@ -7,13 +7,13 @@ import {
   IMAGE_SIZE,
   layoutOf,
   renderPanel,
-  type RgbImage,
+  type Picture,
 } from '../../src/matrix/index.js';
 import { drawText, textWidth, wrapText } from '../../src/matrix/raster-font.js';
 import { fixedProblem } from './drawable.js';
 
 /** Whether a panel's pixels stand at (x, y) of a sheet, as grey. */
-function standsAt(sheet: RgbImage, image: Uint8Array, x: number, y: number): boolean {
+function standsAt(sheet: Picture, image: Uint8Array, x: number, y: number): boolean {
   for (let row = 0; row < IMAGE_SIZE; row++) {
     for (let column = 0; column < IMAGE_SIZE; column++) {
       const at = ((y + row) * sheet.width + x + column) * 3;
@@ -25,7 +25,7 @@ function standsAt(sheet: RgbImage, image: Uint8Array, x: number, y: number): boo
 }
 
 /** Top-left corners of everything with the frame of a panel: a row of one tone just above it. */
-function framedPlaces(sheet: RgbImage): number[][] {
+function framedPlaces(sheet: Picture): number[][] {
   const tone = (x: number, y: number): number => sheet.data[(y * sheet.width + x) * 3];
   const places: number[][] = [];
   for (let y = 1; y + IMAGE_SIZE < sheet.height; y++) {
@@ -42,13 +42,13 @@ function framedPlaces(sheet: RgbImage): number[][] {
 
 /** Where a panel's pixels stand. */
 const placesOf = (
-  sheet: RgbImage,
+  sheet: Picture,
   image: Uint8Array,
   framed: readonly number[][] = framedPlaces(sheet),
 ): number[][] => framed.filter(([x, y]) => standsAt(sheet, image, x, y));
 
 /** Rows and columns that have a coloured, not grey, pixel. */
-function colouredBox(sheet: RgbImage): { left: number; right: number; top: number } | undefined {
+function colouredBox(sheet: Picture): { left: number; right: number; top: number } | undefined {
   let box: { left: number; right: number; top: number } | undefined;
   for (let pixel = 0; pixel < sheet.width * sheet.height; pixel++) {
     if (sheet.data[pixel * 3] === sheet.data[pixel * 3 + 1]) continue;

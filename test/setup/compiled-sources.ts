@@ -10,8 +10,8 @@ import ts from 'typescript';
 import type { TestProject } from 'vitest/node';
 import type { Plugin } from 'vite';
 import { COMPILED_PROGRAMS } from '../compiled-program.js';
+import { ROOT } from '../project.js';
 
-const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const TESTS = path.join(ROOT, 'test');
 const SOURCES = path.join(ROOT, 'src');
 const COMPILED = path.join(ROOT, 'dist');

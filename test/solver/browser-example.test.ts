@@ -12,8 +12,8 @@ import { panelsOf, sampleProblem } from '../../src/matrix/index.js';
 import { CHROMIUM, launch } from '../chromium.js';
 import { installPacked } from '../packed-package.js';
 import { scratchFolder } from '../scratch-folder.js';
+import { ROOT } from '../project.js';
 
-const root = path.resolve(import.meta.dirname, '../..');
 const project = path.join(scratchFolder(), 'project');
 const quiet = { root: project, logLevel: 'error' } as const;
 const { answer } = panelsOf(
@@ -24,7 +24,7 @@ describe.skipIf(CHROMIUM === undefined)('examples/browser', () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    cpSync(path.join(root, 'examples/browser'), project, { recursive: true });
+    cpSync(path.join(ROOT, 'examples/browser'), project, { recursive: true });
     const installed = installPacked(project);
     mkdirSync(path.join(project, 'public/zoo'), { recursive: true });
     symlinkSync(path.join(installed, 'zoo/center'), path.join(project, 'public/zoo/center'), 'dir');
@@ -49,9 +49,9 @@ describe.skipIf(CHROMIUM === undefined)('examples/browser', () => {
       ),
     );
     expect(await page.locator('#matrix canvas').count()).toBe(9);
-    await page.setInputFiles('#file', path.join(root, 'README.md'));
+    await page.setInputFiles('#file', path.join(ROOT, 'README.md'));
     await page.locator('#own', { hasText: 'not a picture this browser can read' }).waitFor();
-    await page.setInputFiles('#file', path.join(root, 'docs/images/matrix.png'));
+    await page.setInputFiles('#file', path.join(ROOT, 'docs/images/matrix.png'));
     await page.locator('#own', { hasText: /^candidate [1-8], \d+% sure$/ }).waitFor();
     expect(faults).toEqual([]);
     await page.close();

@@ -3,20 +3,19 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-
-const root = path.resolve(import.meta.dirname, '../..');
+import { ROOT } from '../project.js';
 
 /** Code blocks of README that use the solver. */
 const examples = [
-  ...readFileSync(path.join(root, 'README.md'), 'utf8').matchAll(/```(?:ts|js)\n(.*?)```/gs),
+  ...readFileSync(path.join(ROOT, 'README.md'), 'utf8').matchAll(/```(?:ts|js)\n(.*?)```/gs),
 ]
   .map(([, code]) => code)
   .filter((code) => code.includes('Solver.load'));
 
 const example = examples.at(0) ?? '';
 const bundle = /Solver\.load\('([^']+)'\)/.exec(example)?.[1];
-const isBuilt = existsSync(path.join(root, 'dist/solver/node.js'));
-const isPublished = bundle !== undefined && existsSync(path.join(root, 'zoo', bundle));
+const isBuilt = existsSync(path.join(ROOT, 'dist/solver/node.js'));
+const isPublished = bundle !== undefined && existsSync(path.join(ROOT, 'zoo', bundle));
 
 test.skipIf(!isBuilt || !isPublished)("README's first example chooses a candidate", () => {
   const statements = example
@@ -26,7 +25,7 @@ test.skipIf(!isBuilt || !isPublished)("README's first example chooses a candidat
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--input-type=module', '--eval', example],
-    { cwd: root, encoding: 'utf8' },
+    { cwd: ROOT, encoding: 'utf8' },
   );
   expect(stderr).toBe('');
   expect(status).toBe(0);

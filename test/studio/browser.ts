@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { PAGE, ROOT } from './served-page.js';
+import { PAGE } from './served-page.js';
+import { ROOT } from '../project.js';
 
 /** Builds the page where it is not built; `npm test` has built it before. */
 export function requirePage(): void {
@@ -24,6 +25,8 @@ export interface WatchedPage {
 
 /** Tall enough for every view: pointers reach only what is in sight. */
 export const LAPTOP = { width: 1280, height: 1200 };
+
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 /** How long a page may take for one thing; only what never comes should fail. */
 const PATIENCE = 120_000;

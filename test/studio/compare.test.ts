@@ -17,15 +17,16 @@ import {
   modelReady,
   moveTo,
   openPage,
+  PHONE,
   steadyBox,
 } from './browser.js';
 import { writeTransformer } from './bundles.js';
-import { PAGE, ROOT } from './served-page.js';
+import { PAGE } from './served-page.js';
 import { visitedSite } from './visited-site.js';
+import { ROOT } from '../project.js';
 
 const SEED = 40;
 const LINK = `tab=compare&config=center&seed=${SEED}`;
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const SYSTEMS = { crab: 'center', rival: 'transformer/center' } as const;
 type Kind = keyof typeof SYSTEMS;
 const KINDS = Object.keys(SYSTEMS) as Kind[];

@@ -1,5 +1,4 @@
 /** Erasing with a published model: what is painted is seen, how sure it is, and what else it could be. */
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
@@ -7,15 +6,21 @@ import { layoutOf, matrixPanels, sampleProblem } from '../../src/matrix/index.js
 import { Solver, type Answer } from '../../src/solver/node.js';
 import { CHROMIUM } from '../chromium.js';
 import { pixelsOf } from '../matrix/pixels.js';
-import { canvasPixels, CLOSE, eventually, goTo, largestDifference, openPage } from './browser.js';
-import { ROOT } from './served-page.js';
+import {
+  canvasPixels,
+  CLOSE,
+  eventually,
+  goTo,
+  largestDifference,
+  openPage,
+  PHONE,
+} from './browser.js';
 import { visitedSite } from './visited-site.js';
+import { arePublished, ZOO } from '../project.js';
 
-const ZOO = path.join(ROOT, 'zoo');
-const hasModel = existsSync(path.join(ZOO, 'grid-2x2', 'bundle.json'));
+const hasModel = arePublished('grid-2x2');
 /** Its rule says how many figures there are, not where. */
 const OPEN = 'config=grid-2x2&seed=12';
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 async function solveOpen(solver: Solver, missing: readonly number[]): Promise<Answer> {
   const layout = layoutOf('grid-2x2');

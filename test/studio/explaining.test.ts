@@ -1,5 +1,4 @@
 /** Why with a published model: symbols, rules and films are the solver's own, and every part tells its number. */
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
@@ -26,11 +25,10 @@ import {
   openPage,
   steadyBox,
 } from './browser.js';
-import { ROOT } from './served-page.js';
 import { visitedSite } from './visited-site.js';
+import { arePublished, ZOO } from '../project.js';
 
-const ZOO = path.join(ROOT, 'zoo');
-const hasModel = existsSync(path.join(ZOO, 'grid-2x2', 'bundle.json'));
+const hasModel = arePublished('grid-2x2');
 const SEED = 5;
 /** A problem of test/solver/ties.test.ts. */
 const TIE = 'tab=why&config=grid-2x2&candidates=raven&seed=31415926&index=252';

@@ -1,6 +1,7 @@
 /** Pictures as files that a person hands to the page. */
 import {
   encodePng,
+  greySquare,
   layoutOf,
   matrixPanels,
   renderPanel,
@@ -23,7 +24,7 @@ export const fileOf = (name: string, bytes: Uint8Array, mimeType = 'image/png'):
 
 /** A grey picture of 160x160. */
 export const pictureFile = (name: string, data: Uint8Array): HandedFile =>
-  fileOf(name, encodePng({ width: 160, height: 160, channels: 1, data }));
+  fileOf(name, encodePng(greySquare(data)));
 
 /** A matrix of which the tests know everything. */
 export const handedProblem = (configuration: Configuration): Problem =>

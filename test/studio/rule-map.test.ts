@@ -1,6 +1,4 @@
 /** The rule map: it opens where there is most to see, names its clusters, and plays its training. */
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { clusterLabels } from '../../src/studio/engine/plane-labels.js';
 import { eitherRule } from '../../src/studio/engine/words.js';
@@ -8,11 +6,10 @@ import { placeNames, type Box } from '../../src/studio/views/rules/place-names.j
 import { spreadPoints } from '../../src/studio/views/rules/spread-points.js';
 import { CHROMIUM } from '../chromium.js';
 import { eventually, goTo, moveTo, openPage, steadyBox } from './browser.js';
-import { ROOT } from './served-page.js';
 import { visitedSite } from './visited-site.js';
+import { arePublished, ZOO } from '../project.js';
 
-const ZOO = path.join(ROOT, 'zoo');
-const hasModel = existsSync(path.join(ZOO, 'out-in-center', 'bundle.json'));
+const hasModel = arePublished('out-in-center');
 
 const areApart = (a: Box, b: Box): boolean =>
   a.left >= b.left + b.width || b.left >= a.left + a.width || Math.abs(a.top - b.top) >= 16;

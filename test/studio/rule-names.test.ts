@@ -1,5 +1,4 @@
 /** A rule that CRAB read has one name on the page: that of the symbols, wherever its place on the map lies. */
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { layoutOf, panelsOf, sampleProblem } from '../../src/matrix/index.js';
@@ -8,11 +7,10 @@ import { readConceptRules } from '../../src/studio/engine/rule-words.js';
 import { ruleWords, wordsForConcepts } from '../../src/studio/engine/words.js';
 import { CHROMIUM } from '../chromium.js';
 import { eventually, goTo, moveTo, openPage } from './browser.js';
-import { ROOT } from './served-page.js';
 import { visitedSite } from './visited-site.js';
+import { arePublished, ZOO } from '../project.js';
 
-const ZOO = path.join(ROOT, 'zoo');
-const hasModel = existsSync(path.join(ZOO, 'center', 'bundle.json'));
+const hasModel = arePublished('center');
 
 /** A matrix with a concept whose place on the map tells of another rule than the symbols do. */
 async function differing() {

@@ -6,7 +6,8 @@ import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { CHROMIUM, launch } from '../chromium.js';
 import { goTo, openPage, requirePage } from './browser.js';
-import { PAGE, ROOT, servePage } from './served-page.js';
+import { PAGE, servePage } from './served-page.js';
+import { ROOT } from '../project.js';
 
 const LOOKS = {
   light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },

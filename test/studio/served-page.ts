@@ -3,8 +3,8 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { ROOT } from '../project.js';
 
-export const ROOT = path.resolve(import.meta.dirname, '..', '..');
 export const PAGE = path.join(ROOT, 'dist', 'studio');
 
 const TYPES: Readonly<Record<string, string>> = {

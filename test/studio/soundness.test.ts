@@ -42,7 +42,7 @@ describe('an item', () => {
       const problem = sampleProblem({ configuration, seed: 11, index });
       const { answer, broken, fault } = soundnessOf(problem);
       expect([answer, broken]).toEqual([problem.target, []]);
-      const others = solveSymbolically(problem).candidates.length - 1;
+      const others = solveSymbolically(problem).length - 1;
       expect(fault !== null).toBe(others > 0);
     }
   });
@@ -95,9 +95,9 @@ describe('an item', () => {
   test('of two answers names both', () => {
     const problem = Array.from({ length: 2000 }, (_, index) =>
       sampleProblem({ configuration: 'left-right', variant: 'raven', seed: 3, index }),
-    ).find((each) => solveSymbolically(each).candidates.length === 2);
+    ).find((each) => solveSymbolically(each).length === 2);
     if (problem === undefined) throw new Error('no item with two answers was found');
-    const [a, b] = solveSymbolically(problem).candidates;
+    const [a, b] = solveSymbolically(problem);
     const other = a === problem.target ? b : a;
     expect(soundnessOf(problem).right).toEqual([problem.target, other]);
     expect(soundnessOf(problem).fault).toBe(
@@ -160,15 +160,6 @@ describe('files of a broken item', () => {
 });
 
 test('panels are described with the names the page has for their parts', async () => {
-  const { view } = await makeMatrix({
-    kind: 'sampled',
-    layout: 'out-in-center',
-    seed: 5,
-    index: 0,
-    variant: 'i-raven',
-    difficulty: 'standard',
-    constraints: '',
-    edits: '',
-  });
+  const { view } = await makeMatrix(sampledSpec({ layout: 'out-in-center' }));
   for (const panel of view.panels) expect(panel?.alt).toMatch(/^Outer: .*\. Inner: /);
 });

@@ -1,5 +1,5 @@
 /** What a stranger meets first: what this is, true links, the tour, examples, and room on large screens. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
@@ -27,16 +27,13 @@ import {
   largestDifference,
   modelReady,
   openPage,
+  PHONE,
   steadyBox,
 } from './browser.js';
-import { ROOT } from './served-page.js';
 import { visitedSite } from './visited-site.js';
+import { arePublished, ROOT, ZOO } from '../project.js';
 
-const ZOO = path.join(ROOT, 'zoo');
-const hasModels = ['center', 'grid-2x2', 'grid-3x3'].every((name) =>
-  existsSync(path.join(ZOO, name, 'bundle.json')),
-);
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+const hasModels = arePublished('center', 'grid-2x2', 'grid-3x3');
 
 /** The matrix of a state of the page, and its answer. */
 async function solved({ layout, seed, index, variant, difficulty, missing }: Settings) {

@@ -1,6 +1,4 @@
 /** Pictures a published model does not know: it must say so; its own kind it must know. */
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   encodePng,
@@ -13,14 +11,11 @@ import {
 import { CHROMIUM } from '../chromium.js';
 import { eventually, goTo, LAPTOP, modelReady, openPage } from './browser.js';
 import { otherPanels } from '../solver/other-pictures.js';
-import { ROOT } from './served-page.js';
 import { visitedSite } from './visited-site.js';
 import { fileOf, handedProblem, panelFiles, pictureFile } from './picture-files.js';
+import { arePublished, ZOO } from '../project.js';
 
-const ZOO = path.join(ROOT, 'zoo');
-const hasModel = ['center', 'left-right', 'up-down', 'grid-2x2'].every((name) =>
-  existsSync(path.join(ZOO, name, 'bundle.json')),
-);
+const hasModel = arePublished('center', 'left-right', 'up-down', 'grid-2x2');
 
 /** A matrix of another kind with its eight candidates, and without its answer. */
 function npzFile(configuration: Configuration) {

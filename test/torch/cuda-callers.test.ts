@@ -17,9 +17,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { isTorchAvailable } from '../../src/torch/index.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { withoutCudaSyntax } from './cuda-on-cpu/cuda-sources.js';
+import { ROOT } from '../project.js';
 
 const HERE = path.join(import.meta.dirname, 'cuda-on-cpu');
-const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const folder = scratchFolder();
 const addon = path.join(folder, 'build/torch/crab_torch.node');
 const LIMIT = 3_600_000;

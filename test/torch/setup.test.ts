@@ -7,12 +7,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { scratchFolder } from '../scratch-folder.js';
+import { ROOT } from '../project.js';
 
-const root = path.resolve(import.meta.dirname, '../..');
 const folder = scratchFolder();
 const libtorch = path.join(folder, 'libtorch');
 const compiler = path.join(folder, 'compiler');
-const sources = readdirSync(path.join(root, 'native')).filter((name) => name.endsWith('.cc'));
+const sources = readdirSync(path.join(ROOT, 'native')).filter((name) => name.endsWith('.cc'));
 
 /** Warns of everything, and fails at the file that REFUSED names. */
 const PRETENDING = `#!${process.execPath}
@@ -43,7 +43,7 @@ beforeAll(() => {
 });
 
 function setup(out: string, refused: string): { code: number | null; text: string } {
-  const script = path.join(root, 'scripts/setup-torch.mjs');
+  const script = path.join(ROOT, 'scripts/setup-torch.mjs');
   // With the sanitisers the result is not loaded, which would fail here.
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

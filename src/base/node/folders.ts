@@ -3,11 +3,11 @@
  * if the system says that there is no such folder although the one above it exists, as below /proc;
  * neither Ctrl-C nor the end of the program stops it. Here every folder is asked for once.
  */
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../errors.js';
 import { danglingLink } from './output-place.js';
-import { isMissing } from './system-errors.js';
+import { ifMissing, isMissing } from './system-errors.js';
 
 const found = (location: string) => stat(location).catch(() => null);
 
@@ -19,6 +19,9 @@ export const isFile = async (location: string): Promise<boolean> =>
 
 export const isFolder = async (location: string): Promise<boolean> =>
   (await found(location))?.isDirectory() ?? false;
+
+/** Names of what is in a folder; none if there is no such folder. */
+export const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(ifMissing([]));
 
 function refuseDangling(location: string): void {
   const leadsTo = danglingLink(location);

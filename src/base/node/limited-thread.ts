@@ -56,7 +56,7 @@ export class LimitedThreads {
 }
 
 /** A thread that answers one question at a time. */
-export class LimitedThread {
+class LimitedThread {
   readonly #worker: Worker;
   readonly #keep: () => Promise<void>;
   #failed = false;

@@ -2,8 +2,8 @@
  * The card of a model, `README.md` in the folder of its bundle: what it does, how well, how it was made,
  * and what it is weak at. Everything in it is from the bundle and from measurements; nothing is typed in.
  */
-import { layoutName, paperName, type Configuration } from '../../matrix/index.js';
-import { VARIANT_NAMES, type AriTable } from '../evaluation.js';
+import { layoutName, paperName, VARIANT_NAMES, type Configuration } from '../../matrix/index.js';
+import { gsaPointAt, type AriTable } from '../evaluation.js';
 import { bundleBytes, hasRules, systemOf, type BundleManifest } from '../../solver/index.js';
 import { bullets, escaped, megabytes, NOTHING, percentage, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
@@ -100,9 +100,7 @@ function gsaSection({ gsa }: MeasuredModel): string[] {
   const rows = [...new Set(gsa.points.map(({ targets }) => targets))].map((targets): Cell[] => [
     targets,
     ...counts.map((candidates) => {
-      const point = gsa.points.find(
-        (each) => each.targets === targets && each.candidates === candidates,
-      );
+      const point = gsaPointAt(gsa.points, targets, candidates);
       return point === undefined
         ? NOTHING
         : `${percentage(point.accuracy.value)} / ${percentage(point.accuracyL2?.value ?? 0)}`;

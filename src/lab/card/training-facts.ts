@@ -116,7 +116,7 @@ const isUsualPrecision = (training: Training): boolean =>
   training.precision === (isCuda(training) ? 'bf16' : 'f32');
 
 /** What a command that trains is made of: facts of a training, and what it changed of its preset. */
-export interface TrainedAs {
+interface TrainedAs {
   readonly system: string;
   readonly configuration: Configuration;
   readonly noisy: boolean;

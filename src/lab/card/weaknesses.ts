@@ -3,10 +3,9 @@
  * nothing, attributes without a concept, rules that run together, panels it draws wrong. What was not
  * measured is named too, so that silence is no praise.
  */
-import { attributeColumns, hasGrid, layoutOf } from '../../matrix/index.js';
+import { attributeColumns, hasGrid, layoutOf, VARIANT_NAMES } from '../../matrix/index.js';
 import { hasRules, type BundleManifest } from '../../solver/index.js';
 import { lackFor } from '../conditions.js';
-import { VARIANT_NAMES } from '../evaluation.js';
 import type { GsaPoint, MetricName } from '../evaluation.js';
 import { listed, percentage } from '../markdown.js';
 import { NAME_MIXED, NAME_UNUSED } from '../metrics/variance-decline.js';

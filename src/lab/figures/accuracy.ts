@@ -1,6 +1,6 @@
 /** Selection accuracy of several systems over the configurations, one row each. */
 import * as Plot from '@observablehq/plot';
-import { chart, CHANCE_LINE, gridX } from './chart.js';
+import { CHANCE, CHANCE_LINE, chart, gridX } from './chart.js';
 import { at, figure, textWidth, type Figure } from './drawing.js';
 import { seriesLegend, seriesShape } from './legend.js';
 import { colour, seriesColour } from './theme.js';
@@ -17,10 +17,22 @@ const ROW = 44;
 const LANE = 7;
 const HEAD = 26;
 
-interface Mark {
-  readonly configuration: string;
-  readonly value: number;
-  readonly series: number;
+/** A lane for each series below those before: equal values would hide each other. */
+function laneMarks(series: readonly AccuracySeries[]): Plot.Markish[] {
+  return series.flatMap(({ values, intervals }, i) => {
+    const marks = [...values].map(([configuration, value]) => ({ configuration, value }));
+    const bars = [...(intervals ?? [])].map(([configuration, [low, high]]) => ({
+      configuration,
+      low,
+      high,
+    }));
+    const place = { y: 'configuration', dy: (i - (series.length - 1) / 2) * LANE };
+    const shade = (): string => seriesColour(i);
+    return [
+      Plot.ruleY(bars, { ...place, x1: 'low', x2: 'high', stroke: shade, strokeWidth: 2 }),
+      Plot.dot(marks, { ...place, x: 'value', symbol: seriesShape(i), fill: shade, r: 4 }),
+    ];
+  });
 }
 
 /** x: share of problems solved; rows: configurations, one lane a system in each. */
@@ -28,21 +40,7 @@ export function accuracyFigure(
   configurations: readonly string[],
   series: readonly AccuracySeries[],
 ): Figure {
-  const marks = series.flatMap(({ values }, i): Mark[] =>
-    [...values].map(([configuration, value]) => ({ configuration, value, series: i })),
-  );
-  const bars = series.flatMap(({ intervals }, i) =>
-    [...(intervals ?? [])].map(([configuration, [low, high]]) => ({
-      configuration,
-      low,
-      high,
-      series: i,
-    })),
-  );
   const left = 14 + Math.max(...configurations.map((name) => textWidth(name)));
-  // Systems lie below each other within a row: equal values would hide each other.
-  const lane = (i: number): number => (i - (series.length - 1) / 2) * LANE;
-  const shade = ({ series: i }: { series: number }): string => seriesColour(i);
   const drawing = chart({
     width: 640,
     height: ROW * configurations.length + 40,
@@ -59,31 +57,8 @@ export function accuracyFigure(
         dy: -ROW / 2,
         stroke: colour('grid'),
       }),
-      Plot.ruleX([1 / 8], CHANCE_LINE),
-      ...series.flatMap((_, i) => [
-        Plot.ruleY(
-          bars.filter((bar) => bar.series === i),
-          {
-            y: 'configuration',
-            x1: 'low',
-            x2: 'high',
-            dy: lane(i),
-            stroke: shade,
-            strokeWidth: 2,
-          },
-        ),
-        Plot.dot(
-          marks.filter((mark) => mark.series === i),
-          {
-            x: 'value',
-            y: 'configuration',
-            dy: lane(i),
-            symbol: seriesShape(i),
-            fill: shade,
-            r: 4,
-          },
-        ),
-      ]),
+      Plot.ruleX([CHANCE], CHANCE_LINE),
+      ...laneMarks(series),
     ],
   });
   const key = seriesLegend(series);

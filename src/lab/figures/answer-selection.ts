@@ -91,8 +91,41 @@ const rowTitle = (title: string, dy: number): Plot.Markish =>
     fontSize: SMALL_FONT_SIZE,
   });
 
+const percent = (share: number): string =>
+  share > 0.995 ? '100%' : share < 0.0005 ? '0%' : `${(100 * share).toFixed(1)}%`;
+
+/** Each candidate's picture with its number above and its probability below. */
+function candidateMarks({ candidates, answer, chosen }: SelectionExample): Plot.Markish[] {
+  const marked = (i: number): string =>
+    i === answer ? colour('accent') : i === chosen ? colour('warm') : colour('faint');
+  const place = (_: SelectionCandidate, i: number): number => i + 1;
+  return [
+    ...pictureMarks(
+      candidates.map(({ panel }) => panel),
+      { side: PICTURE, dy: -PICTURE / 2 - 8, stroke: marked, strokeWidth: 2 },
+    ),
+    Plot.text(candidates, {
+      x: place,
+      frameAnchor: 'top',
+      dy: -PICTURE - 20,
+      text: (_: SelectionCandidate, i: number) =>
+        i === chosen ? `${i + 1} chosen` : i === answer ? `${i + 1} answer` : `${i + 1}`,
+      fill: (_: SelectionCandidate, i: number) =>
+        i === chosen || i === answer ? marked(i) : colour('muted'),
+      fontSize: SMALL_FONT_SIZE,
+    }),
+    Plot.text(candidates, {
+      x: place,
+      frameAnchor: 'bottom',
+      dy: 14,
+      text: (candidate: SelectionCandidate) => percent(candidate.probability),
+      fontSize: SMALL_FONT_SIZE,
+    }),
+  ];
+}
+
 function heatmap(example: SelectionExample): Drawing {
-  const { candidates, answer, chosen } = example;
+  const { candidates } = example;
   const numbers = candidates.map((_, i) => i + 1);
   const rows = rowNames(example);
   const left = 12 + Math.min(150, Math.max(60, ...rows.map((row) => textWidth(row, 10.5))));
@@ -100,10 +133,6 @@ function heatmap(example: SelectionExample): Drawing {
   const lines = mistakeLines(mistakes);
   const bottom = 20 + 12 * lines;
   const cells = cellsOf(example);
-  const percent = (share: number): string =>
-    share > 0.995 ? '100%' : share < 0.0005 ? '0%' : `${(100 * share).toFixed(1)}%`;
-  const marked = (i: number): string =>
-    i === answer ? colour('accent') : i === chosen ? colour('warm') : colour('faint');
   return chart({
     width: left + numbers.length * COLUMN + 4,
     height: TOP + rows.length * ROW + bottom,
@@ -128,27 +157,7 @@ function heatmap(example: SelectionExample): Drawing {
         fill: (cell: Cell) => (cell.strength > 0.7 ? colour('paper') : colour('ink')),
         fontSize: SMALL_FONT_SIZE,
       }),
-      ...pictureMarks(
-        candidates.map(({ panel }) => panel),
-        { side: PICTURE, dy: -PICTURE / 2 - 8, stroke: marked, strokeWidth: 2 },
-      ),
-      Plot.text(candidates, {
-        x: (_: SelectionCandidate, i: number) => i + 1,
-        frameAnchor: 'top',
-        dy: -PICTURE - 20,
-        text: (_: SelectionCandidate, i: number) =>
-          i === chosen ? `${i + 1} chosen` : i === answer ? `${i + 1} answer` : `${i + 1}`,
-        fill: (_: SelectionCandidate, i: number) =>
-          i === chosen || i === answer ? marked(i) : colour('muted'),
-        fontSize: SMALL_FONT_SIZE,
-      }),
-      Plot.text(candidates, {
-        x: (_: SelectionCandidate, i: number) => i + 1,
-        frameAnchor: 'bottom',
-        dy: 14,
-        text: (candidate: SelectionCandidate) => percent(candidate.probability),
-        fontSize: SMALL_FONT_SIZE,
-      }),
+      ...candidateMarks(example),
       mistakeMarks(mistakes, COLUMN + 2, 22),
       ...(lines > 0 ? ['probability', 'differs in'] : ['probability']).map((title, i) =>
         rowTitle(title, 14 + 14 * i),

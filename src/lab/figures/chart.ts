@@ -25,7 +25,7 @@ const shortNumbers = (svg: string): string =>
     attribute.replace(LONG_NUMBER, (value) => String(Math.round(Number(value) * 10) / 10)),
   );
 
-export type ChartOptions = Omit<Plot.PlotOptions, 'document' | 'className' | 'style'> & {
+type ChartOptions = Omit<Plot.PlotOptions, 'document' | 'className' | 'style'> & {
   readonly width: number;
   readonly height: number;
 };
@@ -58,7 +58,8 @@ export const gridX = (ticks: number): Plot.Markish =>
 export const gridY = (ticks: number): Plot.Markish =>
   Plot.gridY({ stroke: colour('grid'), strokeOpacity: 1, ticks });
 
-/** How charts show what guessing reaches. */
+/** What guessing among eight candidates reaches, and how charts show it. */
+export const CHANCE = 1 / 8;
 export const CHANCE_LINE = { stroke: colour('muted'), strokeDasharray: '2,3' } as const;
 
 /** What a mark of Plot is given to draw itself. */

@@ -2,7 +2,15 @@
  * Pieces of SVG put together: a drawing has a size and a body, and can be placed on a larger one. Only
  * what is not a chart is laid out here (pictures of panels, titles, rows); axes are `chart.ts`'s.
  */
-import { encodePng, escapeXml, greyByte, SMALL_SIZE, type Picture } from '../../matrix/index.js';
+import {
+  Board,
+  encodePng,
+  escapeXml,
+  greyByte,
+  greySquare,
+  SMALL_SIZE,
+  type Picture,
+} from '../../matrix/index.js';
 import type { Panel } from '../../solver/index.js';
 import { colour, FIGURE_SCALE, FONT_FAMILY, FONT_SIZE, SMALL_FONT_SIZE } from './theme.js';
 
@@ -26,7 +34,7 @@ export const number = (value: number): string => String(Math.round(value * 100) 
 export const at = (x: number, y: number, { body }: Pick<Drawing, 'body'>): string =>
   body === '' ? '' : `<g transform="translate(${number(x)},${number(y)})">${body}</g>`;
 
-export interface TextOptions {
+interface TextOptions {
   readonly size?: number;
   readonly fill?: string;
   readonly anchor?: 'start' | 'middle' | 'end';
@@ -75,17 +83,11 @@ const pngAddress = (picture: Picture): string =>
   `data:image/png;base64,${Buffer.from(encodePng(picture)).toString('base64')}`;
 
 /** A panel as the address of a PNG. */
-export function panelAddress(panel: Panel): string {
-  const side = Math.sqrt(panel.length);
-  return pngAddress({
-    width: side,
-    height: side,
-    channels: 1,
-    data: Uint8Array.from(panel, greyByte),
-  });
-}
+export const panelAddress = (panel: Panel): string => pngAddress(panelPicture(panel));
 
-export interface FrameOptions {
+const panelPicture = (panel: Panel): Picture => greySquare(Uint8Array.from(panel, greyByte));
+
+interface FrameOptions {
   readonly stroke?: string;
   readonly strokeWidth?: number;
 }
@@ -146,17 +148,15 @@ export function completedMatrix(
 export function matrixPicture(panels: readonly Panel[], cell: number): Drawing {
   const gap = 5;
   const side = 3 * SMALL_SIZE + 4 * gap;
-  const data = new Uint8Array(side * side).fill(PICTURE_GAP);
+  const board = new Board(side, side, 1);
+  board.fill(0, 0, side, side, [PICTURE_GAP]);
   panels.forEach((panel, i) => {
     const left = gap + (i % 3) * (SMALL_SIZE + gap);
     const top = gap + Math.floor(i / 3) * (SMALL_SIZE + gap);
-    for (let y = 0; y < SMALL_SIZE; y++) {
-      const row = panel.subarray(y * SMALL_SIZE, (y + 1) * SMALL_SIZE);
-      data.set(row.map(greyByte), (top + y) * side + left);
-    }
+    board.paste(panelPicture(panel), left, top);
   });
   const shown = (cell * side) / SMALL_SIZE;
-  const address = pngAddress({ width: side, height: side, channels: 1, data });
+  const address = pngAddress(board);
   const body = `<image href="${address}" width="${number(shown)}" height="${number(shown)}"/>`;
   return { width: shown, height: shown, body };
 }

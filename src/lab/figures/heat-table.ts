@@ -4,7 +4,7 @@ import { chart } from './chart.js';
 import { textWidth, type Drawing } from './drawing.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
-export interface HeatTable {
+interface HeatTable {
   readonly columns: readonly string[];
   readonly rows: readonly string[];
   /** [rows][columns], 0..1; null leaves a row empty. */

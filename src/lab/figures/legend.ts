@@ -19,7 +19,7 @@ export const SERIES_SHAPES = ['circle', 'triangle', 'square', 'diamond', 'star',
 
 export const seriesShape = (n: number): Shape => SERIES_SHAPES[n % SERIES_SHAPES.length];
 
-export interface LegendEntry {
+interface LegendEntry {
   readonly name: string;
   readonly colour: string;
   readonly shape: Shape;

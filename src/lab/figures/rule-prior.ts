@@ -97,6 +97,51 @@ function lettersOf(clouds: readonly Cloud[], points: readonly Point[], x: Ends, 
   }));
 }
 
+type Domain = readonly [number, number];
+
+/** Lines of equal density; `peak` is the largest logarithm of it. */
+const contours = (
+  logDensity: (x: number, y: number) => number,
+  peak: number,
+  [x1, x2]: Domain,
+  [y1, y2]: Domain,
+): Plot.Markish =>
+  Plot.contour({
+    fill: colour('muted'),
+    fillOpacity: 0.07,
+    stroke: colour('muted'),
+    strokeOpacity: 0.35,
+    strokeWidth: 0.6,
+    value: logDensity,
+    thresholds: Array.from({ length: LEVELS }, (_, i) => peak - DEPTH * (1 - (i + 0.5) / LEVELS)),
+    ...{ x1, x2, y1, y2 },
+    pixelSize: 3,
+    blur: 0,
+  });
+
+/** The letter of each cluster, joined to its mean. */
+const letterMarks = (letters: ReturnType<typeof lettersOf>): Plot.Markish[] => [
+  Plot.link(letters, {
+    ...{ x1: 'meanX', y1: 'meanY', x2: 'x', y2: 'y' },
+    stroke: colour('ink'),
+    strokeWidth: 1.2,
+  }),
+  Plot.dot(letters, {
+    ...{ x: 'meanX', y: 'meanY', r: 3.4 },
+    fill: colour('paper'),
+    stroke: colour('ink'),
+    strokeWidth: 1.4,
+  }),
+  Plot.text(letters, {
+    ...{ x: 'x', y: 'y', text: 'letter' },
+    fontSize: 15,
+    fontWeight: 'bold',
+    fill: colour('ink'),
+    stroke: colour('paper'),
+    strokeWidth: 4,
+  }),
+];
+
 function densityMap(data: RulePriorData): Drawing {
   const { mixture, points, truth } = data;
   const clouds = cloudsOf(data);
@@ -106,12 +151,7 @@ function densityMap(data: RulePriorData): Drawing {
   const xDomain = domainOf(shown.map(([x]) => x));
   const yDomain = domainOf(shown.map(([, y]) => y));
   const peak = Math.max(...mixture.means.map(([x, y]) => logDensity(x, y)));
-  const thresholds = Array.from(
-    { length: LEVELS },
-    (_, i) => peak - DEPTH * (1 - (i + 0.5) / LEVELS),
-  );
   const marks = points.map(([x, y], n) => ({ x, y, rule: truth[n] }));
-  const letters = lettersOf(clouds, points, xDomain, yDomain);
   return chart({
     width: MAP,
     height: MAP,
@@ -119,56 +159,15 @@ function densityMap(data: RulePriorData): Drawing {
     x: { domain: xDomain, label: 'r₁', clamp: true, ticks: 5 },
     y: { domain: yDomain, label: 'r₂', clamp: true, ticks: 5 },
     marks: [
-      Plot.contour({
-        fill: colour('muted'),
-        fillOpacity: 0.07,
-        stroke: colour('muted'),
-        strokeOpacity: 0.35,
-        strokeWidth: 0.6,
-        value: logDensity,
-        thresholds,
-        x1: xDomain[0],
-        x2: xDomain[1],
-        y1: yDomain[0],
-        y2: yDomain[1],
-        pixelSize: 3,
-        blur: 0,
-      }),
+      contours(logDensity, peak, xDomain, yDomain),
       Plot.frame({ stroke: colour('faint') }),
       Plot.dot(marks, {
-        x: 'x',
-        y: 'y',
-        r: 2.3,
+        ...{ x: 'x', y: 'y', r: 2.3 },
         fill: (mark: { rule: TrueRule }) => ruleColour(mark.rule),
         symbol: (mark: { rule: TrueRule }) => ruleSymbol(mark.rule),
         fillOpacity: 0.8,
       }),
-      Plot.link(letters, {
-        x1: 'meanX',
-        y1: 'meanY',
-        x2: 'x',
-        y2: 'y',
-        stroke: colour('ink'),
-        strokeWidth: 1.2,
-      }),
-      Plot.dot(letters, {
-        x: 'meanX',
-        y: 'meanY',
-        r: 3.4,
-        fill: colour('paper'),
-        stroke: colour('ink'),
-        strokeWidth: 1.4,
-      }),
-      Plot.text(letters, {
-        x: 'x',
-        y: 'y',
-        text: 'letter',
-        fontSize: 15,
-        fontWeight: 'bold',
-        fill: colour('ink'),
-        stroke: colour('paper'),
-        strokeWidth: 4,
-      }),
+      ...letterMarks(lettersOf(clouds, points, xDomain, yDomain)),
     ],
   });
 }

@@ -3,7 +3,7 @@
  * alone falls to chance on I-RAVEN. The control beside it shows systems that never saw a context.
  */
 import * as Plot from '@observablehq/plot';
-import { chart, CHANCE_LINE, gridX, gridY } from './chart.js';
+import { CHANCE, CHANCE_LINE, chart, gridX, gridY } from './chart.js';
 import {
   at,
   beside,
@@ -19,7 +19,7 @@ import { legend } from './legend.js';
 import { colour, SMALL_FONT_SIZE } from './theme.js';
 
 /** Accuracies as fractions. */
-export interface Spot {
+interface Spot {
   readonly raven: number;
   readonly iRaven: number;
 }
@@ -39,7 +39,6 @@ export interface BlindSpot {
 
 const SIDE = 340;
 const MARGINS = { marginLeft: 44, marginRight: 14, marginTop: 10, marginBottom: 40 };
-const CHANCE = 1 / 8;
 const LINE = 11.5;
 /** Height of a chart's title and legend. */
 const HEAD = 56;

@@ -1,7 +1,7 @@
 /** Several systems beside each other: how each learned, and how well each answers anywhere. */
 import { inWords, rising } from '../numbers.js';
 import * as Plot from '@observablehq/plot';
-import { chart, CHANCE_LINE, gridY } from './chart.js';
+import { CHANCE, CHANCE_LINE, chart, gridY } from './chart.js';
 import {
   at,
   below,
@@ -18,7 +18,7 @@ import { seriesColour, SMALL_FONT_SIZE } from './theme.js';
 import { stepTick } from './training.js';
 
 /** Accuracies of one training, by steps. */
-export interface LearningCurve {
+interface LearningCurve {
   readonly points: readonly {
     readonly step: number;
     readonly raven: number | null;
@@ -35,7 +35,6 @@ export interface LearningSystem {
 const PER_ROW = 4;
 const WIDTH = 184;
 const HEIGHT = 128;
-const CHANCE = 1 / 8;
 /** Room for the numbers of a vertical axis. */
 const TICKS = 42;
 
@@ -81,7 +80,7 @@ export function learningFigure(systems: readonly LearningSystem[]): Figure {
 }
 
 /** What a system reaches in one configuration with so many missing panels and candidates. */
-export interface SystemGsaPoint {
+interface SystemGsaPoint {
   readonly configuration: string;
   readonly targets: number;
   readonly candidates: number;

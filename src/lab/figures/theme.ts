@@ -21,7 +21,7 @@ const COLOUR_NAMES = [
   'series-7',
   'series-8',
 ] as const;
-export type ColourName = (typeof COLOUR_NAMES)[number];
+type ColourName = (typeof COLOUR_NAMES)[number];
 
 export const THEMES = ['light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];

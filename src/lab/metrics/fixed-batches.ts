@@ -57,8 +57,7 @@ const withComponent = (panel: Panel, component: number, fixing: Fixing): Panel =
 });
 
 /** Panels of which one attribute is fixed, to one value after the other. */
-export interface FixedBatch {
-  readonly attribute: AttributeColumn;
+interface FixedBatch {
   /** u8 [n, S, S] */
   readonly pictures: Uint8Array;
   /** Which value each panel has: 0 .. values - 1. */
@@ -66,7 +65,7 @@ export interface FixedBatch {
   readonly values: number;
 }
 
-export interface VarianceBatches {
+interface VarianceBatches {
   /** u8 [n, S, S] */
   readonly free: Uint8Array;
   /** Made one at a time: pictures take memory. */
@@ -98,7 +97,6 @@ export function varianceBatches(
         const value = panels.map((_, i) => i % fixings.length);
         const fixed = panels.map((panel, i) => withComponent(panel, component, fixings[value[i]]));
         yield {
-          attribute,
           pictures: drawPanels(layout, fixed, side),
           value,
           values: fixings.length,

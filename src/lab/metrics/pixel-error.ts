@@ -40,6 +40,21 @@ export function meanPanel(pictures: readonly Uint8Array[]): Panel {
   return Float32Array.from(sums, (sum) => sum / (255 * MATRIX_PANELS * pictures.length));
 }
 
+type PanelError = ReturnType<typeof panelError>;
+
+/** Means and intervals of the errors of each kind. */
+function measuredErrors(errors: ReadonlyMap<string, readonly PanelError[]>, count: number) {
+  const bootstrap = new Bootstrap(count);
+  const measured = [...errors].map(([kind, each]): [string, PixelError] => [
+    kind,
+    {
+      meanSquared: bootstrap.mean(each.map(({ squared }) => squared)),
+      meanAbsolute: bootstrap.mean(each.map(({ absolute }) => absolute)),
+    },
+  ]);
+  return Object.fromEntries(measured) as Omit<PixelErrors, 'problems'>;
+}
+
 /** Errors on the first of the problems given. */
 export async function pixelErrors(
   subject: Painter,
@@ -51,7 +66,7 @@ export async function pixelErrors(
   const size = imageSize ** 2;
   const count = Math.min(options.problems ?? DEFAULT_COUNTS.pictures, studied.count);
   const mean = meanPanel(studied.pictures);
-  const errors = new Map<string, ReturnType<typeof panelError>[]>();
+  const errors = new Map<string, PanelError[]>();
   for (let from = 0; from < count; from += SLICE) {
     const indices = Array.from({ length: Math.min(SLICE, count - from) }, (_, i) => from + i);
     const last = indices.map(() => LAST);
@@ -73,24 +88,13 @@ export async function pixelErrors(
     }
     note('prediction', await imagined(last), last);
     if (positions === 'any') note('predictionAnywhere', await imagined(places), places);
-    note(
-      'meanPanel',
-      indices.map(() => mean),
-      places,
-    );
+    const means = indices.map(() => mean);
+    note('meanPanel', means, places);
     onProgress?.(Math.min(1, (from + SLICE) / count));
   }
-  const bootstrap = new Bootstrap(count);
-  const measured = [...errors].map(([kind, each]): [string, PixelError] => [
-    kind,
-    {
-      meanSquared: bootstrap.mean(each.map(({ squared }) => squared)),
-      meanAbsolute: bootstrap.mean(each.map(({ absolute }) => absolute)),
-    },
-  ]);
   const fromData = Math.min(count, studied.problems.fromData);
   return {
     problems: { ...studied.problems, fromData, generated: count - fromData },
-    ...(Object.fromEntries(measured) as Omit<PixelErrors, 'problems'>),
+    ...measuredErrors(errors, count),
   };
 }

@@ -132,10 +132,9 @@ export class ReadbackJudge {
       rulesHold(this.#layout, problem.rules, [...problem.context, panel]),
     );
     const candidates = panels.map((panel) => ({ panel, changes: [] }));
-    const inferred = solveSymbolically({ ...problem, candidates });
     return {
       obeys,
-      agrees: inferred.candidates.length > 0,
+      agrees: solveSymbolically({ ...problem, candidates }).length > 0,
       readable: panels.length > 0,
       attributes: this.attributes.map((attribute) =>
         panels.some((panel) => sameAttribute(attribute, panel, answer)),

@@ -64,6 +64,18 @@ export const authorsColumns = (layout: ConfigurationLayout): AttributeColumn[] =
 
 const GROUPS = ['Type', 'Size', 'Color', 'Num/Pos'] as const;
 
+/** Means over components; null if there is none. */
+const byGroup = (
+  attributes: readonly AttributeColumn[],
+  best: readonly AriAssignment[],
+): AriTable['byGroup'] =>
+  Object.fromEntries(
+    GROUPS.map((group) => {
+      const own = best.filter((_, v) => attributes[v].group === group).map(({ ari }) => ari);
+      return [group, own.length === 0 ? null : meanOf(own)];
+    }),
+  ) as AriTable['byGroup'];
+
 /**
  * The table for categories [n][M] and labels.
  * @param labels rules of each problem; those of which some rule is not known are left out
@@ -103,12 +115,6 @@ export function ariTable(
       truth.map((names) => Math.max(...found.map((codes) => codedRandIndex(codes, names, times)))),
     ),
   );
-  const byGroup = Object.fromEntries(
-    GROUPS.map((group) => {
-      const own = best.filter((_, v) => attributes[v].group === group).map(({ ari }) => ari);
-      return [group, own.length === 0 ? null : meanOf(own)];
-    }),
-  ) as AriTable['byGroup'];
   return {
     attributes,
     matrix,
@@ -117,7 +123,7 @@ export function ariTable(
     averageInterval: averageInterval ?? undefined,
     oneToOne,
     averageOneToOne: meanOf(oneToOne.map(({ ari }) => ari)),
-    byGroup,
+    byGroup: byGroup(attributes, best),
   };
 }
 

@@ -26,7 +26,7 @@ export const markup = (parts: TemplateStringsArray, ...values: readonly Content[
 
 export const NOTHING = new Markup('');
 
-export interface Column {
+interface Column {
   readonly title: string;
   /** Numbers stand to the right. */
   readonly numeric?: boolean;

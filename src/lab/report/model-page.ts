@@ -1,7 +1,8 @@
 /** The page of one model: what was measured on it, in the order a reader asks. */
 import type { Variant } from '../../matrix/index.js';
+import { VARIANT_NAMES } from '../../matrix/index.js';
 import { modelTitle } from '../compare.js';
-import { VARIANT_NAMES } from '../evaluation.js';
+import { gsaPointAt } from '../evaluation.js';
 import { percent, whole } from '../numbers.js';
 import { problemsText } from '../problems-text.js';
 import type { AriTable, Measured, ModelEvaluation, PixelError } from '../evaluation.js';
@@ -39,7 +40,7 @@ function headlinesOf(evaluation: ModelEvaluation): Markup {
       detail: `of ${whole(count)} problems`,
     });
   }
-  const point = gsa?.points.find(({ targets, candidates }) => targets === 1 && candidates === 8);
+  const point = gsaPointAt(gsa?.points ?? [], 1, 8);
   if (point !== undefined) {
     list.push({
       value: percent(point.accuracy.value),

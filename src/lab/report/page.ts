@@ -42,7 +42,7 @@ footer { color: var(--figure-muted); font-size: 0.85rem; margin-top: 28px; }
 @media print { section, .headlines li { break-inside: avoid; border: 0; padding: 0; } body { background: none; } }
 `;
 
-export interface Page {
+interface Page {
   readonly title: string;
   readonly lead: Content;
   readonly top?: Content;

@@ -4,10 +4,16 @@
  * stopped; others are removed before anything is measured. Only files that a report wrote are ever replaced
  * or removed; if somebody else's file is in the way, the report refuses to start.
  */
-import { readdir, rm, rmdir } from 'node:fs/promises';
+import { rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError, FormatError } from '../../base/index.js';
-import { ifMissing, makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
+import {
+  ifMissing,
+  makeFolder,
+  namesIn,
+  readSmallFile,
+  writeFileAtomically,
+} from '../../base/node.js';
 import { parseEvaluation, type ModelEvaluation } from '../evaluation.js';
 import { figuresOn, isEvaluationOf, isMarked, MODEL_MARK, ZOO_MARK } from './marks.js';
 import { FIGURE_ID } from './model-figures.js';
@@ -16,8 +22,6 @@ const INDEX = 'index.html';
 const FIGURES = 'figures';
 const LARGEST_FILE = 64 << 20;
 const FIGURE_FILE = /\.(?:svg|png)$/;
-
-const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(ifMissing([]));
 
 export class ReportFolder {
   constructor(readonly folder: string) {}

@@ -6,6 +6,7 @@ import {
   HUMAN_ACCURACY,
   PAPER_VARIANTS,
   paperName,
+  VARIANT_NAMES,
   type Variant,
 } from '../../matrix/index.js';
 import {
@@ -18,7 +19,7 @@ import {
   resultOf,
   type Group,
 } from '../compare.js';
-import { VARIANT_NAMES, type GsaPoint, type ModelEvaluation } from '../evaluation.js';
+import { type GsaPoint, type ModelEvaluation } from '../evaluation.js';
 import { accuracyFigure, gsaFigure, type AccuracySeries } from '../figures/index.js';
 import { percent, whole } from '../numbers.js';
 import { problemsText } from '../problems-text.js';

@@ -5,14 +5,12 @@
  */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, readSmallFile, writeFileAtomically } from '../../base/node.js';
+import { makeFolder, writeFileAtomically } from '../../base/node.js';
 import { parseEvaluation, type MeasuredData, type ModelEvaluation } from '../evaluation.js';
-import { jsonFilesIn, sixDigits } from './files.js';
+import { readJsonFiles, sixDigits } from './files.js';
 
 /** An evaluation without what changes from machine to machine. */
 export type MeasuredModel = Omit<ModelEvaluation, 'history' | 'examples' | 'seconds'>;
-
-const LARGEST_FILE = 4 << 20;
 
 /** Of paths only the last part is kept: the folders of some machine mean nothing to others. */
 export function measuredOf(evaluation: ModelEvaluation): MeasuredModel {
@@ -48,11 +46,5 @@ export async function writeMeasured(
 }
 
 /** All measured models of a folder, by name; none if there is no such folder. */
-export async function readMeasured(folder: string): Promise<MeasuredModel[]> {
-  const models: MeasuredModel[] = [];
-  for (const file of await jsonFilesIn(folder)) {
-    const bytes = await readSmallFile(file, LARGEST_FILE);
-    models.push(parseEvaluation(bytes.toString('utf8'), file));
-  }
-  return models;
-}
+export const readMeasured = (folder: string): Promise<MeasuredModel[]> =>
+  readJsonFiles(folder, parseEvaluation);

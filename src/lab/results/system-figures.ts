@@ -33,10 +33,9 @@ import {
   publishedTrainings,
   trainingShare,
   trainingsOf,
+  type Trainings,
 } from './systems.js';
-import type { MeasuredTraining } from './training.js';
 
-type Trainings = readonly MeasuredTraining[];
 /** Which trainings of a system a figure shows. */
 type Choice = (trainings: Trainings, system: string) => Trainings;
 

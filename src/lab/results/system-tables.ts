@@ -1,8 +1,7 @@
 /** Tables that compare all systems, in Markdown, from measured trainings. What is not measured is a dash. */
-import { CONFIGURATIONS, PAPER_VARIANTS, paperName } from '../../matrix/index.js';
+import { CONFIGURATIONS, PAPER_VARIANTS, paperName, VARIANT_NAMES } from '../../matrix/index.js';
 import { SYSTEMS, type System } from '../../models/index.js';
 import { isGiven, pairCell, type AccuracyRow, type Pair } from '../compare.js';
-import { VARIANT_NAMES } from '../evaluation.js';
 import { NOTHING, percentage, table, tableOf, type Cell, type Column } from '../markdown.js';
 import { GSA_CANDIDATES, GSA_TARGETS } from '../metrics/gsa-judge.js';
 import { whole } from '../numbers.js';
@@ -31,12 +30,11 @@ import {
   trainingShare,
   trainingsOf,
   type TrainingGroup,
+  type Trainings,
 } from './systems.js';
 import type { MeasuredTraining } from './training.js';
 
 export const NO_TRAININGS = 'Not trained yet.';
-
-type Trainings = readonly MeasuredTraining[];
 
 const measuredTable = (
   head: readonly string[],

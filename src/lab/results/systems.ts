@@ -5,7 +5,7 @@
 import type { Configuration, Variant } from '../../matrix/index.js';
 import { SYSTEMS, systemNamed, type System } from '../../models/index.js';
 import { accuracyRow, isFresh, type AccuracyRow, type Compared, type Which } from '../compare.js';
-import type { GsaPoint } from '../evaluation.js';
+import { gsaPointAt, type GsaPoint } from '../evaluation.js';
 import { meanOf } from '../statistics.js';
 import type { MeasuredTraining } from './training.js';
 
@@ -13,7 +13,7 @@ export const BLIND = 'context-blind';
 /** Trained with the candidates of I-RAVEN in place of RAVEN's. */
 export const ON_I_RAVEN = 'i-raven';
 
-type Trainings = readonly MeasuredTraining[];
+export type Trainings = readonly MeasuredTraining[];
 
 /** The preset that follows the paper; for CRAB, what its authors' program does. */
 export const publishedPreset = (system: string): string =>
@@ -109,16 +109,14 @@ export function meanOverTrainings(
   return known.length === 0 || known.length < trainings.length ? null : meanOf(known);
 }
 
-export type GsaKey = Pick<GsaPoint, 'targets' | 'candidates'>;
+type GsaKey = Pick<GsaPoint, 'targets' | 'candidates'>;
 
 /** GSA of a training as the paper measures it: by plain L2 if it has concepts, all targets together. */
 export function trainingGsa(
   { evaluation }: MeasuredTraining,
   { targets, candidates }: GsaKey,
 ): number | null {
-  const found = evaluation.gsa?.find(
-    (point) => point.targets === targets && point.candidates === candidates,
-  );
+  const found = gsaPointAt(evaluation.gsa ?? [], targets, candidates);
   return found?.accuracyL2 ?? found?.accuracy ?? null;
 }
 

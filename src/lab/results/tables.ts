@@ -1,6 +1,6 @@
 /** Tables of results in Markdown, from measured models; the paper's rows stand beside ours. */
 import { whole } from '../numbers.js';
-import { CONFIGURATIONS, paperName } from '../../matrix/index.js';
+import { CONFIGURATIONS, paperName, VARIANT_NAMES } from '../../matrix/index.js';
 import {
   accuracyRow,
   groupsOf,
@@ -12,7 +12,7 @@ import {
   type Which,
 } from '../compare.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
-import { METRIC_NAMES, VARIANT_NAMES } from '../evaluation.js';
+import { gsaPointAt, METRIC_NAMES } from '../evaluation.js';
 import type {
   GsaPoint,
   GsaResult,
@@ -122,9 +122,7 @@ function gsaTable(models: Models, value: (point: GsaPoint) => Measured | undefin
     points.map(({ targets, candidates }) => [
       `${targets} of ${candidates}`,
       ({ points: own }: GsaResult) => {
-        const point = own.find(
-          (each) => each.targets === targets && each.candidates === candidates,
-        );
+        const point = gsaPointAt(own, targets, candidates);
         const found = point && value(point);
         return found === undefined ? NOTHING : percentage(found.value);
       },

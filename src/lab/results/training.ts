@@ -23,7 +23,6 @@ import {
   type Read,
   type Reader,
 } from '../../base/index.js';
-import { readSmallFile } from '../../base/node.js';
 import { CONFIGURATIONS } from '../../matrix/index.js';
 import { overridesOf, SYSTEM_NAMES, systemNamed } from '../../models/index.js';
 import { Generator, torchInfo } from '../../torch/index.js';
@@ -33,14 +32,13 @@ import { rounded } from '../bundle-history.js';
 import { trainCommand } from '../card/training-facts.js';
 import { measured, selection, type ModelEvaluation } from '../evaluation.js';
 import { summaryJson, type EvaluationSummary } from '../summary.js';
-import { jsonFilesIn, sixDigits } from './files.js';
+import { readJsonFiles, sixDigits } from './files.js';
 import { measuredOf } from './measured.js';
 
 export const TRAINING_FORMAT = 'crab-training';
 export const TRAINING_VERSION = 1;
 
 const MOST_POINTS = 60;
-const LARGEST_FILE = 4 << 20;
 const TAG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 const share = number({ min: 0, max: 1 });
@@ -258,11 +256,5 @@ export function parseTraining(json: string, file: string): MeasuredTraining {
 }
 
 /** All trainings of a folder, by name; none if there is no such folder. */
-export async function readTrainings(folder: string): Promise<MeasuredTraining[]> {
-  const trainings: MeasuredTraining[] = [];
-  for (const file of await jsonFilesIn(folder)) {
-    const bytes = await readSmallFile(file, LARGEST_FILE);
-    trainings.push(parseTraining(bytes.toString('utf8'), file));
-  }
-  return trainings;
-}
+export const readTrainings = (folder: string): Promise<MeasuredTraining[]> =>
+  readJsonFiles(folder, parseTraining);

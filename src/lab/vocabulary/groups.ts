@@ -70,7 +70,7 @@ export interface FoundGroup {
   readonly clusters: Clusters;
 }
 
-export interface FoundGroups {
+interface FoundGroups {
   readonly groups: readonly FoundGroup[];
   /** Concepts that several groups share, with their own clusters. */
   readonly shared: readonly { readonly concept: number; readonly clusters: Clusters }[];

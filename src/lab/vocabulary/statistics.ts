@@ -88,59 +88,81 @@ function logDensity(whitening: Float64Array, logs: Float64Array, x: Float64Array
   return value;
 }
 
+/** How much each residual belongs to each component at first: by its size, and a little to all. */
+function firstShares(residuals: readonly Float64Array[], components: number): Float64Array[] {
+  const order = [...residuals.keys()].sort((a, b) => norm(residuals[a]) - norm(residuals[b]));
+  const shares = residuals.map(() => new Float64Array(components).fill(0.1 / components));
+  order.forEach((n, rank) => (shares[n][Math.floor((rank * components) / order.length)] += 0.9));
+  return shares;
+}
+
+/** Weights of the components for every kind of rule, which starts from those of all, worth half a row. */
+function weightsOf(
+  shares: readonly Float64Array[],
+  totals: readonly number[],
+  gateOf: readonly number[],
+  gates: number,
+): Float64Array {
+  const components = totals.length;
+  const weights = new Float64Array(gates * components);
+  const rows = new Float64Array(gates).fill(0.5);
+  for (let g = 0; g < gates; g++) {
+    totals.forEach((total, c) => (weights[g * components + c] = (0.5 * total) / shares.length));
+  }
+  shares.forEach((each, n) => {
+    rows[gateOf[n]]++;
+    each.forEach((value, c) => (weights[gateOf[n] * components + c] += value));
+  });
+  return weights.map((value, i) => value / rows[Math.floor(i / components)]);
+}
+
+/** Shares the residuals among the components anew, in place; `logWeights` are those of each residual's rule. */
+function shareAnew(
+  shares: readonly Float64Array[],
+  residuals: readonly Float64Array[],
+  whitening: readonly Float64Array[],
+  logWeights: (n: number, component: number) => number,
+): void {
+  const size = residuals[0].length;
+  const diagonals = whitening.map((factor) =>
+    Float64Array.from({ length: size }, (_, i) => Math.log(factor[i * (size + 1)])),
+  );
+  shares.forEach((each, n) => {
+    let most = -Infinity;
+    for (let c = 0; c < each.length; c++) {
+      each[c] = logWeights(n, c) + logDensity(whitening[c], diagonals[c], residuals[n]);
+      most = Math.max(most, each[c]);
+    }
+    let sum = 0;
+    for (let c = 0; c < each.length; c++) sum += each[c] = Math.exp(each[c] - most);
+    for (let c = 0; c < each.length; c++) each[c] /= sum;
+  });
+}
+
+/** Expectation maximisation of a mixture of the residuals, whose weights depend on the kind of rule. */
 function fit({ predicted, encoded, rules }: Predictions, shape: Shape): EntryStatistics {
   const size = predicted[0].length;
   const { components } = shape;
   const residuals = encoded.map((right, n) => right.map((value, i) => value - predicted[n][i]));
-  const count = residuals.length;
   const scale = scaleOf(rules);
   const gates = gatesOf(rules, scale, shape.gates);
   const gateOf = rules.map((rule) => nearestGate({ gates, scale }, rule));
-  const common = scatter(residuals, () => 1 / count);
-  // Start: components by the size of the residual.
-  const order = [...residuals.keys()].sort((a, b) => norm(residuals[a]) - norm(residuals[b]));
-  const share = Array.from({ length: count }, () =>
-    new Float64Array(components).fill(0.1 / components),
-  );
-  order.forEach((n, rank) => (share[n][Math.floor((rank * components) / count)] += 0.9));
+  const common = scatter(residuals, () => 1 / residuals.length);
+  const shares = firstShares(residuals, components);
   let whitening: Float64Array[] = [];
-  let weights = new Float64Array(0);
+  let weights: Float64Array = new Float64Array(0);
   for (let round = 0; round < ROUNDS; round++) {
     const totals = Array.from({ length: components }, (_, c) =>
-      share.reduce((sum, each) => sum + each[c], 0),
+      shares.reduce((sum, each) => sum + each[c], 0),
     );
     whitening = totals.map((total, c) => {
-      const sum = scatter(residuals, (n) => share[n][c]);
+      const sum = scatter(residuals, (n) => shares[n][c]);
       const mixed = sum.map((value, i) => (value + PRIOR_ROWS * common[i]) / (total + PRIOR_ROWS));
       return choleskyInverse(raised(mixed, size), size);
     });
-    // Every kind of rule starts from the weights of all, worth half a row.
-    weights = new Float64Array(shape.gates * components);
-    const rows = new Float64Array(shape.gates).fill(0.5);
-    for (let g = 0; g < shape.gates; g++) {
-      totals.forEach((total, c) => (weights[g * components + c] = (0.5 * total) / count));
-    }
-    share.forEach((each, n) => {
-      rows[gateOf[n]]++;
-      each.forEach((value, c) => (weights[gateOf[n] * components + c] += value));
-    });
-    weights = weights.map((value, i) => value / rows[Math.floor(i / components)]);
+    weights = weightsOf(shares, totals, gateOf, shape.gates);
     const logWeights = weights.map((weight) => Math.log(weight + 1e-12));
-    const diagonals = whitening.map((factor) =>
-      Float64Array.from({ length: size }, (_, i) => Math.log(factor[i * (size + 1)])),
-    );
-    share.forEach((each, n) => {
-      let most = -Infinity;
-      for (let c = 0; c < components; c++) {
-        each[c] =
-          logWeights[gateOf[n] * components + c] +
-          logDensity(whitening[c], diagonals[c], residuals[n]);
-        most = Math.max(most, each[c]);
-      }
-      let sum = 0;
-      for (let c = 0; c < components; c++) sum += each[c] = Math.exp(each[c] - most);
-      for (let c = 0; c < components; c++) each[c] /= sum;
-    });
+    shareAnew(shares, residuals, whitening, (n, c) => logWeights[gateOf[n] * components + c]);
   }
   return {
     gates,
@@ -155,7 +177,7 @@ function fit({ predicted, encoded, rules }: Predictions, shape: Shape): EntrySta
 const norm = (x: Float64Array): number => x.reduce((sum, value) => sum + value * value, 0);
 
 /** What contexts kept apart say of statistics. */
-export interface Judged {
+interface Judged {
   /** Log-likelihoods of all entries for each prediction. */
   readonly likelihoods: readonly Float64Array[];
   /** The right entry of each. */

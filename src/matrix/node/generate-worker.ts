@@ -7,10 +7,10 @@ import { describeRules } from '../describe.js';
 import { answerRow, csvLine, itemName } from '../item.js';
 import { problemToJson } from '../json.js';
 import { layoutOf } from '../layouts.js';
-import { encodePng, isWholePng } from '../png.js';
+import { encodePng, isWholePng, type Picture } from '../png.js';
 import type { Configuration, Problem, Variant } from '../problem.js';
 import { problemRuleParameters } from '../rule-parameters.js';
-import { contactSheet, type RgbImage } from '../render-sheet.js';
+import { contactSheet } from '../render-sheet.js';
 import { MATRIX_PIXELS, problemIntoBatch, SELECTION_PIXELS } from '../set.js';
 import { problemToSvg } from '../svg.js';
 import { vlmItem } from '../vlm-item.js';
@@ -127,7 +127,7 @@ function problemLine(problem: Problem, seed: number, index: number): string {
   return `${JSON.stringify({ ...item, problem: problemToJson(problem) })}\n`;
 }
 
-const sheetOf = (problem: Problem, title: string, { withoutAnswers }: WorkerSetting): RgbImage =>
+const sheetOf = (problem: Problem, title: string, { withoutAnswers }: WorkerSetting): Picture =>
   contactSheet(
     problem,
     withoutAnswers ? { title, markAnswer: false } : { title, rules: describeRules(problem) },

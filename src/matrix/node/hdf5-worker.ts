@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Dataset } from 'h5wasm/node';
-import { FormatError } from '../../base/index.js';
+import { FormatError, productOf } from '../../base/index.js';
 import { Hdf5Library } from './hdf5-library.js';
 import {
   MAX_CACHE_BATCH,
@@ -59,7 +59,7 @@ function checkStorage(dataset: Dataset, name: string): void {
   if (!numbers || vlen || !littleEndian)
     throw new FormatError(`"${name}" does not hold plain numbers`);
   if (virtual?.length) throw new FormatError(`"${name}" refers to other files`);
-  const chunkBytes = (chunks ?? []).reduce((product, side) => product * side, size);
+  const chunkBytes = size * productOf(chunks ?? []);
   if (chunkBytes > MAX_CHUNK_BYTES)
     throw new FormatError(`"${name}" has chunks of ${chunkBytes} bytes`);
 }

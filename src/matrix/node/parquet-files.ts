@@ -6,6 +6,7 @@
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
+import { greySquare } from '../board.js';
 import { layoutOfProblem, type ConfigurationLayout } from '../layouts.js';
 import { encodePng } from '../png.js';
 import type { Problem } from '../problem.js';
@@ -20,7 +21,6 @@ import {
 } from '../raven-structure.js';
 import { formatRavenXml } from '../raven-xml-write.js';
 import { IMAGE_PIXELS } from '../render.js';
-import { IMAGE_SIZE } from '../render-entity.js';
 import { renderProblem } from '../render-panel.js';
 import { SHARD_PROBLEMS } from './parquet-shards.js';
 
@@ -99,7 +99,7 @@ interface Picture {
 function pictures(all: Uint8Array, first: number, name: string): Picture[] {
   return Array.from({ length: 8 }, (_, i) => {
     const data = all.subarray((first + i) * IMAGE_PIXELS, (first + i + 1) * IMAGE_PIXELS);
-    const bytes = encodePng({ width: IMAGE_SIZE, height: IMAGE_SIZE, channels: 1, data });
+    const bytes = encodePng(greySquare(data));
     return { bytes, path: `${name}_${i}.png` };
   });
 }

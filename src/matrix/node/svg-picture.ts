@@ -17,7 +17,7 @@ const MOST_PIXELS = 24 << 20;
 
 const FONTS = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf'];
 
-export interface SvgDrawing {
+interface SvgDrawing {
   /** Pixels for each unit of the drawing. */
   readonly scale: number;
   readonly background: string;

@@ -47,7 +47,7 @@ export const vlmTables = (options: OptionCount): Readonly<Record<string, string>
   'perception.jsonl': '',
 });
 
-export interface VlmFiles {
+interface VlmFiles {
   readonly files: readonly ProblemFile[];
   /** Text for each table. */
   readonly tables: Readonly<Record<string, string>>;

@@ -4,10 +4,10 @@
  * Nothing in it knows of rows or of exchangeable candidates.
  */
 import { object, type Read } from '../../base/index.js';
+import { CANDIDATES, CONTEXT_PANELS } from '../../matrix/index.js';
 import { cat, type nn, type Tensor } from '../../torch/index.js';
 import { Conv4 } from '../parts/conv4.js';
 import { mlp } from '../parts/mlp.js';
-import { CANDIDATES, CONTEXT } from '../parts/panels.js';
 import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
 import type { CreateOptions } from '../system.js';
 
@@ -25,7 +25,7 @@ export class Cnn extends SelectiveModel {
 
   constructor({ channels, hidden, dropout }: Read<typeof network>, options: CreateOptions) {
     super();
-    this.features = new Conv4(CONTEXT + CANDIDATES, channels, options);
+    this.features = new Conv4(CONTEXT_PANELS + CANDIDATES, channels, options);
     const widths = [this.features.width, hidden, CANDIDATES];
     this.classifier = mlp(widths, { ...options, dropout });
   }

@@ -6,9 +6,10 @@
  * Maps have panels, lines or candidates first and problems second, so that sums over them copy nothing.
  */
 import { number, object, type Read } from '../../base/index.js';
+import { CONTEXT_PANELS } from '../../matrix/index.js';
 import { arange, bceWithLogits, cat, nn, softmax, type Tensor } from '../../torch/index.js';
 import { mlp } from '../parts/mlp.js';
-import { CONTEXT, COLUMNS, knownLineSums, lineSums, panelsFirst, ROWS } from '../parts/panels.js';
+import { COLUMNS, knownLineSums, lineSums, panelsFirst, ROWS } from '../parts/panels.js';
 import { plainConv, ResidualBlock, Stem } from '../parts/resnet.js';
 import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
 import type { ChoiceLoss } from '../parts/selective.js';
@@ -115,9 +116,9 @@ class CoPINet extends SelectiveModel {
   forward(context: Tensor, candidates: Tensor): Tensor {
     const rules = this.inference.forward(context); // [N, c]
     const [n] = context.shape;
-    const sizes = [...Array<number>(CONTEXT).fill(n), candidates.shape[1] * n];
+    const sizes = [...Array<number>(CONTEXT_PANELS).fill(n), candidates.shape[1] * n];
     const panels = this.stem.forward(panelsFirst(context, candidates)).split(sizes);
-    const [known, offered] = [panels.slice(0, CONTEXT), panels[CONTEXT]]; // [N, c, s, s], [8 * N, c, s, s]
+    const [known, offered] = [panels.slice(0, CONTEXT_PANELS), panels[CONTEXT_PANELS]]; // [N, c, s, s], [8 * N, c, s, s]
     let maps = matrixSums(this.row.forward(lineSums(known, offered, ROWS)), n).add(
       matrixSums(this.column.forward(lineSums(known, offered, COLUMNS)), n),
     ); // [8, N, c, s, s]

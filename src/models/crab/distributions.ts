@@ -2,6 +2,7 @@
  * Densities and divergences of Gaussians, in single precision at least, as tensors: nothing is read back
  * from the device.
  */
+import { productOf } from '../../base/index.js';
 import type { Tensor } from '../../torch/index.js';
 import type { Gaussian } from './rule-parser.js';
 
@@ -28,7 +29,7 @@ export function equalDeviationKl(q: Tensor, p: Tensor, deviation: number): Tenso
 }
 
 /** Element-wise log density of a Gaussian. */
-export function logDensity(x: Tensor, { mean, deviation }: Gaussian): Tensor {
+function logDensity(x: Tensor, { mean, deviation }: Gaussian): Tensor {
   const scaled = x.sub(mean).div(deviation);
   return scaled
     .square()
@@ -45,7 +46,7 @@ export function fixedLogLikelihood(
   axes: number,
 ): Tensor {
   const trailing = x.shape.map((_, axis) => axis).slice(-axes);
-  const count = x.shape.slice(-axes).reduce((product, size) => product * size, 1);
+  const count = productOf(x.shape.slice(-axes));
   const constant = count * (Math.log(deviation) + 0.5 * LOG_TWO_PI);
   const squares = x.sub(mean).square().sum(trailing);
   return squares.mul(-0.5 / (deviation * deviation)).sub(constant);

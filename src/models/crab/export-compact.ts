@@ -44,7 +44,7 @@ export const usualAim = (configuration: Configuration, whole: number): number =>
   OTHER_AIMS[configuration] ?? Math.min(USUAL_SHARE * whole, LARGEST_AIM);
 
 /** The same networks with layers replaced. */
-export const mapLayers = (networks: CrabNetworks, change: ChangeLayer): CrabNetworks => ({
+const mapLayers = (networks: CrabNetworks, change: ChangeLayer): CrabNetworks => ({
   ...networks,
   ...mapCoder(networks, change),
   concepts: networks.concepts.map((concept, m) => {

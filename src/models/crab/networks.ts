@@ -5,11 +5,8 @@
 import { atLeastSingle, nn, type Tensor } from '../../torch/index.js';
 import type { NetworkConfig } from './config.js';
 
-export type EncoderConfig = Pick<NetworkConfig, 'encoder' | 'concepts' | 'conceptSize'>;
-export type DecoderConfig = Pick<
-  NetworkConfig,
-  'decoder' | 'decoderSlope' | 'concepts' | 'conceptSize'
->;
+type EncoderConfig = Pick<NetworkConfig, 'encoder' | 'concepts' | 'conceptSize'>;
+type DecoderConfig = Pick<NetworkConfig, 'decoder' | 'decoderSlope' | 'concepts' | 'conceptSize'>;
 
 /** A convolution (or its transpose), the normalisation of its output, and a leaky ReLU. */
 class Stage extends nn.Module {

@@ -9,10 +9,11 @@
  * a fifth after each fifth of the run; the released code does so every ten epochs, without an end.
  */
 import { object, type Read } from '../../base/index.js';
+import { CANDIDATES, CONTEXT_PANELS } from '../../matrix/index.js';
 import { cat, nn, tensor, type Tensor } from '../../torch/index.js';
 import { Conv4 } from '../parts/conv4.js';
 import { hiddenLayers, mlp } from '../parts/mlp.js';
-import { CANDIDATES, COLUMNS, CONTEXT, eachPanel, ROWS } from '../parts/panels.js';
+import { COLUMNS, eachPanel, ROWS } from '../parts/panels.js';
 import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
 import { fallingBy } from '../schedule.js';
 import type { CreateOptions } from '../system.js';
@@ -47,7 +48,7 @@ class Len extends SelectiveModel {
       return new nn.Sequential(features, new nn.Flatten(), summary);
     };
     this.panel = embedding(1);
-    this.whole = embedding(CONTEXT + CANDIDATES);
+    this.whole = embedding(CONTEXT_PANELS + CANDIDATES);
     const isLine = (places: readonly number[]): boolean => LINES.has(places.join());
     this.lines = new Triples(isLine, sizes, options);
     this.others = new Triples((places) => !isLine(places), sizes, options);
@@ -66,7 +67,7 @@ class Len extends SelectiveModel {
 /** Places (0 to 8) of the panels of every row and column, as text. */
 const LINES = new Set(
   [ROWS, COLUMNS].flatMap(({ complete, open }) =>
-    [...complete, [...open, CONTEXT]].map((places) => places.join()),
+    [...complete, [...open, CONTEXT_PANELS]].map((places) => places.join()),
   ),
 );
 
@@ -89,10 +90,10 @@ class Triples extends nn.Module {
   ) {
     super();
     const mine = TRIPLES.filter(isMine);
-    const known = mine.filter(([, , last]) => last < CONTEXT);
-    const open = mine.filter(([, , last]) => last === CONTEXT);
+    const known = mine.filter(([, , last]) => last < CONTEXT_PANELS);
+    const open = mine.filter(([, , last]) => last === CONTEXT_PANELS);
     const offered = Array.from({ length: CANDIDATES }, (_, candidate) =>
-      open.map(([a, b]) => [a, b, CONTEXT + candidate]),
+      open.map(([a, b]) => [a, b, CONTEXT_PANELS + candidate]),
     ).flat();
     const places = tensor([...known, ...offered].flat(), { dtype: 'i64' });
     this.places = nn.buffer(places, { persistent: false });

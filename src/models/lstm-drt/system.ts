@@ -5,9 +5,10 @@
  */
 import { object, type Read } from '../../base/index.js';
 import type { Configuration } from '../../matrix/index.js';
+import { CANDIDATES } from '../../matrix/index.js';
 import { nn, type Tensor } from '../../torch/index.js';
 import { Conv4 } from '../parts/conv4.js';
-import { CANDIDATES, eachPanel } from '../parts/panels.js';
+import { eachPanel } from '../parts/panels.js';
 import { ResidualTree } from '../parts/residual-tree.js';
 import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
 import type { CreateOptions } from '../system.js';

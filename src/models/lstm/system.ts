@@ -4,9 +4,10 @@
  * 2019), as in the reimplementation by Fen9: each panel comes with a tag of its place.
  */
 import { object, type Read } from '../../base/index.js';
+import { CANDIDATES } from '../../matrix/index.js';
 import { nn, type Tensor } from '../../torch/index.js';
 import { Conv4 } from '../parts/conv4.js';
-import { CANDIDATES, eachPanel, PanelTags } from '../parts/panels.js';
+import { eachPanel, PanelTags } from '../parts/panels.js';
 import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
 import type { CreateOptions } from '../system.js';
 

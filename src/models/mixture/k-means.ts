@@ -3,6 +3,7 @@
  * iterations; a cluster left empty takes the point farthest from its centre. With given starting
  * centres it takes the same steps as scikit-learn's Lloyd variant.
  */
+import { areEqual } from '../../base/index.js';
 import type { Random } from '../../matrix/index.js';
 import { ModelError } from '../errors.js';
 import type { Points } from './points.js';
@@ -18,7 +19,6 @@ export interface KMeansResult {
   readonly labels: Int32Array;
   /** Sum of squared distances to the nearest centre. */
   readonly inertia: number;
-  readonly iterations: number;
 }
 
 function squaredDistance(
@@ -162,11 +162,6 @@ function meanVariance({ values, count, dimension }: Points): number {
   return total / (count * dimension);
 }
 
-function sameLabels(a: Int32Array, b: Int32Array): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
 /** Lloyd's iterations from given centres [clusters, dimension]. */
 export function kMeansFrom(points: Points, start: Float64Array): KMeansResult {
   const { count, dimension } = points;
@@ -175,21 +170,19 @@ export function kMeansFrom(points: Points, start: Float64Array): KMeansResult {
   const gaps = new Float64Array(count);
   const clusters = start.length / dimension;
   let centres = start;
-  let iterations = 0;
   let settled = false;
-  while (iterations < MOST_ITERATIONS && !settled) {
+  for (let iteration = 0; iteration < MOST_ITERATIONS && !settled; iteration++) {
     const next = new Int32Array(count);
     assign(points, centres, next, gaps);
     const moved = recentre(points, next, gaps, clusters);
-    settled = sameLabels(next, labels);
+    settled = areEqual(next, labels);
     const shift = squaredDistance(moved, 0, centres, 0, moved.length);
     labels = next;
     centres = moved;
-    iterations++;
     if (shift <= threshold) break;
   }
   const inertia = assign(points, centres, labels, gaps);
-  return { centres, labels, inertia, iterations };
+  return { centres, labels, inertia };
 }
 
 /** k-means from a k-means++ start. */

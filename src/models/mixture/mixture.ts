@@ -17,7 +17,7 @@ export interface GaussianMixture {
 const LOG_TWO_PI = Math.log(2 * Math.PI);
 
 /** What the density of each component needs, worked out once for many points. */
-export interface Densities {
+interface Densities {
   readonly dimension: number;
   readonly components: number;
   readonly means: Float64Array;

@@ -17,7 +17,7 @@ export interface BundleShape {
   readonly ruleSize: number;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   readonly format: WeightFormat;
   /** Factor the large layers. */
   readonly compact: boolean;

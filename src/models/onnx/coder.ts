@@ -2,6 +2,7 @@
  * Encoder and decoder of panels, which CRAB and other systems share, as plain layers and as graphs. Every
  * BatchNorm is folded into the convolution before it.
  */
+import { productOf } from '../../base/index.js';
 import type { Value } from './graph.js';
 import { layer, transposed, type Layer, type StateReader } from './layers.js';
 import { NetworkGraph, type GraphOptions } from './network-graph.js';
@@ -17,7 +18,7 @@ export interface CoderSizes {
   readonly conceptSize: number;
 }
 
-export interface EncoderNetwork {
+interface EncoderNetwork {
   /** Convolutions of stride 2, weights [out, in, 4, 4]. */
   readonly convolutions: readonly Layer[];
   /** The last convolution, as large as its map, [out, in * 16]. */
@@ -25,7 +26,7 @@ export interface EncoderNetwork {
   readonly head: Layer;
 }
 
-export interface DecoderNetwork {
+interface DecoderNetwork {
   /** 1x1 to a vector, [out, in]; then to a map of 4x4, [out * 16, in]. */
   readonly dense: readonly Layer[];
   /** Transposed convolutions of stride 2, weights [in, out, 4, 4]; the last one draws the pixels. */
@@ -61,7 +62,7 @@ function scaled(
   factor: Float32Array,
   axis: 0 | 1,
 ): Float32Array {
-  const inner = rest.reduce((product, size) => product * size, 1);
+  const inner = productOf(rest);
   const out = new Float32Array(kernel.length);
   for (let i = 0; i < a; i++) {
     for (let j = 0; j < b; j++) {
@@ -150,7 +151,7 @@ export function encoderGraph(
   encoder.convolutions.forEach((layer, i) => {
     x = graph.relu(graph.convolution(`conv${i}`, x, layer));
   });
-  const features = x.shape.slice(1).reduce<number>((product, size) => product * Number(size), 1);
+  const features = productOf(x.shape.slice(1).map(Number));
   x = graph.reshape('flat', x, [0, features], ['N', features]); // [N, C, 4, 4] → [N, C * 16]
   x = graph.relu(graph.layer('whole', x, encoder.whole, { fineOuter: true }));
   x = graph.layer('head', x, encoder.head); // [N, M * d_z]

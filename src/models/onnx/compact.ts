@@ -25,7 +25,7 @@ export interface ProbedLayer {
 /** How much of the share of variance layers may lose; the first pattern that fits a name counts. */
 export type Tolerances = readonly (readonly [layers: RegExp, share: number])[];
 
-export interface FactorOptions {
+interface FactorOptions {
   readonly tolerances: Tolerances;
   /** Bytes of weights to aim at, and to stay below in any case. */
   readonly aim: number;

@@ -4,6 +4,7 @@
  * behind a Cast, or as int8 behind a DequantizeLinear with a scale for each output channel; the
  * arithmetic is f32 always. Only the operators our networks use exist here.
  */
+import { productOf } from '../../base/index.js';
 import { ModelError } from '../errors.js';
 import { toHalf } from './half.js';
 import { quantizeChannels } from './quantize.js';
@@ -17,13 +18,13 @@ import type {
   ValueInfoMessage,
 } from './schema.js';
 
-export const OPSET = 17;
-export const IR_VERSION = 8;
+const OPSET = 17;
+const IR_VERSION = 8;
 
 export const WEIGHT_FORMATS = ['f32', 'f16', 'int8'] as const;
 export type WeightFormat = (typeof WEIGHT_FORMATS)[number];
 
-export type Shape = readonly Dimension[];
+type Shape = readonly Dimension[];
 
 /** A tensor in a graph. */
 export interface Value {
@@ -38,7 +39,7 @@ export interface Weight {
   readonly shape: readonly number[];
 }
 
-export interface WeightOptions {
+interface WeightOptions {
   readonly channelAxis?: number;
   readonly format?: WeightFormat;
 }
@@ -67,8 +68,6 @@ function broadcast(a: Shape, b: Shape): Shape {
   const missing = long.length - short.length;
   return long.map((size, i) => (size === 1 && i >= missing ? short[i - missing] : size));
 }
-
-const elements = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
 
 export class GraphBuilder {
   readonly #nodes: NodeMessage[] = [];
@@ -125,7 +124,7 @@ export class GraphBuilder {
     { data, shape }: Weight,
     { channelAxis = 0, format = this.format }: WeightOptions = {},
   ): Value {
-    if (data.length !== elements(shape)) {
+    if (data.length !== productOf(shape)) {
       throw new ModelError(`${name}: ${data.length} values for [${shape.join(', ')}]`);
     }
     switch (format) {
@@ -260,7 +259,7 @@ export class GraphBuilder {
 /** [a, b, ...rest] to [b, a, ...rest]. */
 function swapFirstAxes<T extends Float32Array | Int8Array>(data: T, shape: readonly number[]): T {
   const [a, b] = shape;
-  const rest = elements(shape.slice(2));
+  const rest = productOf(shape.slice(2));
   const swapped = data.slice() as T;
   for (let i = 0; i < a; i++) {
     for (let j = 0; j < b; j++) {

@@ -3,6 +3,7 @@
  * their configuration, with panel 9 missing, others missing, and none. Runs on ONNX Runtime, so that
  * libtorch is not needed.
  */
+import { productOf } from '../../base/index.js';
 import {
   layoutOf,
   MATRIX_PANELS,
@@ -87,7 +88,7 @@ class Observations {
       if (!key.startsWith('probe:')) continue;
       const name = key.slice('probe:'.length);
       const { data, dims } = value;
-      const area = dims.slice(2).reduce((product, size) => product * size, 1);
+      const area = productOf(dims.slice(2));
       const collector =
         this.#collectors.get(name) ?? new RowCollector(dims[1], dims[0] * area * this.runs);
       this.#collectors.set(name, collector);

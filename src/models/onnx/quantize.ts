@@ -4,7 +4,7 @@
  * clipping a far outlier can cost less than coarse steps for all others.
  */
 
-export interface Quantized {
+interface Quantized {
   readonly values: Int8Array;
   /** One for each channel. */
   readonly scales: Float32Array;

@@ -6,11 +6,11 @@
 import protobuf from 'protobufjs/light.js';
 
 /** Element types of ONNX tensors. */
-export const DATA_TYPE = { f32: 1, u8: 2, i8: 3, i64: 7, bool: 9, f16: 10 } as const;
+export const DATA_TYPE = { f32: 1, i8: 3, i64: 7, bool: 9, f16: 10 } as const;
 export type DataType = keyof typeof DATA_TYPE;
 
 /** Kinds of attributes. */
-export const ATTRIBUTE_TYPE = { float: 1, int: 2, string: 3, ints: 7 } as const;
+export const ATTRIBUTE_TYPE = { float: 1, int: 2, ints: 7 } as const;
 
 /** A size that is known, or the name of one that is not. */
 export type Dimension = number | string;
@@ -27,7 +27,6 @@ export interface AttributeMessage {
   readonly type: number;
   readonly f?: number;
   readonly i?: number;
-  readonly s?: Uint8Array;
   readonly ints?: readonly number[];
 }
 
@@ -49,7 +48,7 @@ export interface ValueInfoMessage {
   };
 }
 
-export interface ModelMessage {
+interface ModelMessage {
   readonly irVersion: number;
   readonly producerName: string;
   readonly docString: string;
@@ -81,7 +80,6 @@ const ONNX = {
       name: one('string', 1),
       f: one('float', 2),
       i: one('int64', 3),
-      s: one('bytes', 4),
       ints: many('int64', 8),
       type: one('int32', 20),
     },

@@ -8,7 +8,7 @@ import type { CreateOptions } from '../system.js';
 import { mlp } from './mlp.js';
 import { Dropout } from './step-random.js';
 
-export interface AttentionOptions extends CreateOptions {
+interface AttentionOptions extends CreateOptions {
   readonly bias?: boolean;
   /** Probability that an attention weight is dropped in training. */
   readonly dropout?: number;
@@ -59,7 +59,7 @@ export class Attention extends nn.Module {
   }
 }
 
-export interface BlockSizes {
+interface BlockSizes {
   readonly width: number;
   readonly heads: number;
   /** Width of the hidden layer behind the attention. */

@@ -7,7 +7,16 @@
  * each; `ours` with what made CRAB fast: small batches and many steps of Adam, several target sets for every
  * encoded matrix, and fresh problems for as long as it trains.
  */
-import { integer, nullable, number, object, oneOf, read, withDefault } from '../../base/index.js';
+import {
+  integer,
+  nullable,
+  number,
+  object,
+  oneOf,
+  productOf,
+  read,
+  withDefault,
+} from '../../base/index.js';
 import type { Read, Reader } from '../../base/index.js';
 import type { Configuration } from '../../matrix/index.js';
 import type { Tensor } from '../../torch/index.js';
@@ -26,12 +35,17 @@ import type {
   System,
   SystemModel,
 } from '../system.js';
-import { FALLING_RATE, optimizerFields, presetSettings, problemFields } from './settings.js';
+import {
+  FALLING_RATE,
+  optimizerFields,
+  PAPER_PROBLEMS,
+  presetSettings,
+  problemFields,
+} from './settings.js';
 import { requireNoisyForm } from './settings.js';
 import { contextOf, drawTargets, targetsReader } from './target-sets.js';
 
 const PRESETS = ['paper', 'ours'] as const;
-const PAPER_PROBLEMS = 6000;
 
 const sharedFields = object({
   preset: oneOf(PRESETS),
@@ -87,7 +101,7 @@ export interface TargetBatch {
 }
 
 /** A generative system, without what they all share. */
-export interface GenerativeDefinition<N, O extends Objective, M extends SystemModel> {
+interface GenerativeDefinition<N, O extends Objective, M extends SystemModel> {
   readonly name: string;
   readonly title: string;
   readonly can: readonly Capability[];
@@ -161,7 +175,7 @@ class GenerativeLearner<N, O extends Objective, M extends SystemModel> implement
         decoded: config.targets.decoded,
         noise: (...sizes) =>
           random
-            .normal(sizes.reduce((product, size) => product * size, 1))
+            .normal(productOf(sizes))
             .reshape([part.count, ...sizes])
             .to({ dtype }),
         gather,

@@ -3,7 +3,7 @@ import { nn, noGrad } from '../../torch/index.js';
 import type { CreateOptions } from '../system.js';
 import { Dropout } from './step-random.js';
 
-export interface MlpOptions extends CreateOptions {
+interface MlpOptions extends CreateOptions {
   /** Makes a layer; absent: a linear one. */
   readonly layer?: (from: number, to: number) => nn.Layer;
   /** Whether batch normalisation comes before each ReLU. */

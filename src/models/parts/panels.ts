@@ -3,13 +3,11 @@
  * reading order; a candidate takes the ninth place. All places are constants and picked by views, so that
  * a step can be captured as a CUDA graph.
  */
+import { CANDIDATES, CONTEXT_PANELS } from '../../matrix/index.js';
 import { cat, eye, nn, scope, stack, type Tensor } from '../../torch/index.js';
 
-export const CONTEXT = 8;
-export const CANDIDATES = 8;
-
 /** Two lines of the context, and the two panels that a candidate makes the third one. */
-export interface Lines {
+interface Lines {
   readonly complete: readonly (readonly number[])[];
   readonly open: readonly number[];
 }
@@ -103,15 +101,15 @@ export function lineSums(context: readonly Tensor[], candidates: Tensor, lines: 
 
 /** Tells features where they come from: nine bits, one for each place; candidates share the ninth. */
 export class PanelTags extends nn.Module {
-  static readonly width = CONTEXT + 1;
+  static readonly width = CONTEXT_PANELS + 1;
   readonly tags: nn.Buffer;
 
   constructor() {
     super();
     const tags = scope(() => {
       const places = eye(PanelTags.width); // [9, 9]
-      const ninth = places.narrow(0, CONTEXT, 1).expand([CANDIDATES, PanelTags.width]);
-      return cat([places.narrow(0, 0, CONTEXT), ninth], 0); // [16, 9]
+      const ninth = places.narrow(0, CONTEXT_PANELS, 1).expand([CANDIDATES, PanelTags.width]);
+      return cat([places.narrow(0, 0, CONTEXT_PANELS), ninth], 0); // [16, 9]
     });
     this.tags = nn.buffer(tags, { persistent: false });
   }

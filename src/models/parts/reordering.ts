@@ -4,12 +4,12 @@
  * place in the training alone, and applied on the device.
  */
 import { CounterRandom, STREAM } from '../../base/index.js';
+import { CANDIDATES, CONTEXT_PANELS } from '../../matrix/index.js';
 import { arange, type Tensor } from '../../torch/index.js';
 import type { ProblemBatch } from '../system.js';
-import { CANDIDATES, CONTEXT } from './panels.js';
 
 /** Integers of a problem's order: which panel comes at each place of the context, then which candidate. */
-export const ORDER = CONTEXT + CANDIDATES;
+export const ORDER = CONTEXT_PANELS + CANDIDATES;
 
 const EXCHANGED = [3, 4, 5, 0, 1, 2, 6, 7];
 
@@ -35,7 +35,7 @@ export function inNewOrder(batch: ProblemBatch, orders: Tensor): ProblemBatch {
   const { panels, choice } = batch;
   if (choice === null) return batch;
   const [n] = panels.shape;
-  const [context, offered] = orders.reshape([n, ORDER]).split([CONTEXT, CANDIDATES], 1); // [N, 8] each
+  const [context, offered] = orders.reshape([n, ORDER]).split([CONTEXT_PANELS, CANDIDATES], 1); // [N, 8] each
   const isAnswer = offered.eq(choice.answer.unsqueeze(1)); // [N, 8]: true at one place
   const places = arange(0, CANDIDATES, 1, { dtype: 'i64', device: panels.device });
   return {

@@ -114,7 +114,7 @@ class Bottleneck extends Residual {
   }
 }
 
-export type Depth = 18 | 50;
+type Depth = 18 | 50;
 
 /** For each depth: its block, blocks of its four stages, and how many times wider its maps are. */
 const FORMS = {

@@ -32,7 +32,13 @@ import {
   type Device,
   type Tensor,
 } from '../../torch/index.js';
-import { CONFIGURATIONS, VARIANTS, type Configuration, type Variant } from '../../matrix/index.js';
+import {
+  CONFIGURATIONS,
+  CONTEXT_PANELS,
+  VARIANTS,
+  type Configuration,
+  type Variant,
+} from '../../matrix/index.js';
 import { ConfigurationError, ModelError } from '../errors.js';
 import { constant } from '../schedule.js';
 import { SystemModel } from '../system.js';
@@ -49,11 +55,15 @@ import type {
   System,
 } from '../system.js';
 import { drawOrders, inNewOrder, ORDER } from './reordering.js';
-import { optimizerFields, presetSettings, problemFields, requireNoisyForm } from './settings.js';
+import {
+  optimizerFields,
+  PAPER_PROBLEMS,
+  presetSettings,
+  problemFields,
+  requireNoisyForm,
+} from './settings.js';
 
-const LAST = 8;
 const PRESETS = ['paper', 'endless', 'joint'] as const;
-const PAPER_PROBLEMS = 6000;
 const JOINT_PROBLEMS = CONFIGURATIONS.length * PAPER_PROBLEMS;
 const PAPER_RATE = 1e-4;
 const PAPER_BATCH = 32;
@@ -86,10 +96,10 @@ export abstract class SelectiveModel extends SystemModel {
   }
 
   override score(panels: Tensor, missing: Missing, candidates: Tensor): Tensor {
-    if (missing.some((positions) => positions.length !== 1 || positions[0] !== LAST)) {
+    if (missing.some((positions) => positions.length !== 1 || positions[0] !== CONTEXT_PANELS)) {
       throw new ModelError('this system answers for the ninth panel alone');
     }
-    const context = panels.narrow(1, 0, LAST);
+    const context = panels.narrow(1, 0, CONTEXT_PANELS);
     return noGrad(() => this.forward(this.shown(context), candidates.squeeze(2)));
   }
 
@@ -108,7 +118,7 @@ export type ChoiceLoss = (scores: Tensor, answer: Tensor) => Tensor;
 type AnnotationWeights = Partial<Record<'metaTarget' | 'metaStructure', number>>;
 
 /** How a system learns, if not as most do. */
-export interface ChoiceOptions {
+interface ChoiceOptions {
   /** Softmax cross-entropy unless told. */
   readonly loss?: ChoiceLoss;
   readonly annotations: AnnotationWeights;
@@ -117,7 +127,7 @@ export interface ChoiceOptions {
 }
 
 /** Learns to score the right answer highest. */
-export class ChoiceLearner implements Learner {
+class ChoiceLearner implements Learner {
   readonly terms = ['accuracy'];
   readonly sizes: Learner['sizes'];
   readonly #model: SelectiveModel;
@@ -194,7 +204,7 @@ export interface SelectiveConfig<N> extends Omit<Read<typeof sharedFields>, 'net
 }
 
 /** A selective system, without what they all share. */
-export interface SelectiveDefinition<N extends object> {
+interface SelectiveDefinition<N extends object> {
   readonly name: string;
   readonly title: string;
   readonly imageSize: ImageSize;

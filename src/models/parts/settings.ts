@@ -19,6 +19,9 @@ export const optimizerFields = {
   batchSize: integer({ min: 2, max: 65536 }),
 };
 
+/** Problems that CRAB's authors trained every system on. */
+export const PAPER_PROBLEMS = 6000;
+
 /** Adam's rate in our own presets: high for two thirds of a training, then falling. */
 export const FALLING_RATE = between([0, 1e-4], [0.02, 1e-3], [0.65, 1e-3], [1, 1e-5]);
 

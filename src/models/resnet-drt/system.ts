@@ -6,13 +6,14 @@
  */
 import { object, oneOf, type Read } from '../../base/index.js';
 import {
+  CANDIDATES,
+  CONTEXT_PANELS,
   META_STRUCTURE_LENGTH,
   META_TARGET_LENGTH,
   type Configuration,
 } from '../../matrix/index.js';
 import { cat, type nn, type Tensor } from '../../torch/index.js';
 import { mlp } from '../parts/mlp.js';
-import { CANDIDATES, CONTEXT } from '../parts/panels.js';
 import { ResidualTree } from '../parts/residual-tree.js';
 import { ResNet } from '../parts/resnet.js';
 import { SelectiveModel, selectiveSystem, sizes, type Verdict } from '../parts/selective.js';
@@ -45,7 +46,7 @@ class ResNetDrt extends SelectiveModel {
     configuration: Configuration,
   ) {
     super();
-    this.features = new ResNet(depth, CONTEXT + CANDIDATES, channels, options);
+    this.features = new ResNet(depth, CONTEXT_PANELS + CANDIDATES, channels, options);
     const { width } = this.features;
     this.tree = new ResidualTree(width, configuration, options);
     const outputs = OUTPUTS.reduce((sum, size) => sum + size);

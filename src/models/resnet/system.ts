@@ -5,9 +5,9 @@
  * which the released code enlarges them.
  */
 import { object, oneOf, type Read } from '../../base/index.js';
+import { CANDIDATES, CONTEXT_PANELS } from '../../matrix/index.js';
 import { cat, type nn, type Tensor } from '../../torch/index.js';
 import { mlp } from '../parts/mlp.js';
-import { CANDIDATES, CONTEXT } from '../parts/panels.js';
 import { ResNet } from '../parts/resnet.js';
 import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
 import type { CreateOptions } from '../system.js';
@@ -28,7 +28,7 @@ class ResNetChoice extends SelectiveModel {
 
   constructor({ depth, channels, hidden, dropout }: Read<typeof network>, options: CreateOptions) {
     super();
-    this.features = new ResNet(depth, CONTEXT + CANDIDATES, channels, options);
+    this.features = new ResNet(depth, CONTEXT_PANELS + CANDIDATES, channels, options);
     const widths = [this.features.width, hidden, CANDIDATES];
     this.classifier = mlp(widths, { ...options, dropout });
   }

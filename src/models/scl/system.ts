@@ -5,6 +5,7 @@
  * are sorted into soft relations, and a last network reads all relations. Each candidate is scored alone.
  */
 import { object, type Read } from '../../base/index.js';
+import { CONTEXT_PANELS } from '../../matrix/index.js';
 import {
   atLeastSingle,
   autocast,
@@ -15,7 +16,7 @@ import {
   type Tensor,
 } from '../../torch/index.js';
 import { mlp } from '../parts/mlp.js';
-import { CONTEXT, completed, eachPanel } from '../parts/panels.js';
+import { completed, eachPanel } from '../parts/panels.js';
 import { ResidualFeedforward } from '../parts/residual-feedforward.js';
 import { SelectiveModel, selectiveSystem, sizes } from '../parts/selective.js';
 import { constant } from '../schedule.js';
@@ -79,7 +80,7 @@ class Scl extends SelectiveModel {
   compare(maps: Tensor): Tensor {
     const [n, panels] = maps.shape;
     const attributes = this.describe(maps.flatten(0, 1)).unflatten(0, [n, panels]); // [N, 16, A]
-    const [known, offered] = attributes.split(CONTEXT, 1); // [N, 8, A] each
+    const [known, offered] = attributes.split(CONTEXT_PANELS, 1); // [N, 8, A] each
     const matrices = completed(known, offered).transpose(2, 3); // [N, 8, A, 9]
     const relations = this.relations.forward(matrices); // [N, 8, A, R]
     return this.judge.forward(relations.flatten(2)).squeeze(2); // [N, 8]

@@ -7,10 +7,10 @@
  * meta target is 0 by default, as released. Deviation: pictures of 80x80 instead of 224x224.
  */
 import { object, type Read } from '../../base/index.js';
-import { META_TARGET_LENGTH } from '../../matrix/index.js';
+import { CONTEXT_PANELS, META_TARGET_LENGTH } from '../../matrix/index.js';
 import { cat, type nn, type Tensor } from '../../torch/index.js';
 import { hiddenLayers, mlp } from '../parts/mlp.js';
-import { CONTEXT, eachPanel, forEach, linesOf, ROWS } from '../parts/panels.js';
+import { eachPanel, forEach, linesOf, ROWS } from '../parts/panels.js';
 import { ResNet } from '../parts/resnet.js';
 import { SelectiveModel, selectiveSystem, sizes, type Verdict } from '../parts/selective.js';
 import type { CreateOptions } from '../system.js';
@@ -51,7 +51,7 @@ class Sran extends SelectiveModel {
   override verdict(context: Tensor, candidates: Tensor): Verdict {
     const pictures = linesOf(context, candidates, ROWS); // [N, 10, 3, S, S]
     const panels = eachPanel(context, candidates, (x) => this.panel.forward(x)); // [N, 16, w]
-    const [known, offered] = panels.split(CONTEXT, 1);
+    const [known, offered] = panels.split(CONTEXT_PANELS, 1);
     const byPanel = this.rowFusion.forward(linesOf(known, offered, ROWS).flatten(2)); // [N, 10, w]
     const rows = cat([byPanel, encoded(this.row, pictures)], 2); // [N, 10, 2 w]
     const byRow = inBothOrders(rows, (pairs) => this.pairFusion.forward(pairs)); // [N, 17, w]

@@ -22,7 +22,7 @@ import { probeEncoder, type ProbedProblems } from '../onnx/probe.js';
 import type { CoderConfig } from '../parts/panel-coder.js';
 
 /** Sizes that the files depend on. */
-export interface TransformerSizes {
+interface TransformerSizes {
   readonly coder: CoderConfig;
   readonly width: number;
   readonly blocks: number;
@@ -47,7 +47,7 @@ interface Block {
   readonly hidden: readonly [Layer, Layer];
 }
 
-export interface TransformerNetworks extends CoderNetworks {
+interface TransformerNetworks extends CoderNetworks {
   readonly sizes: TransformerSizes;
   /** [9, width] */
   readonly positions: Float32Array;
@@ -149,7 +149,7 @@ function normed(graph: NetworkGraph, name: string, x: Value, { weight, bias }: N
  * Inputs: concepts [N, 9, 1, width] (anything at missing panels) and mask [N, 9] (1 = missing). Output:
  * predicted [N, 9, 1, width].
  */
-export function reasonerGraph(networks: TransformerNetworks, options: GraphOptions): Uint8Array {
+function reasonerGraph(networks: TransformerNetworks, options: GraphOptions): Uint8Array {
   const { sizes, blocks } = networks;
   const { width } = sizes;
   const graph = new NetworkGraph('reasoner', options);

@@ -50,7 +50,7 @@ function uniformParameter(
   return nn.parameter(drawn.to({ device }));
 }
 
-export class Transformer extends ConceptModel {
+class Transformer extends ConceptModel {
   readonly coder: PanelCoder;
   /** What stands at each position, added to its panel: [9, width]. */
   readonly positions: nn.Parameter;

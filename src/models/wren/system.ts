@@ -6,11 +6,11 @@
  * 0 by default here, since CRAB's Table 1 has WReN without annotations, and then nothing guesses them.
  */
 import { object, type Read } from '../../base/index.js';
-import { META_TARGET_LENGTH } from '../../matrix/index.js';
+import { CONTEXT_PANELS, META_TARGET_LENGTH } from '../../matrix/index.js';
 import { cat, nn, type Tensor } from '../../torch/index.js';
 import { Conv4 } from '../parts/conv4.js';
 import { hiddenLayers, mlp } from '../parts/mlp.js';
-import { CONTEXT, eachPanel, PanelTags } from '../parts/panels.js';
+import { eachPanel, PanelTags } from '../parts/panels.js';
 import { SelectiveModel, selectiveSystem, sizes, type Verdict } from '../parts/selective.js';
 import type { CreateOptions } from '../system.js';
 
@@ -51,10 +51,10 @@ class Wren extends SelectiveModel {
   override verdict(context: Tensor, candidates: Tensor): Verdict {
     const features = eachPanel(context, candidates, (x) => this.features.forward(x).flatten(1));
     const panels = this.describe.forward(this.tags.forward(features)); // [N, 16, panel]
-    const [known, offered] = panels.split(CONTEXT, 1); // [N, 8, panel] each
+    const [known, offered] = panels.split(CONTEXT_PANELS, 1); // [N, 8, panel] each
     const pairs = [pairsOf(known, known), pairsOf(offered, known), pairsOf(known, offered)];
     const relations = this.relate.forward(cat(pairs, 1)); // [N, 24, 8, pair]
-    const [within, before, behind] = relations.split(CONTEXT, 1); // [N, 8, 8, pair] each
+    const [within, before, behind] = relations.split(CONTEXT_PANELS, 1); // [N, 8, 8, pair] each
     const shared = within.sum([1, 2]).unsqueeze(1); // [N, 1, pair]
     const sums = before.sum(2).add(behind.sum(1)).add(shared); // [N, 8, pair]
     const judged = this.judge.forward(sums); // [N, 8, 1] or [N, 8, 1 + 9]

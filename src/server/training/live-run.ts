@@ -19,7 +19,7 @@ export type LiveEvent = {
   };
 }['step' | 'accuracy' | 'panels' | 'rules' | 'note'];
 
-export const ACTIVE: readonly RunState[] = ['starting', 'running', 'stopping'];
+const ACTIVE: readonly RunState[] = ['starting', 'running', 'stopping'];
 
 export class LiveRun {
   state: RunState = 'starting';

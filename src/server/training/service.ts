@@ -26,7 +26,7 @@ type JobWithoutSettings = Job extends infer Each
     : never
   : never;
 
-export interface TrainingServiceOptions {
+interface TrainingServiceOptions {
   /** Folder of the runs; made when the first one is started. */
   readonly runs: string;
   readonly settings?: TrainingSettings;

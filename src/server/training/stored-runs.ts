@@ -15,7 +15,7 @@ const MOST_RUNS = 200;
 export const isRunName = (name: string): boolean =>
   /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !name.endsWith('.');
 
-export interface StoredRun {
+interface StoredRun {
   readonly summary: RunSummary;
   /** When it last changed, milliseconds. */
   readonly changed: number;

@@ -3,7 +3,7 @@ import { probeTorch } from '../probe/probe.js';
 
 const LOOK_AGAIN_MS = 10_000;
 
-export interface TorchState {
+interface TorchState {
   /** `cpu`, `cuda:0` …; none if libtorch is missing. */
   readonly devices: readonly string[];
   /** Why there are none, one sentence; null otherwise. */

@@ -6,7 +6,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-export interface RunningEngine {
+interface RunningEngine {
   readonly api: EngineApi;
   /** Ends the worker and gives its memory back; what it still owed fails. */
   stop(): void;

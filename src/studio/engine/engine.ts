@@ -51,7 +51,7 @@ const LEAST_LIKELY = 0.05;
 /** A picture is clearly closer to another at this share of the distance. */
 const CLEARLY_CLOSER = 0.7;
 
-export interface EnginePlaces {
+interface EnginePlaces {
   readonly zoo: URL;
 }
 

@@ -12,22 +12,22 @@ import {
   encodePng,
   encodeRavenNpz,
   findLayout,
+  greySquare,
   groupOf,
   layoutOfProblem,
   matrixPanels,
+  panelSvgGroup,
   parseConstraints,
   problemToSvg,
   renderPanel64,
   renderProblem,
-  panelSvgGroup,
-  sampleProblem,
   ruleMeaning,
-  SMALL_SIZE,
+  sampleProblem,
+  worksheetPdf,
   type ConfigurationLayout,
   type Panel as PanelDescription,
   type Problem,
   type Rule,
-  worksheetPdf,
 } from '../../matrix/index.js';
 import type { Panel } from '../../solver/index.js';
 import { planOf } from './difficulty.js';
@@ -97,7 +97,7 @@ function base64(bytes: Uint8Array): string {
 /** Grey values as a picture for an `<img>`. */
 function pixelsUrl(panel: Panel): string {
   const data = Uint8Array.from(panel, (value) => Math.round(255 * value));
-  const png = encodePng({ width: SMALL_SIZE, height: SMALL_SIZE, channels: 1, data });
+  const png = encodePng(greySquare(data));
   return `data:image/png;base64,${base64(png)}`;
 }
 

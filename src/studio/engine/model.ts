@@ -101,7 +101,6 @@ export class Model {
       moments: ruleMap?.snapshots.map(({ step }) => step) ?? [],
       hasPanels: solver.imagined !== null,
       points: ruleMap?.truth.length ?? 0,
-      hasPrior: (ruleMap?.prior ?? null) !== null,
     };
   }
 

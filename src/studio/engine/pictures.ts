@@ -22,7 +22,7 @@ import {
 import type { GivenFile } from './protocol.js';
 
 /** What pictures show. */
-export interface Pictures {
+interface Pictures {
   /** Nine; null where a cell is blank. */
   readonly panels: readonly (Panel | null)[];
   readonly candidates: readonly Panel[];
@@ -30,7 +30,7 @@ export interface Pictures {
 }
 
 /** Pictures read from files, and the layout they were recognised as; null if no model can know them. */
-export interface FoundPictures extends Pictures {
+interface FoundPictures extends Pictures {
   readonly layout: string | null;
 }
 

@@ -30,7 +30,7 @@ export interface SampledSpec {
 }
 
 /** A matrix of a person's own pictures. */
-export interface PictureSpec {
+interface PictureSpec {
   readonly kind: 'pictures';
   readonly layout: string;
   /** As `packPictures` writes it. */
@@ -61,7 +61,7 @@ export const drawnFrom = ({ layout, seed }: MatrixSource, index: number): Sample
  * Shapes of 160x160 as the content of an `<svg>`; or the address of a picture made of pixels. Not SVG by
  * address: the browser makes a document of its own for each, 2 to 4 ms, and sixteen at once hold the page up.
  */
-export type PanelPicture = { readonly shapes: string } | { readonly src: string };
+type PanelPicture = { readonly shapes: string } | { readonly src: string };
 
 /** A panel to look at. */
 export interface PanelView {
@@ -133,8 +133,6 @@ export interface ModelInfo {
   readonly hasPanels: boolean;
   /** Matrices on the rule map. */
   readonly points: number;
-  /** Whether a rule prior was learned. */
-  readonly hasPrior: boolean;
 }
 
 /** The rule of one concept in a matrix. */

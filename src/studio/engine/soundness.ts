@@ -13,7 +13,7 @@ import {
 import type { ConfigurationLayout, Problem, Rule } from '../../matrix/index.js';
 import { inList, ruleWords, subjectKey, subjectWords } from './words.js';
 
-export interface Soundness {
+interface Soundness {
   /** Index of the one right candidate; null if none is, or several are. */
   readonly answer: number | null;
   /** Indices of all candidates that are right: the answer, and others that other rules lead to. */
@@ -53,7 +53,7 @@ export function soundnessOf(problem: Problem): Soundness {
     const rules = broken.map(
       ({ component, rule }) => `${nameOf(layout, component, rule)}: ${ruleWords(rule)}`,
     );
-    const fitting = solveSymbolically(problem).candidates;
+    const fitting = solveSymbolically(problem);
     const answer = fitting.length === 1 ? fitting[0] : null;
     return {
       answer,

@@ -77,7 +77,7 @@ export function valueWords(attribute: RuleAttribute, level: number): string {
   return attribute === 'Color' && words.startsWith('grey') ? `grey ${level}` : words;
 }
 
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const attributeWords = (attribute: RuleAttribute): string => capital(ATTRIBUTES[attribute]);
 
@@ -182,7 +182,7 @@ export function differenceWords(
 export const shortTitle = (title: string): string => title.replace('umber/position', 'um/pos');
 
 /** What a concept is called, and what that means. */
-export interface ConceptWords {
+interface ConceptWords {
   /** Short, and different from all others: "Colour", "Left size", "Mixed 4". */
   readonly title: string;
   /** A sentence without its end: "follows Colour most". */

@@ -19,7 +19,7 @@ const WORDS: readonly (readonly [least: number, word: string])[] = [
 ];
 
 /** A word for a probability, 0..1. */
-export function certainty(probability: number): string {
+function certainty(probability: number): string {
   if (misfit() !== null) return 'guessing';
   return WORDS.find(([least]) => probability >= least)?.[1] ?? 'guessing';
 }

@@ -14,7 +14,7 @@ interface TermProps {
   readonly children: ComponentChildren;
 }
 
-export function Term({ meaning, children }: TermProps) {
+function Term({ meaning, children }: TermProps) {
   const id = useId();
   const word = useRef<HTMLSpanElement>(null);
   /** Where it shows; null while it does not. */

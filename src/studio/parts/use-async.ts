@@ -1,8 +1,8 @@
 /** Something worked out elsewhere, for one component: null until it is there. */
 import { useEffect, useState } from 'preact/hooks';
-import { messageOf } from '../state/resource.js';
+import { messageOf } from '../../base/index.js';
 
-export interface Outcome<T> {
+interface Outcome<T> {
   readonly value: T | null;
   readonly fault: string | null;
 }

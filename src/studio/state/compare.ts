@@ -3,13 +3,14 @@
  * tab is left: WebAssembly gives memory back in no other way.
  */
 import { computed, effect, signal } from '@preact/signals';
+import { messageOf } from '../../base/index.js';
 import { startEngine } from '../engine/client.js';
 import type { ChoiceView, EngineApi, ModelInfo } from '../engine/protocol.js';
-import { messageOf, resource } from './resource.js';
+import { resource } from './resource.js';
 import { backend, engine, erasable, erased, layout, ready, spec, tab } from './store.js';
 import { transformerFor } from './zoo.js';
 
-export type RivalState =
+type RivalState =
   /** Not wanted, or there is none for the layout. */
   | { readonly phase: 'absent' }
   | { readonly phase: 'loading'; readonly share: number }

@@ -7,7 +7,7 @@ import type { MatrixSpec } from '../engine/protocol.js';
 import { countModel } from './score.js';
 import { engine, ready } from './store.js';
 
-export interface AnsweredMatrix {
+interface AnsweredMatrix {
   readonly spec: MatrixSpec;
   readonly layout: string;
   /** Name of the model to ask. */

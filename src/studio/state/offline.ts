@@ -4,12 +4,12 @@
  * on demand every model.
  */
 import { effect, signal } from '@preact/signals';
-import { messageOf } from './resource.js';
+import { messageOf } from '../../base/index.js';
 import { engine, ready } from './store.js';
 import { zooNames } from './zoo.js';
 
 /** How far keeping everything is. */
-export type Keeping =
+type Keeping =
   | { readonly phase: 'idle' }
   | { readonly phase: 'busy'; readonly done: number; readonly total: number; readonly what: string }
   | { readonly phase: 'kept'; readonly total: number }

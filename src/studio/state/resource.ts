@@ -1,5 +1,8 @@
 /** Values that are worked out elsewhere and take a while, as signals. */
 import { effect, signal, type ReadonlySignal } from '@preact/signals';
+import { messageOf } from '../../base/index.js';
+
+export { messageOf };
 
 export interface Resource<T> {
   /** Null until it is there. */
@@ -10,9 +13,6 @@ export interface Resource<T> {
 }
 
 const EMPTY = { value: null, fault: null, pending: false };
-
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 
 /**
  * Follows what `ask` reads: whenever a signal in it changes, the work it returns is started, and what

@@ -11,7 +11,7 @@ export interface Tally {
   readonly total: number;
 }
 
-export interface Score {
+interface Score {
   readonly you: Tally;
   readonly model: Tally;
   /** Right answers in a row, now and at best. */

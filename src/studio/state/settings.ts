@@ -33,7 +33,7 @@ export const LAYOUT_NAMES: readonly string[] = [...ALL_LAYOUTS]
   .map(layoutName);
 
 /** A rule of one's own: its concept (1..M) and its place. */
-export interface ImposedRule {
+interface ImposedRule {
   readonly concept: number;
   readonly x: number;
   readonly y: number;

@@ -1,5 +1,6 @@
 /** The page's state: settings in the address, and what the engine works out from them. */
 import { computed, effect, signal } from '@preact/signals';
+import { messageOf } from '../../base/index.js';
 import { startEngine } from '../engine/client.js';
 import { newestOnly } from '../engine/newest-only.js';
 import type {
@@ -15,11 +16,11 @@ import type {
 } from '../engine/protocol.js';
 import { withTourMatrix } from '../tour/steps.js';
 import { linkFaults } from './link-faults.js';
-import { messageOf, resource } from './resource.js';
+import { resource } from './resource.js';
 import { readSettings, writeSettings, type Settings } from './settings.js';
 
 /** How far the model is. */
-export type ModelState =
+type ModelState =
   | { readonly phase: 'loading'; readonly name: string; readonly share: number }
   /** All there, being compiled and tried once. */
   | { readonly phase: 'preparing'; readonly name: string }
@@ -224,7 +225,7 @@ const asked = computed((): string | null => {
 });
 
 /** Different answers: on the first tab once CRAB has answered, and to what is erased. */
-export const answers = resource<AnswersView | null>(
+const answers = resource<AnswersView | null>(
   () => {
     const [wanted, missing] = [spec.value, asked.value];
     return ready.value === null || missing === null

@@ -15,7 +15,7 @@ import {
 import type { MatrixView, SampledSpec } from '../engine/protocol.js';
 import { change, engine, model, ready, settings, tab } from './store.js';
 
-export interface TestItem {
+interface TestItem {
   /** As `crab generate` calls it. */
   readonly name: string;
   readonly spec: SampledSpec;
@@ -29,7 +29,7 @@ export interface Given {
   readonly right: readonly number[];
 }
 
-export interface Session {
+interface Session {
   readonly phase: 'start' | 'practice' | 'items' | 'end';
   readonly respondent: string;
   readonly given: readonly Given[];

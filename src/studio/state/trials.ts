@@ -3,9 +3,9 @@
  * If there is no Transformer for them, CRAB alone.
  */
 import { computed, effect, signal } from '@preact/signals';
+import { messageOf } from '../../base/index.js';
 import type { ChoiceView, MatrixView, SampledSpec } from '../engine/protocol.js';
 import { rival } from './compare.js';
-import { messageOf } from './resource.js';
 import { MOST_SEED } from './settings.js';
 import { bundle, engine, ready, settings, tab } from './store.js';
 import { transformerFor } from './zoo.js';

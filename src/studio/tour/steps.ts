@@ -13,7 +13,7 @@ const STATES: readonly Partial<Settings>[] = [
   { tab: 'rules' },
 ];
 
-export interface TourText {
+interface TourText {
   readonly title: string;
   readonly text: string;
   readonly next: string;

@@ -9,7 +9,7 @@ import type { ProblemSink } from './problem-stream.js';
 import type { ProblemSource, RecordLayout } from './record.js';
 import { CHUNK_PROBLEMS, ThreadedFeed } from './threaded-feed.js';
 
-export interface BatchFeedOptions {
+interface BatchFeedOptions {
   readonly source: ProblemSource;
   readonly record: RecordLayout;
   readonly plan: Extract<ProblemPlan, { kind: 'batch' }>;

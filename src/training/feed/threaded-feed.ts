@@ -12,7 +12,7 @@ import { emptyPool, uploaderFor, type Uploader } from './upload.js';
 /** Problems made and copied at a time. */
 export const CHUNK_PROBLEMS = 32;
 
-export interface ThreadedFeedOptions extends StreamOptions {
+interface ThreadedFeedOptions extends StreamOptions {
   readonly chunkProblems: number;
   readonly device: Device;
   /** Records that the device holds. */

@@ -3,7 +3,7 @@ import { ProcessGroup, type Device, type Rendezvous } from '../../torch/index.js
 import { isCuda } from '../options.js';
 import { ProcessTeam } from './team.js';
 
-export interface JoinSettings {
+interface JoinSettings {
   /** The run's device; the first rank decides for all, other ranks need not know. */
   readonly device?: string;
   /** Longest wait for another rank. */

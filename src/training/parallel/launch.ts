@@ -28,7 +28,7 @@ export const LAUNCHED = 'CRAB_LAUNCHED';
 export const HAVE_MET = 'have met';
 
 /** How a job ended. */
-export interface JobEnd {
+interface JobEnd {
   /** 0, or the exit code of the rank that failed first. */
   readonly code: number;
   readonly interrupted: boolean;

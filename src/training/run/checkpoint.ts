@@ -123,7 +123,7 @@ const stored = (metadata: Metadata, key: keyof CheckpointContent, file: string):
 
 const feedState: Reader<FeedState> = byKind({ set: {}, stream: { produced: integer({ min: 0 }) } });
 
-export interface LoadedTensors {
+interface LoadedTensors {
   readonly model: Map<string, Tensor>;
   /** Empty in files of best weights. */
   readonly optimizer: Map<string, Tensor>;

@@ -4,13 +4,14 @@
  * `checkpoint-best-<step>.safetensors`; each checkpoint refers to the newest of them that is not newer
  * than itself. Every write is complete and synced, or it did not happen.
  */
-import { open, readdir, rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ArgumentError } from '../../base/index.js';
 import {
   aboutFile,
   ifMissing,
   makeFolder,
+  namesIn,
   readSmallFile,
   writeFileAtomically,
 } from '../../base/node.js';
@@ -70,8 +71,6 @@ export async function configFileOf(run: string): Promise<string> {
 /** Size in bytes, or null if there is no such file or folder. */
 export const sizeOf = async (file: string): Promise<number | null> =>
   (await stat(file).catch(ifMissing(null)))?.size ?? null;
-
-const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(ifMissing([]));
 
 /** Files of one kind, each named after a number of steps. */
 class StepFiles {

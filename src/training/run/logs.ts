@@ -16,7 +16,7 @@ import protobuf from 'protobufjs';
 import { RunFormatError } from '../errors.js';
 import { METRICS_FILE, readRunFile, readText, type RunFiles, sizeOf } from './folder.js';
 
-export interface WallClock {
+interface WallClock {
   /** Seconds of training so far, over all processes that worked on the run. */
   readonly seconds: number;
   readonly problemsPerSecond?: number;

@@ -20,7 +20,7 @@ const RETRY_SECONDS = 15;
 const BEST_JOB = 'the best weights';
 const LOGS_JOB = 'the logs';
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly files?: RunFiles;
   readonly retrySeconds?: number;
 }

@@ -9,7 +9,7 @@ import { copyLater, keep, pinned, zeros, type Device, type Tensor } from '../../
 import type { FeedSlots } from '../feed/feed.js';
 import { EpochOrder } from '../feed/order.js';
 
-export interface StepInputsOptions {
+interface StepInputsOptions {
   readonly seed: number;
   /** Problems of the whole batch. */
   readonly batchSize: number;

@@ -48,7 +48,7 @@ const WARM_UP = 3;
 const indexCopyInPlace = operator('index_copy_');
 const yieldToEvents = (): Promise<void> => new Promise(setImmediate);
 
-export interface StepParts {
+interface StepParts {
   readonly optimizerConfig: OptimizerConfig;
   readonly model: nn.Module;
   readonly learner: Learner;

@@ -37,12 +37,11 @@ import {
 } from '../../../src/matrix/index.js';
 import { writeBundle } from '../../../src/solver/node.js';
 import { CHROMIUM, launch } from '../../chromium.js';
-import { scratchFolder } from '../../scratch-folder.js';
+import { scratchPlaces } from '../../scratch-folder.js';
 import { lookAt } from './browser.js';
 import { exampleBundle, exampleEvaluation, exampleSubject } from './example-model.js';
 
-const folder = scratchFolder();
-const at = (...names: string[]): string => path.join(folder, ...names);
+const at = scratchPlaces();
 
 let subject: BundleSubject;
 const evaluation = exampleEvaluation('center');
@@ -117,7 +116,7 @@ describe('the report of a model', () => {
     await expect(
       writeReport(evaluation, at('never.html'), { model: subject, signal: stop }),
     ).rejects.toThrow(/abort/i);
-    expect(readdirSync(folder).some((name) => name.includes('never'))).toBe(false);
+    expect(readdirSync(at()).some((name) => name.includes('never'))).toBe(false);
   });
 });
 

@@ -1,6 +1,6 @@
 /** How often each is right over many matrices, and what that number is worth. */
 import { wilsonInterval } from '../../../base/index.js';
-import { VARIANTS, type Variant } from '../../../matrix/index.js';
+import { VARIANT_NAMES, VARIANTS } from '../../../matrix/index.js';
 import { change, settings } from '../../state/store.js';
 import {
   canTry,
@@ -50,13 +50,6 @@ function Line({ name, kind, right, total, untried = 'not tried yet' }: LineProps
     </tr>
   );
 }
-
-const VARIANT_NAMES: Readonly<Record<Variant, string>> = {
-  raven: 'RAVEN',
-  'i-raven': 'I-RAVEN',
-  'raven-fair': 'RAVEN-FAIR',
-  'raven-unique': 'RAVEN-unique',
-};
 
 /** How wrong candidates are made. */
 function VariantChoice() {

@@ -15,7 +15,7 @@ const DISTANCE_COST = 0.08;
 
 export type Place = readonly [x: number, y: number];
 
-export interface Name {
+interface Name {
   readonly text: string;
   readonly colour: string;
   /** The middle of its cluster, in pixels. */

@@ -122,7 +122,7 @@ function Mark({ at, kind }: { readonly at: Place; readonly kind: string }) {
   return <circle class={`mark ${kind}`} cx={at[0]} cy={at[1]} r={kind === 'chosen' ? 7 : 9} />;
 }
 
-export interface PlaneChartProps {
+interface PlaneChartProps {
   readonly plane: PlaneView;
   /** x, y of each, as they are drawn. */
   readonly points: Float32Array;
