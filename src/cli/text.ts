@@ -148,24 +148,49 @@ const given = ({ width, values, confounders, rule, operands }: Options) =>
 /** Examples come from far beyond the problems of a file. */
 const FIRST_EXAMPLE = 1_000_000_000;
 
-/** Solved problems none of whose attributes have the context of the problem at hand. */
-function examplesFor(problemAt: Teller, index: number, problem: TextForms, count: number) {
-  const shares = (other: TextForms): boolean =>
-    Object.entries(problem.separate).some(
-      ([name, { context }]) => other.separate[name].context === context,
-    );
-  const found: TextForms['whole'][] = [];
-  for (let i = 0; found.length < count; i++) {
-    const { forms } = problemAt(FIRST_EXAMPLE + index * 1000 + i);
-    if (!shares(forms)) found.push(forms.whole);
-  }
-  return found;
+/** How many examples are looked at to find what all problems have alike. */
+const LOOKED_AT = 20;
+/** Most problems looked at for the examples of one. */
+const MOST_LOOKED_AT = 10_000;
+
+/** What can differ between problems: not the colour of an outer figure, which is always white. */
+function varying(problemAt: Teller): string[] {
+  const some = Array.from({ length: LOOKED_AT }, (_, i) => problemAt(FIRST_EXAMPLE + i).forms);
+  return Object.keys(some[0].separate).filter(
+    (name) => new Set(some.map(({ separate }) => separate[name].context)).size > 1,
+  );
 }
 
-function lineOf(options: Options, problemAt: Teller, index: number): string {
-  const { rules, forms } = problemAt(index);
+/** Finds solved problems that differ from the problem at hand in the context of every attribute. */
+function exampleFinder(options: Options, problemAt: Teller) {
+  const { examples: count = 0 } = options;
+  const names = count === 0 ? [] : varying(problemAt);
+  return (index: number, { separate }: TextForms): TextForms['whole'][] => {
+    const found: TextForms['whole'][] = [];
+    for (let i = 0; found.length < count; i++) {
+      if (i === MOST_LOOKED_AT) {
+        throw new UsageError(
+          `--examples ${count}: only ${found.length} can be found that share nothing with problem ${index}`,
+        );
+      }
+      const { forms } = problemAt(FIRST_EXAMPLE + index * 1000 + i);
+      if (names.every((name) => forms.separate[name].context !== separate[name].context)) {
+        found.push(forms.whole);
+      }
+    }
+    return found;
+  };
+}
+
+type ExampleFinder = ReturnType<typeof exampleFinder>;
+
+function lineOf(
+  options: Options,
+  index: number,
+  { rules, forms }: Told,
+  examplesFor: ExampleFinder,
+): string {
   const { context, candidates, target } = forms.whole;
-  const examples = examplesFor(problemAt, index, forms, options.examples ?? 0);
   return JSON.stringify({
     id: index,
     set: options.set,
@@ -181,7 +206,7 @@ function lineOf(options: Options, problemAt: Teller, index: number): string {
       ]),
     ),
     prompts: {
-      predict: predictPrompt(forms.whole, examples),
+      predict: predictPrompt(forms.whole, examplesFor(index, forms)),
       choose: choosePrompt(forms.whole),
     },
   });
@@ -189,9 +214,10 @@ function lineOf(options: Options, problemAt: Teller, index: number): string {
 
 /** The file, problem by problem: lines of prompts, or one object of all data. */
 function* pieces(options: Options, problemAt: Teller, format: 'json' | 'jsonl') {
+  const examplesFor = exampleFinder(options, problemAt);
   for (let index = 0; index < options.count; index++) {
     if (format === 'jsonl') {
-      yield `${lineOf(options, problemAt, index)}\n`;
+      yield `${lineOf(options, index, problemAt(index), examplesFor)}\n`;
       continue;
     }
     const before = index === 0 ? '{' : ',\n';

@@ -168,6 +168,15 @@ test('crab text writes prompts, or data, and refuses what does not fit', async (
   expect((await failureOf(...args, '--out', file('a.jsonl'))).message).toMatch(/exists already/);
 });
 
+test('examples are found where an attribute is the same in every problem', async () => {
+  // Outer figures are always white.
+  const out = path.join(scratchFolder(), 'a.jsonl');
+  await crabInProcess(
+    ...words`text --set i-raven --config out-in-center --count 2 --examples 2 --out ${out}`,
+  );
+  expect(readFileSync(out, 'utf8')).toContain('Example 2: ');
+});
+
 test('crab text stops on Ctrl-C and leaves nothing', async () => {
   const folder = scratchFolder();
   const out = path.join(folder, 'deep', 'a.jsonl');
