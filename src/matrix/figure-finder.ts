@@ -5,7 +5,7 @@
  */
 import { indexOfLargest } from '../base/index.js';
 import { ANGLES, COLORS, levelsOf, TYPES, UNIFORM } from './attributes.js';
-import { FigureForm, product } from './figure-form.js';
+import { FigureForm, product, WHOLE_PANEL, type Section } from './figure-form.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import type { ComponentPanel, Entity, Panel } from './problem.js';
 import { IMAGE_SIZE } from './render-entity.js';
@@ -51,8 +51,8 @@ export interface FinderOptions {
   readonly side: 32 | 64;
   /** Whether figures are truncated to whole pixels, as in the raster images. */
   readonly truncated: boolean;
-  /** Whether figures may be unlike each other even if the layout has them all alike, as in some candidates. */
-  readonly unlike?: boolean;
+  /** What pictures show of a panel, if it is known; all of it unless told. */
+  readonly section?: Section;
 }
 
 /** One component of a layout: its forms in each slot and the colours they may have. */
@@ -64,12 +64,11 @@ class ComponentFinder {
   readonly #colors: readonly number[];
   readonly #shades: Float64Array;
   readonly #isUniform: boolean;
-  readonly #mayBeUnlike: boolean;
 
   constructor(
     layout: ConfigurationLayout,
     index: number,
-    { side, truncated, unlike = false }: FinderOptions,
+    { side, truncated, section }: FinderOptions,
   ) {
     const component = layout.components[index];
     const { slots, type, size, color, uniformity } = component;
@@ -81,17 +80,16 @@ class ComponentFinder {
     this.#forms = slots.map((_, slot) =>
       this.#looks.map((look) => {
         const entity = { slot, color: 0, ...look };
-        return new FigureForm(entityShape(layout, index, entity, truncated), side);
+        return new FigureForm(entityShape(layout, index, entity, truncated), side, section);
       }),
     );
     this.#colors = levelsOf(color);
     this.#shades = Float64Array.from(this.#colors, (level) => COLORS[level] / 255);
     this.#isUniform = uniformity.min === UNIFORM;
-    this.#mayBeUnlike = unlike;
   }
 
   /** The figures that explain most squared ink; there is always one. */
-  find(ink: Float32Array): Found<ComponentPanel> {
+  find(ink: Float32Array, unlike: boolean): Found<ComponentPanel> {
     const shades = this.#shades;
     const bySlot = this.#forms.map((forms) => {
       const gains = new Float64Array(forms.length * shades.length);
@@ -100,7 +98,7 @@ class ComponentFinder {
     });
     if (!this.#isUniform) return this.#free(bySlot);
     const uniform = this.#uniform(bySlot);
-    if (!this.#mayBeUnlike) return uniform;
+    if (!unlike) return uniform;
     const free = this.#free(bySlot);
     return free.gain > UNLIKE_EXPLAINS * uniform.gain ? free : uniform;
   }
@@ -173,9 +171,12 @@ export class FigureFinder {
     this.#components = layout.components.map((_, i) => new ComponentFinder(layout, i, options));
   }
 
-  /** Reads a panel; `ink` is what `inkOf` gives for the same side. */
-  read(ink: Float32Array): ReadFigures {
-    const found = this.#components.map((component) => component.find(ink));
+  /**
+   * Reads a panel; `ink` is what `inkOf` gives for the same side. Figures may be `unlike` each other even if the
+   * layout has them all alike, as in some candidates.
+   */
+  read(ink: Float32Array, unlike = false): ReadFigures {
+    const found = this.#components.map((component) => component.find(ink, unlike));
     const gain = found.reduce((sum, each) => sum + each.gain, this.#lineGain(ink));
     const all = product(ink, ink);
     return {
@@ -198,4 +199,59 @@ export class FigureFinder {
     }
     return sum;
   }
+}
+
+/** How far a section is tried to be moved or resized from the last, in pixels of the 160x160 image. */
+const REACHES = [1.5, 0.5] as const;
+/** About as many figures tell a section. */
+const TELLING = 6;
+
+/** A section moved to the right or down, or made smaller about its middle. */
+const CHANGES: readonly ((section: Section, by: number) => Section)[] = [
+  (section, by) => ({ ...section, left: section.left + by }),
+  (section, by) => ({ ...section, top: section.top + by }),
+  ({ left, top, side }, by) => ({ left: left + by, top: top + by, side: side - 2 * by }),
+];
+
+/** Where a parabola through values at -1, 0 and 1 is highest, at most 1 away. */
+function peakOf(before: number, at: number, after: number): number {
+  const bend = before - 2 * at + after;
+  if (bend >= 0) return Math.sign(after - before);
+  return Math.max(-1, Math.min(1, (before - after) / (2 * bend)));
+}
+
+/** What pictures show of a panel, from figures that were read in them as if they showed just all of it. */
+export function sectionOf(
+  layout: ConfigurationLayout,
+  { side, truncated }: FinderOptions,
+  inks: readonly Float32Array[],
+  read: readonly ReadFigures[],
+): Section {
+  const seen = read.flatMap(({ panel }, i) =>
+    panel.components.flatMap(({ entities }, component) =>
+      entities.map((entity) => ({
+        ink: inks[i],
+        shape: entityShape(layout, component, entity, truncated),
+        shade: Float64Array.of(COLORS[entity.color] / 255),
+      })),
+    ),
+  );
+  const every = Math.ceil(seen.length / TELLING);
+  const telling = seen.filter((_, i) => i % every === 0);
+  const gain = new Float64Array(1);
+  const gainOf = (section: Section): number =>
+    telling.reduce((sum, { ink, shape, shade }) => {
+      new FigureForm(shape, side, section).gains(ink, shade, gain, 0);
+      return sum + gain[0];
+    }, 0);
+  let best = { section: WHOLE_PANEL, gain: gainOf(WHOLE_PANEL) };
+  for (const reach of REACHES) {
+    for (const change of CHANGES) {
+      const [before, after] = [-reach, reach].map((by) => gainOf(change(best.section, by)));
+      const section = change(best.section, reach * peakOf(before, best.gain, after));
+      const gain = gainOf(section);
+      if (gain > best.gain) best = { section, gain };
+    }
+  }
+  return best.section;
 }

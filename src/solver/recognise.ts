@@ -11,6 +11,7 @@ import {
   layoutOf,
   MESH_LAYOUTS,
   renderPanel64,
+  sectionOf,
   showsMesh,
   SMALL_SIZE,
   type ConfigurationLayout,
@@ -36,7 +37,10 @@ const SAME_STYLE = 0.002;
 /** Drawings as near as this are the same to the pixel. In our style a quarter is, even if most figures are turned. */
 const SAME_PIXELS = 0.0001;
 
-/** Panels as read, and the style they were read in. */
+/** A second reading counts if it leaves at most so much of the ink that the first one left unexplained. */
+const CLEARLY_LESS = 0.75;
+
+/** Panels of one layout as read, and the style they were read in. */
 interface ReadStyle {
   /** In the order of the panels, those of the matrix first. */
   readonly read: readonly ReadFigures[];
@@ -44,49 +48,78 @@ interface ReadStyle {
   readonly truncated: boolean;
 }
 
-/**
- * Reads panels as drawn with ideal figures or with those of the raster images, whichever fits better.
- * In a candidate, unlike in a matrix, figures may differ where the layout has them alike.
- */
-function readPanels(
-  layout: ConfigurationLayout,
-  panels: readonly Panel[],
-  candidates: readonly Panel[],
-): ReadStyle {
+/** Pictures of panels for `FigureFinder`: those of the matrix, then candidates, which may be cut otherwise. */
+type Inks = readonly (readonly Float32Array[])[];
+
+/** In a candidate, unlike in a matrix, figures may differ where the layout has them alike. */
+const isUnlike = (group: number): boolean => group === 1;
+
+/** Reads panels as drawn with ideal figures or with those of the raster images, whichever fits better. */
+function readPanels(layout: ConfigurationLayout, inks: Inks): ReadStyle {
   const [ideal, raster] = [false, true].map((truncated) => {
-    const read = [panels, candidates].flatMap((pictures, i) => {
-      if (pictures.length === 0) return [];
-      const finder = new FigureFinder(layout, { side: SMALL_SIZE, truncated, unlike: i === 1 });
-      return pictures.map((picture) => finder.read(inkOf(picture, SMALL_SIZE)));
-    });
+    const finder = new FigureFinder(layout, { side: SMALL_SIZE, truncated });
+    const read = inks.flatMap((group, g) => group.map((ink) => finder.read(ink, isUnlike(g))));
     const gain = read.reduce((sum, { explained, ink }) => sum + explained * ink, 0);
     return { read, truncated, gain };
   });
   return raster.gain >= ideal.gain ? raster : ideal;
 }
 
+/**
+ * Reads panels again as the section that their pictures show: cells cut inside of their frames are a pixel off, and
+ * figures a few pixels wide are then taken for darker or smaller ones. Panels that this does not explain clearly better stay as read.
+ */
+function readSections(
+  layout: ConfigurationLayout,
+  inks: Inks,
+  { read, truncated }: ReadStyle,
+): ReadFigures[] {
+  let next = 0;
+  return inks.flatMap((group, g) => {
+    const first = read.slice(next, (next += group.length));
+    const options = { side: SMALL_SIZE, truncated } as const;
+    const section = sectionOf(layout, options, group, first);
+    const finder = new FigureFinder(layout, { ...options, section });
+    return group.map((ink, i) => {
+      const again = finder.read(ink, isUnlike(g));
+      return 1 - again.explained < CLEARLY_LESS * (1 - first[i].explained) ? again : first[i];
+    });
+  });
+}
+
 /** Panels as their figures are drawn in the data sets; null if they cannot be read. */
 const redraw = (layout: ConfigurationLayout, read: ReadFigures): Panel | null =>
   read.explained < READABLE ? null : bytesToPanel(renderPanel64(layout, read.panel));
 
+/** How far panels are off their drawings. */
+const errorsOf = (panels: readonly Panel[], drawn: readonly (Panel | null)[]): number[] =>
+  panels.map((panel, i) => {
+    const anew = drawn[i];
+    return anew === null ? Infinity : redrawingError(panel, anew);
+  });
+
+/** Whether panels are in the data sets' own style. One far off its drawing was misread then. */
+function areOwnStyle(errors: readonly number[]): boolean {
+  const rising = [...errors].sort((a, b) => a - b);
+  const [quarter, half] = [rising[rising.length >> 2], rising[rising.length >> 1]];
+  return half < SAME_STYLE || quarter < SAME_PIXELS;
+}
+
 /**
  * Panels as their figures are drawn in the data sets, or as they are. One picture has one style: if it is the data
- * sets' own, no panel is drawn anew. A panel far off its drawing was misread then, and drawn anew would show
- * something else.
+ * sets' own, no panel is drawn anew. A panel that was misread then would show something else.
  */
 function inOwnStyle(
   layout: ConfigurationLayout,
   panels: readonly Panel[],
-  { read, truncated }: ReadStyle,
+  inks: Inks,
+  style: ReadStyle,
 ): readonly Panel[] {
-  const drawn = read.map((each) => redraw(layout, each));
-  const errors = panels.map((panel, i) => {
-    const anew = drawn[i];
-    return anew === null ? Infinity : redrawingError(panel, anew);
-  });
-  const rising = [...errors].sort((a, b) => a - b);
-  const [quarter, half] = [rising[rising.length >> 2], rising[rising.length >> 1]];
-  if (truncated && (half < SAME_STYLE || quarter < SAME_PIXELS)) return panels;
+  const drawnAs = (read: readonly ReadFigures[]): (Panel | null)[] =>
+    read.map((each) => redraw(layout, each));
+  if (style.truncated && areOwnStyle(errorsOf(panels, drawnAs(style.read)))) return panels;
+  const drawn = drawnAs(readSections(layout, inks, style));
+  const errors = errorsOf(panels, drawn);
   return panels.map((panel, i) => (errors[i] < SAME_STYLE ? panel : (drawn[i] ?? panel)));
 }
 
@@ -114,12 +147,13 @@ export function recognise({
   const layout = findConfiguration(given)?.layout;
   if (layout === undefined) return null;
   const all = [...given, ...candidates];
-  const style = readPanels(layout, given, candidates);
+  const inks = [given, candidates].map((group) => group.map((each) => inkOf(each, SMALL_SIZE)));
+  const style = readPanels(layout, inks);
   if (haveMesh(layout, given, style.read)) {
     const { configuration, noisy } = layout;
     return { layout: layoutOf(configuration, noisy, true), panels, candidates, redrawn: 0 };
   }
-  const drawn = inOwnStyle(layout, all, style);
+  const drawn = inOwnStyle(layout, all, inks, style);
   let next = 0;
   return {
     layout,

@@ -10,6 +10,8 @@ import {
   findConfiguration,
   layoutName,
   matrixPanels,
+  PanelReader,
+  problemPanels,
   problemToSvg,
   renderProblem,
   sampleProblem,
@@ -127,6 +129,25 @@ describe('recognise', () => {
       expect(unlike).toBeGreaterThan(2);
     },
   );
+
+  test('reads the colours of the small inner figures of an SVG, whose cells are cut a pixel too narrow', async () => {
+    for (const index of [3, 5, 10, 11]) {
+      const of = { configuration: 'out-in-grid', variant: 'i-raven', seed: 20_261_119 } as const;
+      const problem = sampleProblem({ ...of, index });
+      const found = recognise(readMatrixPicture(await svgOf(problem)));
+      const layout = layoutOfProblem(problem);
+      const reader = new PanelReader(layout);
+      const drawn = [...(found?.panels.slice(0, 8) ?? []), ...(found?.candidates ?? [])];
+      problemPanels(problem).forEach((panel, i) => {
+        const bytes = Uint8Array.from(drawn[i] ?? [], (value) => Math.round(255 * value));
+        const colours = reader.readExactly(bytes)?.map((each) => each.map(({ color }) => color));
+        const told = panel.components.map(({ entities }) =>
+          [...entities].sort((a, b) => a.slot - b.slot).map(({ color }) => color),
+        );
+        expect([index, i, colours]).toEqual([index, i, told]);
+      });
+    }
+  });
 
   test('draws figures that look the same turned upright, with sharp lines', async () => {
     const [upright, turnedBack] = [3, 0];
