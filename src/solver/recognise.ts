@@ -67,7 +67,8 @@ function readPanels(layout: ConfigurationLayout, inks: Inks): ReadStyle {
 
 /**
  * Reads panels again as the section that their pictures show: cells cut inside of their frames are a pixel off, and
- * figures a few pixels wide are then taken for darker or smaller ones. Panels that this does not explain clearly better stay as read.
+ * figures a few pixels wide are then taken for darker or smaller ones. Panels that this does not explain clearly
+ * better stay as read.
  */
 function readSections(
   layout: ConfigurationLayout,
@@ -76,6 +77,7 @@ function readSections(
 ): ReadFigures[] {
   let next = 0;
   return inks.flatMap((group, g) => {
+    if (group.length === 0) return [];
     const first = read.slice(next, (next += group.length));
     const options = { side: SMALL_SIZE, truncated } as const;
     const section = sectionOf(layout, options, group, first);
