@@ -176,11 +176,6 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   const rendezvous = rendezvousOf();
   if (options.nproc === undefined) {
     if (options.restarts !== undefined) throw new UsageError('--restarts goes with --nproc');
-    if (options.rankTimeout !== undefined && rendezvous === null) {
-      throw new UsageError(
-        '--rank-timeout goes with --nproc or a launcher: there is no other process',
-      );
-    }
     return runHere(options, rendezvous, whileLaunched(signal));
   }
   if (rendezvous !== null) {

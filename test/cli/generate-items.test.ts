@@ -112,7 +112,7 @@ test('replies to items are graded', async () => {
   expect(stdout).toMatch(/^model: 83\.3% \(.*\) of 6 items right/);
   expect(stdout).toMatch(/chance 12\.5%, people on RAVEN's problems 95\.5%, CRAB -/);
   expect(stdout).toMatch(
-    /1 replies without a letter, counted as wrong; 0 items without a reply, not counted/,
+    /1 reply without a letter, counted as wrong; 0 items without a reply, not counted/,
   );
   const json = await crab(['grade', answers, '--items', out, '--json']);
   expect(JSON.parse(json.stdout)).toMatchObject({ models: [{ items: 6, unparsable: 1 }] });

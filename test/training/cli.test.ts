@@ -64,7 +64,6 @@ describe('crab train, wrong use', () => {
     [/'--retry <duration>' .* a plain number is minutes/, '--config', 'center', '--retry', 'x'],
     [/--pool, .* are for generated/, '--config', 'center', '--data', 'x', '--pool', '9'],
     [/--workers are for generated/, '--config', 'center', '--data', 'x', '--workers', '2'],
-    [/--rank-timeout goes with --nproc/, '--config', 'center', '--rank-timeout', '2m'],
     [/are for generated/, '--config', 'center', '--data', 'x', '--regime', 'a-color'],
     [/'--regime <name>' .* a-color-size/, '--config', 'center', '--regime', 'a-colour'],
     [/is not a run/, '--resume', tmpdir()],
