@@ -2,7 +2,7 @@
  * How often a picture of a problem comes back from reading as something else than was drawn.
  *
  *     npx tsx bench/redrawn.ts [--count 100] [--seed 20261118] [--config all] [--kinds raven,i-raven,noisy]
- *         [--as sheet,sheet-2,smaller,completed,jpeg,svg,scan,inverted,coloured] [--json FILE]
+ *         [--as sheet,sheet-2,smaller,larger,completed,jpeg,svg,scan,inverted,coloured] [--json FILE] [--verbose]
  *
  * A panel drawn anew is told by what it shows: places, shapes, sizes and colours, not how figures are turned.
  * A panel left as it is must look like what was drawn. `sheet` to `completed` are in the data sets' own style.
@@ -39,7 +39,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '20261118' },
     as: {
       type: 'string',
-      default: 'sheet,sheet-2,smaller,completed,jpeg,svg,scan,inverted,coloured',
+      default: 'sheet,sheet-2,smaller,larger,completed,jpeg,svg,scan,inverted,coloured',
     },
     kinds: { type: 'string', default: 'raven,i-raven,noisy' },
     config: { type: 'string', default: 'all' },

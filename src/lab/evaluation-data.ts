@@ -6,7 +6,7 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { ArgumentError } from '../base/index.js';
+import { ArgumentError, counted } from '../base/index.js';
 import {
   CONFIGURATIONS,
   hasGrid,
@@ -92,7 +92,7 @@ function foreignWords(
   const parts = others.map(([each, count]) => `${count} of ${each}`);
   if (known < looked) parts.push(`${looked - known} of no configuration that we know`);
   if (parts.length === 0) return '';
-  return ` (of ${looked} ${looked === 1 ? 'problem' : 'problems'} looked at ${parts.join(', ')})`;
+  return ` (of ${counted(looked, 'problem')} looked at ${parts.join(', ')})`;
 }
 
 /** Refuses pictures that nothing tells to be matrices. */
