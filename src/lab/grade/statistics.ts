@@ -2,6 +2,7 @@
  * Classical test theory on a table of right (1) and wrong (0) answers, respondents down, items across.
  * Statistics that do not exist for the data (no variance, too few) are null rather than numbers.
  */
+import type { Interval } from '../../base/index.js';
 import type { Reliability } from './result.js';
 import { Bootstrap, sumOf, varianceOf } from '../statistics.js';
 
@@ -75,9 +76,8 @@ function alphaOfDraws(table: ScoreTable): (times: ArrayLike<number>) => number |
 }
 
 /**
- * From so many respondents on alpha gets an interval. On simulated tests of 6 to 24 items (Rasch, guessing
- * among eight) the 95% interval of 20 people holds the true alpha nine times in ten, that of 10 people five
- * times in six, that of 5 three times in four; that of 2 is a point and never does.
+ * From so many respondents on alpha gets an interval. With fewer it misses the true alpha too often:
+ * `bench/alpha-interval.ts` measures it.
  */
 export const FEWEST_FOR_INTERVAL = 20;
 
@@ -87,14 +87,17 @@ export const intervalWords = ({ low, high }: Reliability): string =>
     ? `no interval: it takes ${FEWEST_FOR_INTERVAL} respondents`
     : `95% interval ${low.toFixed(2)} to ${high.toFixed(2)}`;
 
-/** Alpha with its 95% interval by bootstrap over respondents, if these are enough for one. */
+/** The 95% interval of alpha by bootstrap over respondents; null if it is defined in no resample. */
+export function alphaInterval(table: ScoreTable): Interval | null {
+  const affordable = Math.floor(MOST_WORK / (table.length * table[0].length));
+  const resamples = Math.min(RESAMPLES, Math.max(FEWEST_RESAMPLES, affordable));
+  return new Bootstrap(table.length, resamples).interval(alphaOfDraws(table));
+}
+
+/** Alpha, with its interval if there are enough respondents for one. */
 export function reliability(table: ScoreTable): Reliability | null {
   const value = cronbachAlpha(table);
   if (value === null) return null;
   if (table.length < FEWEST_FOR_INTERVAL) return { value, low: null, high: null };
-  const affordable = Math.floor(MOST_WORK / (table.length * table[0].length));
-  const resamples = Math.min(RESAMPLES, Math.max(FEWEST_RESAMPLES, affordable));
-  const bootstrap = new Bootstrap(table.length, resamples);
-  const interval = bootstrap.interval(alphaOfDraws(table));
-  return { value, ...(interval ?? { low: value, high: value }) };
+  return { value, ...(alphaInterval(table) ?? { low: value, high: value }) };
 }
