@@ -73,16 +73,20 @@ describe('distances as they are told', () => {
 
   test('consist of the shares of concepts and what drawing added, which plain L2 does not know', () => {
     const candidates = [score(20, 0), score(21, 600)];
-    expect(distanceRows(candidates, 'calibrated')[1]).toEqual({
+    const choice = { index: 0, candidates };
+    expect(distanceRows(choice, 'calibrated')[1]).toEqual({
       shares: [20, 1],
       drawn: 600,
       total: 621,
     });
-    expect(distanceRows(candidates, 'l2')[1]).toEqual({
+    expect(distanceRows(choice, 'l2')[1]).toEqual({
       shares: [0.75, 0.25],
       drawn: null,
       total: 1,
     });
+    // A trifle has no column, so a row adds up without it.
+    const trifle = { index: 0, candidates: [score(20, 0), score(21, 0.4)] };
+    expect(distanceRows(trifle, 'calibrated')[1]).toMatchObject({ drawn: null, total: 21 });
     expect(ownDistance(candidates)).toBe('calibrated');
     expect(ownDistance([score(null, null)])).toBe('l2');
   });

@@ -41,7 +41,7 @@ export function drawingMoved({ index, candidates }: Pick<ChoiceView, 'index' | '
 export interface DistanceRow {
   /** A share for each concept. */
   readonly shares: readonly number[];
-  /** What drawing added; null if the candidate was not drawn. */
+  /** What drawing added; null if the candidate was not drawn, or drawing moved none. */
   readonly drawn: number | null;
   readonly total: number;
 }
@@ -49,13 +49,18 @@ export interface DistanceRow {
 const sharesOf = (score: CandidateScore, distance: DistanceName): readonly number[] =>
   distance === 'l2' ? score.l2Shares : (score.calibratedShares ?? score.l2Shares);
 
-/** Plain L2 is the paper's: nothing is drawn for it. */
-export const distanceRows = (candidates: Scores, distance: DistanceName): DistanceRow[] =>
-  candidates.map((score) => {
+/** What drawing added counts if it moved a candidate. Plain L2 is the paper's: nothing is drawn for it. */
+export function distanceRows(
+  choice: Pick<ChoiceView, 'index' | 'candidates'>,
+  distance: DistanceName,
+): DistanceRow[] {
+  const isDrawn = distance === 'calibrated' && drawingMoved(choice);
+  return choice.candidates.map((score) => {
     const shares = sharesOf(score, distance);
-    const drawn = distance === 'l2' ? null : score.painted;
+    const drawn = isDrawn ? score.painted : null;
     return { shares, drawn, total: sum(shares) + (drawn ?? 0) };
   });
+}
 
 /** Decimals with which the smallest distance has two digits, unless the largest would have too many. */
 export function decimalsFor(totals: readonly number[]): number {

@@ -13,7 +13,6 @@ import {
   decimalsFor,
   distanceRows,
   distanceText,
-  drawingMoved,
   ownDistance,
   roundedParts,
   type DistanceName,
@@ -220,7 +219,7 @@ export function HeatMap() {
   }
   const hasCalibrated = ownDistance(value.candidates) === 'calibrated';
   const distance = hasCalibrated ? settings.value.distance : 'l2';
-  const distances = distanceRows(value.candidates, distance);
+  const distances = distanceRows(value, distance);
   const totals = distances.map(({ total }) => total);
   const nearest = closestOf(totals);
   const decimals = decimalsFor(totals);
@@ -230,7 +229,7 @@ export function HeatMap() {
   const columns = isUnfolded.value ? info.concepts.map((_, m) => m) : used;
   const hasFolded = columns.length < info.concepts.length;
   const rows = distances.map((row) => roundedRow(row, columns, decimals));
-  const hasDrawn = drawingMoved(value) && rows.some(({ drawn }) => drawn !== null && drawn > 0);
+  const hasDrawn = rows.some(({ drawn }) => drawn !== null && drawn > 0);
   const scale = strongest(distances.map(({ shares }) => shares));
   const place = looked.value;
   const lookedAt = place === null ? -1 : columns.indexOf(place.concept - 1);
