@@ -29,6 +29,7 @@ import {
   type Problem,
 } from '../src/matrix/index.js';
 import { decodeSvg } from '../src/matrix/node.js';
+import { redrawingError } from '../src/solver/familiarity.js';
 import { bytesToPanel, resized, type Panel } from '../src/solver/panels.js';
 import { completedPicture, readMatrixPicture, recognise } from '../src/solver/node.js';
 import { turned } from '../src/solver/straighten.js';
@@ -121,9 +122,6 @@ const KINDS: Readonly<Record<string, (configuration: Configuration, index: numbe
     sampleProblem({ configuration, noisy: true, seed: seed + 2, index }),
 };
 
-const error = (a: Panel, b: Panel): number =>
-  a.reduce((sum, value, i) => sum + (value - b[i]) ** 2, 0) / a.length;
-
 const readers = new Map<ConfigurationLayout, PanelReader>();
 
 /** Whether a panel that was drawn anew shows what a description says, however its figures are turned. */
@@ -186,7 +184,7 @@ for (const form of values.as.split(',')) {
         const wrong = (got: Panel, given: Panel, i: number): boolean => {
           if (got !== given) return !means(got, found.layout, drawn[i]);
           const image = i < 8 ? truth.panels[i] : truth.candidates[i - 8];
-          return image === null || error(got, bytesToPanel(image)) > LOOKS_ALIKE;
+          return image === null || redrawingError(got, bytesToPanel(image)) > LOOKS_ALIKE;
         };
         row.redrawn += found.redrawn;
         let [panels, candidates] = [0, 0];

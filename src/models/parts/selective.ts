@@ -35,6 +35,7 @@ import {
 import {
   CONFIGURATIONS,
   CONTEXT_PANELS,
+  MATRIX_PANELS,
   VARIANTS,
   type Configuration,
   type Variant,
@@ -63,6 +64,7 @@ import {
   requireNoisyForm,
 } from './settings.js';
 
+const LAST = MATRIX_PANELS - 1;
 const PRESETS = ['paper', 'endless', 'joint'] as const;
 const JOINT_PROBLEMS = CONFIGURATIONS.length * PAPER_PROBLEMS;
 const PAPER_RATE = 1e-4;
@@ -96,7 +98,7 @@ export abstract class SelectiveModel extends SystemModel {
   }
 
   override score(panels: Tensor, missing: Missing, candidates: Tensor): Tensor {
-    if (missing.some((positions) => positions.length !== 1 || positions[0] !== CONTEXT_PANELS)) {
+    if (missing.some((positions) => positions.length !== 1 || positions[0] !== LAST)) {
       throw new ModelError('this system answers for the ninth panel alone');
     }
     const context = panels.narrow(1, 0, CONTEXT_PANELS);
