@@ -27,6 +27,8 @@ const { values, positionals } = parseArgs({
 });
 const count = (text) => (text === undefined ? undefined : Number(text));
 const metrics = values.metrics?.split(',') ?? [];
+/** What measurements say of the model itself. */
+const FACTS = ['name', 'system', 'preset', 'configuration', 'noisy', 'sizes', 'training'];
 const six = (_, value) =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
 
@@ -45,10 +47,10 @@ for (const folder of positionals) {
   });
   await closeData(given);
   await subject.dispose();
-  for (const metric of metrics) {
-    const name = metric === 'sa' ? 'selection' : metric;
-    kept[name] = measuredOf(found)[name];
-  }
+  const measured = measuredOf(found);
+  const names = metrics.map((metric) => (metric === 'sa' ? 'selection' : metric));
+  // What is known of the model itself too: the bundle may be of another training.
+  for (const name of [...names, ...FACTS]) kept[name] = measured[name];
   kept.conditions.bundle = subject.facts.hash;
   await writeFile(file, `${JSON.stringify(kept, six, 1)}\n`);
   const { ari } = found;
