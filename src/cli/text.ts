@@ -145,6 +145,22 @@ const given = ({ width, values, confounders, rule, operands }: Options) =>
     ),
   );
 
+/** Longest time in which nothing but problems is worked on, in milliseconds. */
+const MOST_UNHEARD = 50;
+
+/** Called again and again in a long work: lets Ctrl-C be heard, and throws if it was pressed. */
+type Pause = () => Promise<void>;
+
+function pauseNowAndThen(signal: AbortSignal): Pause {
+  let last = performance.now();
+  return async () => {
+    if (performance.now() - last < MOST_UNHEARD) return;
+    await new Promise(setImmediate);
+    signal.throwIfAborted();
+    last = performance.now();
+  };
+}
+
 /** Examples come from far beyond the problems of a file. */
 const FIRST_EXAMPLE = 1_000_000_000;
 
@@ -154,18 +170,22 @@ const LOOKED_AT = 20;
 const MOST_LOOKED_AT = 10_000;
 
 /** What can differ between problems: not the colour of an outer figure, which is always white. */
-function varying(problemAt: Teller): string[] {
-  const some = Array.from({ length: LOOKED_AT }, (_, i) => problemAt(FIRST_EXAMPLE + i).forms);
+async function varying(problemAt: Teller, pause: Pause): Promise<string[]> {
+  const some: TextForms[] = [];
+  while (some.length < LOOKED_AT) {
+    await pause();
+    some.push(problemAt(FIRST_EXAMPLE + some.length).forms);
+  }
   return Object.keys(some[0].separate).filter(
     (name) => new Set(some.map(({ separate }) => separate[name].context)).size > 1,
   );
 }
 
 /** Finds solved problems that differ from the problem at hand in the context of every attribute. */
-function exampleFinder(options: Options, problemAt: Teller) {
+async function exampleFinder(options: Options, problemAt: Teller, pause: Pause) {
   const { examples: count = 0 } = options;
-  const names = count === 0 ? [] : varying(problemAt);
-  return (index: number, { separate }: TextForms): TextForms['whole'][] => {
+  const names = count === 0 ? [] : await varying(problemAt, pause);
+  return async (index: number, { separate }: TextForms): Promise<TextForms['whole'][]> => {
     const found: TextForms['whole'][] = [];
     for (let i = 0; found.length < count; i++) {
       if (i === MOST_LOOKED_AT) {
@@ -173,6 +193,7 @@ function exampleFinder(options: Options, problemAt: Teller) {
           `--examples ${count}: only ${found.length} can be found that share nothing with problem ${index}`,
         );
       }
+      await pause();
       const { forms } = problemAt(FIRST_EXAMPLE + index * 1000 + i);
       if (names.every((name) => forms.separate[name].context !== separate[name].context)) {
         found.push(forms.whole);
@@ -182,14 +203,14 @@ function exampleFinder(options: Options, problemAt: Teller) {
   };
 }
 
-type ExampleFinder = ReturnType<typeof exampleFinder>;
+type ExampleFinder = Awaited<ReturnType<typeof exampleFinder>>;
 
-function lineOf(
+async function lineOf(
   options: Options,
   index: number,
   { rules, forms }: Told,
   examplesFor: ExampleFinder,
-): string {
+): Promise<string> {
   const { context, candidates, target } = forms.whole;
   return JSON.stringify({
     id: index,
@@ -206,18 +227,24 @@ function lineOf(
       ]),
     ),
     prompts: {
-      predict: predictPrompt(forms.whole, examplesFor(index, forms)),
+      predict: predictPrompt(forms.whole, await examplesFor(index, forms)),
       choose: choosePrompt(forms.whole),
     },
   });
 }
 
 /** The file, problem by problem: lines of prompts, or one object of all data. */
-function* pieces(options: Options, problemAt: Teller, format: 'json' | 'jsonl') {
-  const examplesFor = exampleFinder(options, problemAt);
+async function* pieces(
+  options: Options,
+  problemAt: Teller,
+  format: 'json' | 'jsonl',
+  pause: Pause,
+): AsyncGenerator<string> {
+  const examplesFor = await exampleFinder(options, problemAt, pause);
   for (let index = 0; index < options.count; index++) {
+    await pause();
     if (format === 'jsonl') {
-      yield `${lineOf(options, index, problemAt(index), examplesFor)}\n`;
+      yield `${await lineOf(options, index, problemAt(index), examplesFor)}\n`;
       continue;
     }
     const before = index === 0 ? '{' : ',\n';
@@ -232,7 +259,7 @@ const CHUNK = 1 << 20;
 /** Writes pieces one after the other, so that files may be larger than memory. */
 const writePieces = (
   place: OutputPlace,
-  made: Iterable<string>,
+  made: AsyncIterable<string>,
   signal: AbortSignal,
   progress: Progress,
 ): Promise<void> =>
@@ -246,7 +273,7 @@ const writePieces = (
       waiting = '';
       progress.update(done);
     };
-    for (const piece of made) {
+    for await (const piece of made) {
       waiting += piece;
       done++;
       if (waiting.length >= CHUNK) await write();
@@ -270,7 +297,12 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   const problemAt = set === 'i-raven' ? figures(options) : numbers(options);
   await makeFolderOf(place.path);
   await withProgress(count, 'problems', options, (progress) =>
-    writePieces(place, pieces(options, problemAt, format), signal, progress),
+    writePieces(
+      place,
+      pieces(options, problemAt, format, pauseNowAndThen(signal)),
+      signal,
+      progress,
+    ),
   );
   tell(options, { problems: count, output: out }, () => `${counted(count, 'problem')}: ${out}\n`);
 }

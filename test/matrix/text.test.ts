@@ -1,5 +1,5 @@
 /** Problems as text: the exact form of figures, rows and prompts, and the files of `crab text`. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -183,5 +183,23 @@ test('crab text stops on Ctrl-C and leaves nothing', async () => {
   const asked = words`text --set i-raven-x --count 3 --out ${out} --quiet`;
   const stopped = buildProgram(AbortSignal.abort()).parseAsync(['node', 'crab', ...asked]);
   await expect(stopped).rejects.toThrow(/abort/);
+  expect(readdirSync(path.dirname(out))).toEqual([]);
+});
+
+test('crab text hears Ctrl-C while it looks for examples, long before it has something to write', async () => {
+  const out = path.join(scratchFolder(), 'deep', 'a.jsonl');
+  const interrupt = new AbortController();
+  // By then it is long at work: the file is there before the first problem is.
+  const press = (): NodeJS.Timeout => setTimeout(() => interrupt.abort(), 20);
+  const waiting = setInterval(() => {
+    if (existsSync(path.dirname(out)) && readdirSync(path.dirname(out)).length > 0) press();
+  });
+  try {
+    const asked = words`text --set i-raven --rows 1 --count 150 --examples 100 --out ${out} --quiet`;
+    const stopped = buildProgram(interrupt.signal).parseAsync(['node', 'crab', ...asked]);
+    await expect(stopped).rejects.toThrow(/abort/);
+  } finally {
+    clearInterval(waiting);
+  }
   expect(readdirSync(path.dirname(out))).toEqual([]);
 });
