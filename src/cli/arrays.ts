@@ -56,7 +56,7 @@ Examples:
 
 export function define(command: Command, signal: AbortSignal): void {
   command
-    .requiredOption('--out <file.npz>', 'file to write')
+    .requiredOption('--out <file.npz>', 'file to write; - for standard output')
     .option('--task <name>', TASKS.join(', '), oneOf(TASKS), 'choose')
     .option('--size <n>', 'pixels of a side', wholeNumber(8, 1024), SMALL_SIZE)
     .option('--resize <name>', RESIZERS.join(', '), oneOf(RESIZERS), 'ours')

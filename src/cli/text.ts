@@ -2,7 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { extname } from 'node:path';
 import { counted } from '../base/index.js';
-import { makeFolderOf, PendingFile, type OutputPlace } from '../base/node.js';
+import { isStandardOutput, makeFolderOf, PendingFile, type OutputPlace } from '../base/node.js';
 import {
   choosePrompt,
   findLayout,
@@ -64,7 +64,10 @@ export function define(command: Command, signal: AbortSignal): void {
   command
     .requiredOption('--set <name>', `which problems: ${SETS.join(', ')}`, oneOf(SETS))
     .requiredOption('--count <n>', 'how many problems', wholeNumber(1, 1_000_000))
-    .requiredOption('--out <file>', 'a .jsonl of prompts, or a .json of data')
+    .requiredOption(
+      '--out <file>',
+      'a .jsonl of prompts, or a .json of data; - for prompts on standard output',
+    )
     .option('--seed <n>', 'problem i of a seed is always the same', wholeNumber(0), 0)
     .option('--examples <n>', 'solved problems told before each (predict)', wholeNumber(0, 100))
     .option('--config <name>', 'i-raven: which configuration (default: center)')
@@ -286,7 +289,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   const foreign = set === 'i-raven' ? NUMBERS_ONLY : FIGURES_ONLY;
   const wrong = foreign.find((name) => options[name] !== undefined);
   if (wrong !== undefined) throw new UsageError(`--${wrong} is not for --set ${set}`);
-  const format = extname(out).slice(1);
+  const format = isStandardOutput(out) ? 'jsonl' : extname(out).slice(1);
   if (format !== 'json' && format !== 'jsonl') {
     throw new UsageError(`--out ${out}: name a .jsonl of prompts or a .json of data`);
   }
