@@ -24,6 +24,7 @@ import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { tell } from './output.js';
 import { requireNewFile } from './paths.js';
+import { pauseNowAndThen, type Pause } from './pause.js';
 import { withProgress, type Progress } from './progress.js';
 
 const SETS = ['i-raven', 'i-raven-x'] as const;
@@ -147,22 +148,6 @@ const given = ({ width, values, confounders, rule, operands }: Options) =>
       ([, value]) => value !== undefined,
     ),
   );
-
-/** Longest time in which nothing but problems is worked on, in milliseconds. */
-const MOST_UNHEARD = 50;
-
-/** Called again and again in a long work: lets Ctrl-C be heard, and throws if it was pressed. */
-type Pause = () => Promise<void>;
-
-function pauseNowAndThen(signal: AbortSignal): Pause {
-  let last = performance.now();
-  return async () => {
-    if (performance.now() - last < MOST_UNHEARD) return;
-    await new Promise(setImmediate);
-    signal.throwIfAborted();
-    last = performance.now();
-  };
-}
 
 /** Examples come from far beyond the problems of a file. */
 const FIRST_EXAMPLE = 1_000_000_000;

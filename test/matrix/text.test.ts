@@ -1,5 +1,5 @@
 /** Problems as text: the exact form of figures, rows and prompts, and the files of `crab text`. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -17,6 +17,7 @@ import {
 } from '../../src/matrix/index.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { crabInProcess, failureOf } from '../cli/crab-in-process.js';
+import { interruptAtWork } from '../cli/interrupt.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { words } from '../cli/words.js';
 
@@ -188,18 +189,7 @@ test('crab text stops on Ctrl-C and leaves nothing', async () => {
 
 test('crab text hears Ctrl-C while it looks for examples, long before it has something to write', async () => {
   const out = path.join(scratchFolder(), 'deep', 'a.jsonl');
-  const interrupt = new AbortController();
-  // By then it is long at work: the file is there before the first problem is.
-  const press = (): NodeJS.Timeout => setTimeout(() => interrupt.abort(), 20);
-  const waiting = setInterval(() => {
-    if (existsSync(path.dirname(out)) && readdirSync(path.dirname(out)).length > 0) press();
-  });
-  try {
-    const asked = words`text --set i-raven --rows 1 --count 150 --examples 100 --out ${out} --quiet`;
-    const stopped = buildProgram(interrupt.signal).parseAsync(['node', 'crab', ...asked]);
-    await expect(stopped).rejects.toThrow(/abort/);
-  } finally {
-    clearInterval(waiting);
-  }
+  const asked = words`text --set i-raven --rows 1 --count 150 --examples 100 --quiet`;
+  await expect(interruptAtWork(asked, out)).rejects.toThrow(/abort/);
   expect(readdirSync(path.dirname(out))).toEqual([]);
 });
