@@ -17,7 +17,13 @@ export {
   makeNewFolder,
   namesIn,
 } from './node/folders.js';
-export { folderPlace, isTaken, outputPlace, type OutputPlace } from './node/output-place.js';
+export {
+  folderPlace,
+  isStandardOutput,
+  isTaken,
+  outputPlace,
+  type OutputPlace,
+} from './node/output-place.js';
 export { LimitedThreads, ThreadError } from './node/limited-thread.js';
 export { packageVersion } from './node/package-version.js';
 export { runPool, serveTasks, type PoolOptions } from './node/pool.js';

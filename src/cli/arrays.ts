@@ -22,6 +22,8 @@ import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { tell } from './output.js';
 import { notParted, requireInput, requireNewFile } from './paths.js';
+import { pauseNowAndThen, type Pause } from './pause.js';
+import { withProgress, type Progress } from './progress.js';
 
 interface Options {
   task: Task;
@@ -34,6 +36,7 @@ interface Options {
   foreign?: number;
   seed: number;
   json?: boolean;
+  quiet?: boolean;
 }
 
 const HELP = `
@@ -56,7 +59,7 @@ Examples:
 
 export function define(command: Command, signal: AbortSignal): void {
   command
-    .requiredOption('--out <file.npz>', 'file to write')
+    .requiredOption('--out <file.npz>', 'file to write; - for standard output')
     .option('--task <name>', TASKS.join(', '), oneOf(TASKS), 'choose')
     .option('--size <n>', 'pixels of a side', wholeNumber(8, 1024), SMALL_SIZE)
     .option('--resize <name>', RESIZERS.join(', '), oneOf(RESIZERS), 'ours')
@@ -70,6 +73,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .option('--foreign <n>', 'positions: panels of other problems (default: 7)', wholeNumber(1))
     .option('--seed <n>', 'positions: of what is drawn', wholeNumber(0), 0)
     .option('--json', 'report as JSON on standard output')
+    .option('--quiet', 'no progress')
     .addHelpText('after', HELP)
     .action((input: string, options: Options) => run(input, options, signal));
 }
@@ -78,15 +82,17 @@ export function define(command: Command, signal: AbortSignal): void {
 const MOST_BYTES = 1 << 30;
 const PICTURES = 17;
 
-function resized(
+async function resized(
   pictures: Uint8Array,
   from: number,
   { size, resize: resizer }: Options,
-): Uint8Array {
+  pause: Pause,
+): Promise<Uint8Array> {
   if (from === size) return pictures;
   const count = pictures.length / from ** 2;
   const out = new Uint8Array(count * size ** 2);
   for (let i = 0; i < count; i++) {
+    await pause();
     const picture = pictures.subarray(i * from ** 2, (i + 1) * from ** 2);
     out.set(resize(picture, from, size, resizer), i * size ** 2);
   }
@@ -128,23 +134,27 @@ async function write(
   place: OutputPlace,
   options: Options,
   signal: AbortSignal,
+  progress: Progress,
 ): Promise<number> {
+  const pause = pauseNowAndThen(signal);
   const [source, side] = await open(input, options);
   try {
     const count = Math.min(options.count ?? source.count, source.count);
     if (count === 0) throw new ArgumentError(`${input} has no problems`);
     const parts = partsOf(count, options);
+    progress.total = count;
     await makeFolderOf(place.path);
     const writer = await RowsWriter.create(place, count);
     try {
       for (const [first, end] of parts) {
         signal.throwIfAborted();
         const read = await source.read(first, end - first);
-        const panel = resized(read.panel, side, options);
-        const selection = resized(read.selection, side, options);
+        const panel = await resized(read.panel, side, options, pause);
+        const selection = await resized(read.selection, side, options, pause);
         const batch = { ...read, panel, selection };
         const arrays = taskArrays(batch, options.task, { ...options, first });
         writer.add(arrays, batch);
+        progress.update(end);
       }
       await writer.finish();
     } catch (error) {
@@ -164,7 +174,9 @@ async function run(input: string, options: Options, signal: AbortSignal): Promis
   await requireInput('the input', input);
   const named = { argument: 'the input', location: input };
   const place = await requireNewFile('--out', options.out, [named], 'npz');
-  const problems = await write(input, place, options, signal);
+  const problems = await withProgress(null, 'problems', options, (progress) =>
+    write(input, place, options, signal, progress),
+  );
   tell(
     options,
     { problems, output: options.out },

@@ -33,7 +33,7 @@ Examples:
 
 export function define(command: Command, signal: AbortSignal): void {
   command
-    .requiredOption('--out <path>', 'folder or file to write')
+    .requiredOption('--out <path>', 'folder or file to write; - for a set on standard output (npz)')
     .option('--format <name>', CONVERT_FORMATS.join(', '), oneOf(CONVERT_FORMATS))
     .option('--redraw', 'draw every panel again from its description instead of copying pixels')
     .addOption(noAnswers('png: sheets without the rules and the marked answer'))

@@ -1,6 +1,6 @@
 /** `crab export`: a trained run becomes a bundle that runs anywhere. */
 import type { Command } from 'commander';
-import { counted } from '../base/index.js';
+import { counted, megabytes } from '../base/index.js';
 import {
   CALIBRATION_DEFAULTS,
   DEFAULT_JUDGED,
@@ -65,8 +65,7 @@ function summary({ folder, name, step, bytes, accuracy }: ExportReport): string 
     (variant) =>
       `${variant} ${percent(accuracy.sa[variant])} (L2 ${percent(accuracy.saL2[variant])})`,
   );
-  const size = `${(bytes / 1e6).toFixed(1)} MB`;
-  return `${folder}: ${name} after ${counted(step, 'step')}, ${size}, SA ${shares.join(', ')}\n`;
+  return `${folder}: ${name} after ${counted(step, 'step')}, ${megabytes(bytes)} MB, SA ${shares.join(', ')}\n`;
 }
 
 async function runExport(run: string, options: Options, signal: AbortSignal): Promise<void> {

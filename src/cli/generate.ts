@@ -50,7 +50,8 @@ Examples:
   crab generate --config center,up-down --count 5 --format pdf --out items.pdf --answers key.csv
   crab generate --config center --count 20 --format png --no-answers --out sheets --answers key.csv
   crab generate --config all --variant i-raven --count 20 --format vlm --out items
-  crab generate --config all --variant i-raven --count 10000 --format parquet --out data`;
+  crab generate --config all --variant i-raven --count 10000 --format parquet --out data
+  crab generate --config center --count 1000 --format jsonl --out - | python3 read.py`;
 
 export function define(command: Command, signal: AbortSignal): void {
   command
@@ -61,7 +62,7 @@ export function define(command: Command, signal: AbortSignal): void {
     .requiredOption('--count <n>', 'how many problems of each', wholeNumber(1, 100_000_000))
     .requiredOption(
       '--out <path>',
-      'folder (raven, png, svg, vlm, parquet) or file (npz, jsonl, pdf) to write',
+      'folder (raven, png, svg, vlm, parquet) or file (npz, jsonl, pdf) to write; - for standard output',
     )
     .option(
       '--variant <name>',

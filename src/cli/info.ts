@@ -1,5 +1,6 @@
 /** `crab info`: what is installed here, what is missing, and the command that installs it. */
 import type { Command } from 'commander';
+import { gibibytes, megabytes } from '../base/index.js';
 import {
   readInstallation,
   type BundleInfo,
@@ -28,8 +29,6 @@ export function define(command: Command): void {
 
 const LABEL_WIDTH = 14;
 const line = (label: string, text: string): string => `${label.padEnd(LABEL_WIDTH)}${text}\n`;
-const gigabytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** A part in one line, or why it is missing and how to get it in two. */
 function partLines<Found>(
@@ -42,7 +41,7 @@ function partLines<Found>(
 }
 
 function torchLine(found: Extract<Installation['libtorch'], { available: true }>): string {
-  const devices = found.devices.map(({ name, memory }) => `${name} (${gigabytes(memory)})`);
+  const devices = found.devices.map(({ name, memory }) => `${name} (${gibibytes(memory)} GiB)`);
   // Its first two words are name and version; the rest is how it was built.
   const blas = found.blas.split(' ').slice(0, 2).join(' ');
   const built = found.cuda ? 'CUDA, but no device' : 'no CUDA';
@@ -67,7 +66,7 @@ function bundleLine({ name, bytes, accuracy, distance }: BundleInfo): string {
     shares.length > 0
       ? `accuracy by ${DISTANCES[distance]} ${shares.join(', ')}`
       : 'accuracy not measured';
-  return `${name}, ${megabytes(bytes)}, ${measured}`;
+  return `${name}, ${megabytes(bytes)} MB, ${measured}`;
 }
 
 function zooLines({ bundles, damaged, folder }: Installation['zoo']): string {
@@ -92,7 +91,7 @@ function describe(found: Installation): string {
     line('Node', `${node.version}${old}`),
     line(
       'machine',
-      `${machine.platform}, ${machine.processor}, ${machine.cores} cores, ${gigabytes(machine.memory)}`,
+      `${machine.platform}, ${machine.processor}, ${machine.cores} cores, ${gibibytes(machine.memory)} GiB`,
     ),
     partLines('libtorch', found.libtorch, torchLine),
     partLines('ONNX Runtime', found.onnxRuntime, onnxLine),

@@ -9,24 +9,32 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => interrupt.abort());
 }
 
-// Ignore EPIPE: `crab … | head` must not crash.
+let hasFailed = false;
+
+/** Says why the command failed; only the first reason counts. */
+async function fail(error: unknown): Promise<void> {
+  if (hasFailed) return;
+  hasFailed = true;
+  process.exitCode = interrupt.signal.aborted ? 130 : exitCodeOf(error);
+  // Commander has already printed its own errors and --help.
+  if (error instanceof CommanderError) return;
+  const { sentenceAfterStop, sentenceOf } = await import('./sentences.js');
+  const sentence = interrupt.signal.aborted ? sentenceAfterStop : sentenceOf;
+  process.stderr.write(`crab: ${await sentence(error)}\n`);
+  if (process.argv.includes('--debug') && error instanceof Error) {
+    process.stderr.write(`${error.stack}\n`);
+  }
+}
+
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    // Ignore EPIPE: `crab … | head` must not crash.
+    if (error.code !== 'EPIPE') void fail(error);
   });
 }
 
 try {
   await buildProgram(interrupt.signal).parseAsync();
 } catch (error) {
-  // Commander has already printed its own errors and --help.
-  if (!(error instanceof CommanderError)) {
-    const { sentenceAfterStop, sentenceOf } = await import('./sentences.js');
-    const sentence = interrupt.signal.aborted ? sentenceAfterStop : sentenceOf;
-    process.stderr.write(`crab: ${await sentence(error)}\n`);
-    if (process.argv.includes('--debug') && error instanceof Error) {
-      process.stderr.write(`${error.stack}\n`);
-    }
-  }
-  process.exitCode = interrupt.signal.aborted ? 130 : exitCodeOf(error);
+  await fail(error);
 }

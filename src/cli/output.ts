@@ -1,12 +1,17 @@
 /** Results on standard output: as JSON, or as lines of text. */
+import { isStandardOutput } from '../base/node.js';
 
-/** What a command found: as JSON if that was asked for, else in words. */
+/**
+ * What a command found: as JSON if that was asked for, else in words. If the data that it wrote to `out` are
+ * on standard output, it is told on standard error.
+ */
 export function tell(
-  { json = false }: { readonly json?: boolean },
+  { json = false, out = '' }: { readonly json?: boolean; readonly out?: string },
   found: unknown,
   inWords: () => string,
 ): void {
-  process.stdout.write(json ? `${JSON.stringify(found)}\n` : inWords());
+  const stream = isStandardOutput(out) ? process.stderr : process.stdout;
+  stream.write(json ? `${JSON.stringify(found)}\n` : inWords());
 }
 
 export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;

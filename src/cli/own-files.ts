@@ -1,6 +1,6 @@
 /** Files that a command writes again and again, and how it recognises its own: no other is replaced. */
 import { stat } from 'node:fs/promises';
-import { readSmallFile, type OutputPlace } from '../base/node.js';
+import { isStandardOutput, readSmallFile, type OutputPlace } from '../base/node.js';
 import { UsageError } from './errors.js';
 import { isAbsent, refused, requireOutputFile, type NamedPath } from './paths.js';
 
@@ -28,6 +28,11 @@ export async function requireOwnFile(
   inputs: readonly NamedPath[],
   { ending, what, isOwn }: OwnFile,
 ): Promise<OutputPlace> {
+  if (isStandardOutput(location)) {
+    throw new UsageError(
+      `${argument} ${location}: the results go to standard output already; name a file`,
+    );
+  }
   const place = await requireOutputFile(argument, location, inputs, ending);
   try {
     const found = await stat(location);

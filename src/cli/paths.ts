@@ -8,6 +8,7 @@ import { access, open, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { FormatError } from '../base/index.js';
 import {
+  isStandardOutput,
   outputPlace,
   readSmallFile,
   requireEnding,
@@ -126,6 +127,7 @@ export async function requireOutputFile(
       `${argument} ${location}: this lies in ${around.argument}, of which every file is read; name another place`,
     );
   }
+  if (isStandardOutput(location)) return place;
   if (place.direct) {
     await access(location, constants.W_OK).catch((cause: unknown) => {
       throw refused(named, cause);

@@ -9,6 +9,7 @@ import type {
   ProblemInput,
   Solver,
 } from '../solver/node.js';
+import { askedPanels } from '../solver/node.js';
 import { percent, table } from './output.js';
 
 const AND = new Intl.ListFormat('en-GB', { type: 'conjunction' });
@@ -181,22 +182,34 @@ function distanceTable(answer: Finding['answer'], choice: UncertainChoice): stri
   return `${table([heads, ...rows])}${told ? note : ''}${painted.length > 0 ? tie : ''}`;
 }
 
-/** Says why none of the candidates is chosen. */
-const unchosenNote = (missing: readonly number[], candidates: number): string =>
-  candidates === 0
+/** Why none of the candidates can be chosen; null if one can. */
+export function unchosenReason(
+  missing: readonly number[],
+  { missing: blank }: ProblemInput,
+): string | null {
+  const named = AND.format(missing.map(String));
+  if (missing.length > 1) return `panels ${named} are missing, and a candidate is one panel alone`;
+  const [asked] = askedPanels(blank);
+  return missing[0] === asked
+    ? null
+    : `panel ${named} is missing, and candidates are for panel ${asked}`;
+}
+
+const unchosenNote = (missing: readonly number[], input: ProblemInput): string =>
+  input.candidates.length === 0
     ? ''
-    : `no candidate is chosen: panels ${AND.format(missing.map(String))} are missing, and a candidate is one panel alone\n`;
+    : `no candidate is chosen: ${unchosenReason(missing, input)}\n`;
 
 export function findingText(
   { answer, choice, named }: Finding,
-  { answer: right, candidates }: Pick<ProblemInput, 'answer' | 'candidates'>,
+  input: ProblemInput,
   explain: boolean,
 ): string {
   const imagined = `imagined panel${answer.missing.length > 1 ? 's' : ''} ${answer.missing.join(', ')}\n`;
-  const known = right === null ? '' : `, the answer is ${right + 1}`;
+  const known = input.answer === null ? '' : `, the answer is ${input.answer + 1}`;
   const chosen =
     choice === null
-      ? unchosenNote(answer.missing, candidates.length)
+      ? unchosenNote(answer.missing, input)
       : `candidate ${choice.index + 1} (${choice.confidence === null ? 'a guess' : percent(choice.confidence)})${known}\n`;
   const same = identicalNote(choice);
   if (!explain) return imagined + chosen + same;

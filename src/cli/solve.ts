@@ -25,6 +25,7 @@ import {
   findingText,
   foundNote,
   redrawnNote,
+  unchosenReason,
   unknownNote,
   withoutCertainty,
   type Finding,
@@ -48,9 +49,10 @@ INPUT is a RAVEN problem (.npz), a picture of a 3x3 matrix with a blank cell (.p
 beside it are found as well), or a folder of eight or nine images in the order of their names. An image of
 one shade (white, grey or black) is a blank. A scan may be turned by up to three degrees. Without --model
 the configuration is found from the panels, and the model of that name in the zoo solves them. Panels in
-another style than the data sets' are drawn anew in theirs if they can be read. A candidate is chosen if one
-panel alone is missing. Candidates about as close as the closest are painted from their descriptions, to tell
-them apart: how much worse one is painted than another adds to its distance.
+another style than the data sets' are drawn anew in theirs if they can be read. A candidate is chosen if only
+the panel that candidates are for is missing: the blank one, or the last if none is blank. Candidates about
+as close as the closest are painted from their descriptions, to tell them apart: how much worse one is
+painted than another adds to its distance.
 
 JSON: {"model", "redrawn": number of panels and candidates drawn anew, "unknown": [panels the model does
 not know], "missing": [panels], "rules": [...],
@@ -134,8 +136,8 @@ async function solve(location: string, options: Options, signal: AbortSignal): P
       options.answers === undefined
         ? null
         : await solver.alternatives(answer, options.answers, { signal });
-    const offered = missing.length === 1 && input.candidates.length > 0;
-    const choice = offered
+    const canChoose = input.candidates.length > 0 && unchosenReason(missing, input) === null;
+    const choice = canChoose
       ? await solver.choose(answer, input.candidates, { originals, signal })
       : null;
     if (out !== undefined) await writeCompleted(out, input, answer);

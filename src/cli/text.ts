@@ -2,7 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { extname } from 'node:path';
 import { counted } from '../base/index.js';
-import { makeFolderOf, PendingFile, type OutputPlace } from '../base/node.js';
+import { isStandardOutput, makeFolderOf, PendingFile, type OutputPlace } from '../base/node.js';
 import {
   choosePrompt,
   findLayout,
@@ -24,6 +24,7 @@ import { oneOf, wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { tell } from './output.js';
 import { requireNewFile } from './paths.js';
+import { pauseNowAndThen, type Pause } from './pause.js';
 import { withProgress, type Progress } from './progress.js';
 
 const SETS = ['i-raven', 'i-raven-x'] as const;
@@ -64,7 +65,10 @@ export function define(command: Command, signal: AbortSignal): void {
   command
     .requiredOption('--set <name>', `which problems: ${SETS.join(', ')}`, oneOf(SETS))
     .requiredOption('--count <n>', 'how many problems', wholeNumber(1, 1_000_000))
-    .requiredOption('--out <file>', 'a .jsonl of prompts, or a .json of data')
+    .requiredOption(
+      '--out <file>',
+      'a .jsonl of prompts, or a .json of data; - for prompts on standard output',
+    )
     .option('--seed <n>', 'problem i of a seed is always the same', wholeNumber(0), 0)
     .option('--examples <n>', 'solved problems told before each (predict)', wholeNumber(0, 100))
     .option('--config <name>', 'i-raven: which configuration (default: center)')
@@ -154,18 +158,22 @@ const LOOKED_AT = 20;
 const MOST_LOOKED_AT = 10_000;
 
 /** What can differ between problems: not the colour of an outer figure, which is always white. */
-function varying(problemAt: Teller): string[] {
-  const some = Array.from({ length: LOOKED_AT }, (_, i) => problemAt(FIRST_EXAMPLE + i).forms);
+async function varying(problemAt: Teller, pause: Pause): Promise<string[]> {
+  const some: TextForms[] = [];
+  while (some.length < LOOKED_AT) {
+    await pause();
+    some.push(problemAt(FIRST_EXAMPLE + some.length).forms);
+  }
   return Object.keys(some[0].separate).filter(
     (name) => new Set(some.map(({ separate }) => separate[name].context)).size > 1,
   );
 }
 
 /** Finds solved problems that differ from the problem at hand in the context of every attribute. */
-function exampleFinder(options: Options, problemAt: Teller) {
+async function exampleFinder(options: Options, problemAt: Teller, pause: Pause) {
   const { examples: count = 0 } = options;
-  const names = count === 0 ? [] : varying(problemAt);
-  return (index: number, { separate }: TextForms): TextForms['whole'][] => {
+  const names = count === 0 ? [] : await varying(problemAt, pause);
+  return async (index: number, { separate }: TextForms): Promise<TextForms['whole'][]> => {
     const found: TextForms['whole'][] = [];
     for (let i = 0; found.length < count; i++) {
       if (i === MOST_LOOKED_AT) {
@@ -173,6 +181,7 @@ function exampleFinder(options: Options, problemAt: Teller) {
           `--examples ${count}: only ${found.length} can be found that share nothing with problem ${index}`,
         );
       }
+      await pause();
       const { forms } = problemAt(FIRST_EXAMPLE + index * 1000 + i);
       if (names.every((name) => forms.separate[name].context !== separate[name].context)) {
         found.push(forms.whole);
@@ -182,14 +191,14 @@ function exampleFinder(options: Options, problemAt: Teller) {
   };
 }
 
-type ExampleFinder = ReturnType<typeof exampleFinder>;
+type ExampleFinder = Awaited<ReturnType<typeof exampleFinder>>;
 
-function lineOf(
+async function lineOf(
   options: Options,
   index: number,
   { rules, forms }: Told,
   examplesFor: ExampleFinder,
-): string {
+): Promise<string> {
   const { context, candidates, target } = forms.whole;
   return JSON.stringify({
     id: index,
@@ -206,18 +215,24 @@ function lineOf(
       ]),
     ),
     prompts: {
-      predict: predictPrompt(forms.whole, examplesFor(index, forms)),
+      predict: predictPrompt(forms.whole, await examplesFor(index, forms)),
       choose: choosePrompt(forms.whole),
     },
   });
 }
 
 /** The file, problem by problem: lines of prompts, or one object of all data. */
-function* pieces(options: Options, problemAt: Teller, format: 'json' | 'jsonl') {
-  const examplesFor = exampleFinder(options, problemAt);
+async function* pieces(
+  options: Options,
+  problemAt: Teller,
+  format: 'json' | 'jsonl',
+  pause: Pause,
+): AsyncGenerator<string> {
+  const examplesFor = await exampleFinder(options, problemAt, pause);
   for (let index = 0; index < options.count; index++) {
+    await pause();
     if (format === 'jsonl') {
-      yield `${lineOf(options, index, problemAt(index), examplesFor)}\n`;
+      yield `${await lineOf(options, index, problemAt(index), examplesFor)}\n`;
       continue;
     }
     const before = index === 0 ? '{' : ',\n';
@@ -232,7 +247,7 @@ const CHUNK = 1 << 20;
 /** Writes pieces one after the other, so that files may be larger than memory. */
 const writePieces = (
   place: OutputPlace,
-  made: Iterable<string>,
+  made: AsyncIterable<string>,
   signal: AbortSignal,
   progress: Progress,
 ): Promise<void> =>
@@ -246,7 +261,7 @@ const writePieces = (
       waiting = '';
       progress.update(done);
     };
-    for (const piece of made) {
+    for await (const piece of made) {
       waiting += piece;
       done++;
       if (waiting.length >= CHUNK) await write();
@@ -259,7 +274,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   const foreign = set === 'i-raven' ? NUMBERS_ONLY : FIGURES_ONLY;
   const wrong = foreign.find((name) => options[name] !== undefined);
   if (wrong !== undefined) throw new UsageError(`--${wrong} is not for --set ${set}`);
-  const format = extname(out).slice(1);
+  const format = isStandardOutput(out) ? 'jsonl' : extname(out).slice(1);
   if (format !== 'json' && format !== 'jsonl') {
     throw new UsageError(`--out ${out}: name a .jsonl of prompts or a .json of data`);
   }
@@ -270,7 +285,12 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   const problemAt = set === 'i-raven' ? figures(options) : numbers(options);
   await makeFolderOf(place.path);
   await withProgress(count, 'problems', options, (progress) =>
-    writePieces(place, pieces(options, problemAt, format), signal, progress),
+    writePieces(
+      place,
+      pieces(options, problemAt, format, pauseNowAndThen(signal)),
+      signal,
+      progress,
+    ),
   );
   tell(options, { problems: count, output: out }, () => `${counted(count, 'problem')}: ${out}\n`);
 }

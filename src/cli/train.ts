@@ -77,6 +77,7 @@ const FLAGS_OF_NAMES = { preset: '--preset', configuration: '--config', noisy: '
 const HELP = `
 Presets of crab: crab (ours, the default), released (the authors' code), paper (Appendix C), small
 (a computer without a GPU). Without --data, problems are generated for as long as it trains.
+Data of another configuration are refused; those that are so in part, or have noise or a mesh, are named.
 
 Examples:
   crab train --config center --preset small --time 10m

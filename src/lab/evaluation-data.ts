@@ -1,12 +1,10 @@
 /**
  * Problems to measure on: fresh ones of our generator, or data that were given, at the side that a model
- * sees. Data that tell that they are of another configuration are refused, and pictures without labels that
- * are of none. Data with a mesh, with noise that the model does not know, or in part of other configurations
- * or of none are called so.
+ * sees. In what these differ from the model's own problems is part of their name.
  */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { ArgumentError, counted } from '../base/index.js';
+import { ArgumentError } from '../base/index.js';
 import {
   CONFIGURATIONS,
   hasGrid,
@@ -18,14 +16,7 @@ import {
   type ProblemSource,
   type Variant,
 } from '../matrix/index.js';
-import {
-  checkConfiguration,
-  openProblems,
-  showMesh,
-  showNoise,
-  showProblems,
-  type ShownProblems,
-} from '../matrix/node.js';
+import { checkData, openProblems } from '../matrix/node.js';
 import { generatedSource } from './metrics/generated-source.js';
 import type { SubjectFacts } from './subject.js';
 import { variantOf } from './summary.js';
@@ -82,34 +73,13 @@ export async function closeData(data: readonly EvaluationData[]): Promise<void> 
   for (const { source } of data) await source.close();
 }
 
-/** What of some problems a model cannot be measured on in earnest, in words; nothing if they all are its own. */
-function foreignWords(
-  { looked, configurations }: ShownProblems,
-  { configuration, mixed }: SubjectFacts,
-): string {
-  const others = [...configurations].filter(([each]) => !mixed && each !== configuration);
-  const known = [...configurations.values()].reduce((sum, count) => sum + count, 0);
-  const parts = others.map(([each, count]) => `${count} of ${each}`);
-  if (known < looked) parts.push(`${looked - known} of no configuration that we know`);
-  if (parts.length === 0) return '';
-  return ` (of ${counted(looked, 'problem')} looked at ${parts.join(', ')})`;
-}
-
-/** Refuses pictures that nothing tells to be matrices. */
-function checkMatrices(location: string, { configurations, labelled }: ShownProblems): void {
-  if (labelled || configurations.size > 0) return;
-  throw new ArgumentError(
-    `--data ${location}: the pictures are of no configuration that we know, and no rules are told`,
-  );
-}
-
 /** Opens data for a model, each by its path and the name it has in results; all of them or none. */
 export async function openData(
   given: readonly { readonly location: string; readonly name?: string }[],
   facts: SubjectFacts,
   part: Part | 'all',
 ): Promise<EvaluationData[]> {
-  const { configuration, noisy, mixed, imageSize: side } = facts;
+  const { configuration, noisy, imageSize: side } = facts;
   const opened: EvaluationData[] = [];
   try {
     for (const { location, name = location } of given) {
@@ -121,17 +91,10 @@ export async function openData(
           `--data ${location}: no problems of the part ${part}; --part of crab evaluate names another`,
         );
       }
-      // One of all configurations is measured on any.
-      if (!mixed) await checkConfiguration(location, source, configuration);
+      const { mesh, inWords } = await checkData(location, source, facts);
       // Candidates with a mesh differ in its lines too: they are of none of the variants in tables.
-      const mesh = await showMesh(source, configuration);
       const variant = mesh ? null : (source.variant ?? variantOf(location));
-      const noise = !mesh && !mixed && !noisy && (await showNoise(source, configuration));
-      const unknown = mesh ? ' (with a mesh)' : noise ? ' (with noise)' : '';
-      const shown = mesh ? null : await showProblems(source);
-      if (shown !== null) checkMatrices(location, shown);
-      const foreign = shown === null ? '' : foreignWords(shown, facts);
-      opened[opened.length - 1] = { source, name: `${name}${unknown}${foreign}`, variant };
+      opened[opened.length - 1] = { source, name: `${name}${inWords}`, variant };
     }
   } catch (error) {
     await closeData(opened);

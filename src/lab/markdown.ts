@@ -44,8 +44,6 @@ export const escaped = (text: string): string =>
 /** A fraction in percent; the sign stands in the head of the table. */
 export const percentage = (share: number): string => (100 * share).toFixed(1);
 
-export const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
-
 /** `a`, `a and b`, `a, b and c`. */
 export const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;

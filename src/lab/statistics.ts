@@ -121,3 +121,7 @@ export class Bootstrap {
     return { value, ...wilsonInterval(value * this.count, this.count) };
   }
 }
+
+/** The share of problems of which something holds, with its interval. */
+export const shareOf = (holds: readonly boolean[]): Measured =>
+  new Bootstrap(holds.length).share(holds.map(Number));

@@ -1,19 +1,15 @@
 /** Files of Raven's matrices in Node: folders, sets of any size, HDF5 caches, worker threads. */
 export { fileSource } from '../base/node.js';
 export {
-  checkConfiguration,
   checkProblemConfiguration,
   configurationsOf,
   configurationsOfLabels,
   namedConfiguration,
-  showMesh,
-  showNoise,
-  showProblems,
-  type ShownProblems,
 } from './node/data-configuration.js';
 export { openHdf5Cache, type CacheOptions } from './node/hdf5.js';
 export { MANIFEST, readManifest } from './node/manifest.js';
 export { openProblems, openSet, type OpenOptions } from './node/open.js';
+export { checkData, type Differences, type OwnProblems } from './node/own-problems.js';
 export { problemMaker } from './node/problem-maker.js';
 export {
   configurationFolders,

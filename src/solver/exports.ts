@@ -46,7 +46,7 @@ export { parseHistory, type HistoryCurve } from './history.js';
 export { formatImagined, parseImagined } from './imagined-file.js';
 export { bytesToPanel, greyToPanel, imageToPanel, toPanel } from './panels.js';
 export type { Panel, PanelInput, PixelImage } from './panels.js';
-export { ravenProblem } from './problem-input.js';
+export { askedPanels, ravenProblem } from './problem-input.js';
 export type { FileLike, ProblemInput, ProblemOrigin } from './problem-input.js';
 export { readMatrixPicture, type MatrixPicture } from './matrix-picture.js';
 export type {

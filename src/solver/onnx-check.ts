@@ -4,10 +4,9 @@
  * absurd sizes among the whole-number tensors that reshape and pad. Reads the wire format of protocol
  * buffers in place, without copies.
  */
+import { ONNX_IR_VERSION, ONNX_OPSET } from '../base/index.js';
 import { BundleError } from './errors.js';
 
-const IR_VERSION = 8;
-const OPSET = 17;
 const LARGEST_INTEGER = 1n << 20n;
 
 const OPERATORS = new Set([
@@ -189,9 +188,9 @@ function checkOpset(bytes: Uint8Array): void {
     if (number === OPERATOR_SET.domain) domain = textOf(body);
     if (number === OPERATOR_SET.version) version = value;
   }
-  if (domain !== '' || version !== BigInt(OPSET)) {
+  if (domain !== '' || version !== BigInt(ONNX_OPSET)) {
     throw new BundleError(
-      `the ONNX file needs version ${version.toString()} of the operators${domain && ` of ${domain}`}, not ${OPSET}`,
+      `the ONNX file needs version ${version.toString()} of the operators${domain && ` of ${domain}`}, not ${ONNX_OPSET}`,
     );
   }
 }
@@ -209,5 +208,5 @@ export function checkOnnx(bytes: Uint8Array): void {
       checkGraph(body);
     }
   }
-  if (graphs !== 1 || irVersion !== BigInt(IR_VERSION)) damaged();
+  if (graphs !== 1 || irVersion !== BigInt(ONNX_IR_VERSION)) damaged();
 }

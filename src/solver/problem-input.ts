@@ -28,6 +28,10 @@ export interface ProblemInput {
   readonly mesh?: boolean;
 }
 
+/** The panels that a matrix asks for, and that its candidates are for: the blank ones, or else the last. */
+export const askedPanels = (blank: readonly number[]): readonly number[] =>
+  blank.length > 0 ? blank : [MATRIX_PANELS];
+
 /** A `File`, or a `Blob` without a name. */
 export interface FileLike {
   readonly name?: string;

@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '../base/index.js';
-import { ArgumentError } from '../matrix/index.js';
+import { ArgumentError, layoutName } from '../matrix/index.js';
 import { systemNamed } from '../models/index.js';
 import { ProcessGroupError, type Device } from '../torch/index.js';
 import { stepsOfEpochs } from './budget.js';
@@ -73,7 +73,11 @@ async function requireFree(out: string): Promise<void> {
   throw new ArgumentError(`${out} exists already; continue it with --resume or name another`);
 }
 
-async function beginRun(options: NewRunOptions, lock: RunLock): Promise<Opened> {
+async function beginRun(
+  options: NewRunOptions,
+  lock: RunLock,
+  observer: TrainingObserver,
+): Promise<Opened> {
   const folder = path.resolve(options.out);
   await requireFree(options.out);
   await lock.take(folder);
@@ -93,6 +97,10 @@ async function beginRun(options: NewRunOptions, lock: RunLock): Promise<Opened> 
       : await readStored(path.resolve(options.data), record, configuration, noisy);
   const config = runConfigOf(options, readEnvironment(), stored?.data ?? null);
   requireFittingRules(sourceOf(config));
+  if (stored !== null && stored.differences !== '') {
+    const text = `--data ${stored.data.path}${stored.differences}: not all are problems of ${layoutName(options.model)}, and the model learns from them all`;
+    observer.note?.({ level: 'warning', text });
+  }
   const complete = { ...config, totalSteps: totalStepsOf(config) };
   return { folder, config: complete, checkpoint: null, stored };
 }
@@ -166,7 +174,7 @@ async function openOrFollow(
   try {
     const opened = isResume(options)
       ? await resumeRun(options.resume, lock, observer, options.localDevice)
-      : await beginRun(options, lock);
+      : await beginRun(options, lock, observer);
     team.partOf(opened.config.model.optimizer.batchSize);
     shareRun(team, opened);
     return opened;

@@ -108,6 +108,15 @@ test('a mixture of configurations is called so, also if it begins with the right
   await closeData(joint);
 });
 
+test('one of all configurations knows two components from a mesh', async () => {
+  const location = path.join(scratchFolder(), 'a.npz');
+  const problem = sampleProblem({ configuration: 'left-right', seed: 4, index: 0 });
+  writeFileSync(location, encodeSet(problemToBatch(problem)));
+  const data = await openData([{ location, name: 'mine' }], { ...facts, mixed: true }, 'all');
+  expect(data.map(({ name, variant }) => [name, variant])).toEqual([['mine', 'raven']]);
+  await closeData(data);
+});
+
 test('pictures that are no matrices are called so, and refused without labels', async () => {
   const location = path.join(scratchFolder(), 'a.npz');
   const random = new Random(5);

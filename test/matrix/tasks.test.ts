@@ -1,7 +1,7 @@
 /** Other tasks of the panels of problems, resizers by name, and the files of `crab arrays`. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   downscale,
   encodeSet,
@@ -28,6 +28,7 @@ import {
 } from '../../src/matrix/index.js';
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { crabInProcess, failureOf } from '../cli/crab-in-process.js';
+import { interruptAtWork } from '../cli/interrupt.js';
 import { words } from '../cli/words.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { goodnessOfFit } from './chi-square.js';
@@ -235,4 +236,34 @@ test('crab arrays: from sets at 64, from RAVEN folders at any size', async () =>
   expect(parted.message).toMatch(/--part is of a RAVEN folder/);
   const taken = await failureOf('arrays', at('set.npz'), '--out', at('odd.npz'));
   expect(taken.message).toMatch(/odd\.npz exists already/);
+});
+
+test('crab arrays hears Ctrl-C between pictures, and leaves nothing', async () => {
+  const folder = scratchFolder();
+  for (const [i, problem] of problems.slice(0, 6).entries()) {
+    await writeRavenProblem(folder, i, problem);
+  }
+  const input = path.join(folder, 'center_single');
+  const out = path.join(folder, 'deep', 'a.npz');
+  const asked = ['arrays', input, '--size', '1000', '--resize', 'antialias', '--quiet'];
+  await expect(interruptAtWork(asked, out)).rejects.toThrow(/abort/);
+  expect(readdirSync(path.dirname(out))).toEqual([]);
+});
+
+test('crab arrays shows how far it is, unless it is to be quiet', async () => {
+  const folder = scratchFolder();
+  const set = path.join(folder, 'set.npz');
+  writeFileSync(set, encodeSet(batch));
+  Object.defineProperty(process.stderr, 'isTTY', { value: true, configurable: true });
+  const shown: string[] = [];
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => shown.push(String(text)) > 0);
+  try {
+    await crabInProcess('arrays', set, '--out', path.join(folder, 'quiet.npz'), '--quiet');
+    expect(shown).toEqual([]);
+    await crabInProcess('arrays', set, '--out', path.join(folder, 'a.npz'));
+    expect(shown.join('')).toContain(`${COUNT}/${COUNT} problems`);
+  } finally {
+    vi.restoreAllMocks();
+    Reflect.deleteProperty(process.stderr, 'isTTY');
+  }
 });

@@ -17,6 +17,7 @@ import {
 } from '../../src/matrix/index.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { crabInProcess, failureOf } from '../cli/crab-in-process.js';
+import { interruptAtWork } from '../cli/interrupt.js';
 import { scratchFolder } from '../scratch-folder.js';
 import { words } from '../cli/words.js';
 
@@ -183,5 +184,12 @@ test('crab text stops on Ctrl-C and leaves nothing', async () => {
   const asked = words`text --set i-raven-x --count 3 --out ${out} --quiet`;
   const stopped = buildProgram(AbortSignal.abort()).parseAsync(['node', 'crab', ...asked]);
   await expect(stopped).rejects.toThrow(/abort/);
+  expect(readdirSync(path.dirname(out))).toEqual([]);
+});
+
+test('crab text hears Ctrl-C while it looks for examples, long before it has something to write', async () => {
+  const out = path.join(scratchFolder(), 'deep', 'a.jsonl');
+  const asked = words`text --set i-raven --rows 1 --count 150 --examples 100 --quiet`;
+  await expect(interruptAtWork(asked, out)).rejects.toThrow(/abort/);
   expect(readdirSync(path.dirname(out))).toEqual([]);
 });

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   contactSheet,
+  contactSheetOfImages,
   decodePng,
   encodePng,
   encodeRavenNpz,
@@ -153,6 +154,26 @@ describe('crab solve', () => {
     expect(
       await crab('solve', file('panels'), '--model', file('bundle'), '--missing', '3,9'),
     ).not.toContain('no candidate');
+  });
+
+  test('chooses only for the panel that candidates are for: the blank one, or else the last', async () => {
+    const images = renderProblem(problem).images.slice();
+    const sheetOf = (name: string): string[] => {
+      const pictures = { size: 160, images, target: problem.target };
+      const sheet = contactSheetOfImages(pictures, { markAnswer: false, fillIn: true });
+      writeFileSync(file(name), encodePng(sheet));
+      return [file(name), '--model', file('bundle')];
+    };
+    const whole = sheetOf('whole.png');
+    expect(await crab('solve', ...whole, '--missing', '5')).toBe(
+      'imagined panel 5\nno candidate is chosen: panel 5 is missing, and candidates are for panel 9\n',
+    );
+    const { choice } = await solveJson(...whole.slice(0, 1), '--missing', '5');
+    expect(choice).toBeNull();
+    expect(await crab('solve', ...whole, '--missing', '9')).toMatch(/panel 9\ncandidate \d/);
+    const panelBytes = 160 * 160;
+    images.fill(255, 4 * panelBytes, 5 * panelBytes);
+    expect(await crab('solve', ...sheetOf('blank-5.png'))).toMatch(/panel 5\ncandidate \d/);
   });
 
   test('its help tells every field of a candidate', async () => {

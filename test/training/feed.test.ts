@@ -10,11 +10,13 @@ import {
 } from '../../src/matrix/index.js';
 import { writeRavenProblem } from '../../src/matrix/node.js';
 import { isTorchAvailable } from '../../src/torch/index.js';
+import { train, type NoteEvent } from '../../src/training/index.js';
 import { makeRecord, PANELS_ONLY } from '../../src/training/feed/record.js';
 import { requireRoom } from '../../src/training/feed/room.js';
 import { readStored, requireSameData, StoredFeed } from '../../src/training/feed/stored-feed.js';
 import { StreamFeed, type StreamFeedOptions } from '../../src/training/feed/stream-feed.js';
 import { scratchFolder } from '../scratch-folder.js';
+import { tinyRun } from './tiny.js';
 
 const source = { configuration: 'center', noisy: false, seed: 5 } as const;
 
@@ -150,6 +152,38 @@ describe.skipIf(!isTorchAvailable())('a stored set', () => {
     const second = await readStored(file, PANELS_ONLY, 'center', false);
     expect(() => requireSameData(second.data, first.data)).toThrow(/has changed since/);
     expect(() => requireSameData(first.data, first.data)).not.toThrow();
+  });
+
+  test('a mixture is trained on, and called one once', async () => {
+    const file = path.join(folder, 'set.npz');
+    const others = [0, 1].map((index) => ({
+      ...problemToBatch(sampleProblem({ ...source, configuration: 'left-right', index })),
+      label: [[]],
+    }));
+    await writeFile(file, encodeSet(joinBatches([setOf([0, 1, 2, 3, 4, 5]), ...others])));
+    const notes: NoteEvent[] = [];
+    const observer = { note: (event: NoteEvent) => void notes.push(event) };
+    const run = path.join(folder, 'run');
+    const budget = { kind: 'steps', steps: 1 } as const;
+    const changes = { data: file, pool: undefined, refresh: undefined, budget };
+    await train(tinyRun(run, changes), observer);
+    await train({ resume: run }, observer);
+    expect(notes).toEqual([
+      {
+        level: 'warning',
+        text: `--data ${file} (of 8 problems looked at 2 of left-right): not all are problems of center, and the model learns from them all`,
+      },
+    ]);
+  });
+
+  test('pictures that are no matrices are refused', async () => {
+    const file = path.join(folder, 'set.npz');
+    const { panel, ...rest } = setOf([0, 1, 2]);
+    const strange = panel.map((_, i) => (i * 37) % 256);
+    await writeFile(file, encodeSet({ ...rest, panel: strange, label: [[], [], []] }));
+    await expect(readStored(file, PANELS_ONLY, 'center', false)).rejects.toThrow(
+      `--data ${file}: the pictures are of no configuration that we know, and no rules are told`,
+    );
   });
 
   test('a set of another configuration is refused', async () => {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ArgumentError } from '../errors.js';
+import { isStandardOutput } from './output-place.js';
 
 /** Endings that promise a format. Others, and none, are the user's own affair. */
 const PROMISING = new Set(
@@ -26,6 +27,11 @@ export function requireEnding(argument: string, location: string, format: string
 
 /** Refuses a name that promises a file if `what` makes a folder; one that is a folder already is fine. */
 export function requireFolderName(argument: string, location: string, what: string): void {
+  if (isStandardOutput(location)) {
+    throw new ArgumentError(
+      `${argument} ${location}: ${what} makes a folder of files, and standard output takes one file alone: name a folder`,
+    );
+  }
   const ending = endingOf(location);
   if (!PROMISING.has(ending) || existsSync(location)) return;
   throw new ArgumentError(

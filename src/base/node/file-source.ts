@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { ByteSource } from '../byte-source.js';
 import { ArgumentError, CrabError } from '../errors.js';
 import { makeFolderOf, notMade } from './folders.js';
-import { isTaken, outputPlace, type OutputPlace } from './output-place.js';
+import { isTaken, outputPlace, STANDARD_OUTPUT, type OutputPlace } from './output-place.js';
 import { openRegularFile } from './regular-file.js';
 import { aboutFile } from './system-errors.js';
 import { removeAbandonedFiles, temporaryName } from './temporary-files.js';
@@ -129,15 +129,18 @@ export class PendingFile {
 
   /** Sends the bytes to a device or a pipe, one after the other, as those take them. */
   async #copyTo(target: string): Promise<void> {
-    const out = await open(target, constants.O_WRONLY);
+    const out = await openSink(target);
     try {
       const buffer = new Uint8Array(COPY_BYTES);
       for (let position = 0; ;) {
         const { bytesRead } = await this.handle.read(buffer, 0, buffer.length, position);
         if (bytesRead === 0) return;
-        await out.writeFile(buffer.subarray(0, bytesRead));
+        await out.write(buffer.subarray(0, bytesRead));
         position += bytesRead;
       }
+    } catch (error) {
+      // Whoever reads a pipe may stop when they have enough: `crab … | head`.
+      if (codeOf(error) !== 'EPIPE') throw error;
     } finally {
       await out.close();
     }
@@ -150,6 +153,26 @@ export class PendingFile {
     }
     await rm(this.temporary, { force: true });
   }
+}
+
+/** Takes bytes one after the other. */
+interface Sink {
+  write(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openSink(target: string): Promise<Sink> {
+  if (target !== STANDARD_OUTPUT) {
+    const file = await open(target, constants.O_WRONLY);
+    return { write: (bytes) => file.writeFile(bytes), close: () => file.close() };
+  }
+  return {
+    write: (bytes) =>
+      new Promise((resolve, reject) => {
+        process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+      }),
+    close: () => Promise.resolve(),
+  };
 }
 
 /** The place of an output was free when a work began, and another process has used it since. */

@@ -13,7 +13,7 @@ import { ArgumentError } from '../errors.js';
 export interface OutputPlace {
   /** The file itself, links followed. */
   readonly path: string;
-  /** A device or a pipe: written to directly, never replaced. */
+  /** A device, a pipe or standard output: written to directly, never replaced. */
   readonly direct: boolean;
   /** What stood there at that time; null for nothing. */
   readonly before: string | null;
@@ -22,12 +22,19 @@ export interface OutputPlace {
 /** As many links in a row as Linux follows. */
 const MOST_LINKS = 40;
 
+/** What stands for standard output, be that a pipe, a terminal or a file that the shell opened. */
+export const STANDARD_OUTPUT = '-';
+
+export const isStandardOutput = (location: string): boolean =>
+  location === STANDARD_OUTPUT || location === '/dev/stdout';
+
 /** The place of an output file, which need not exist; ArgumentError if no file can be written. */
 export function outputPlace(file: string): OutputPlace {
+  if (isStandardOutput(file)) return { path: STANDARD_OUTPUT, direct: true, before: null };
   const there = found(statSync, file);
   if (there === undefined) return { path: danglingTarget(file), direct: false, before: null };
   if (there.isDirectory()) throw new ArgumentError(`${file} is a folder: name a file`);
-  // The name as given: what stands behind /dev/stdout may have no other.
+  // The name as given: what stands behind /dev/fd/3 may have no other.
   if (there.isCharacterDevice() || there.isBlockDevice() || there.isFIFO()) {
     return { path: file, direct: true, before: identityOf(there) };
   }

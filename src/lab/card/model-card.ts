@@ -2,10 +2,11 @@
  * The card of a model, `README.md` in the folder of its bundle: what it does, how well, how it was made,
  * and what it is weak at. Everything in it is from the bundle and from measurements; nothing is typed in.
  */
+import { megabytes } from '../../base/index.js';
 import { layoutName, paperName, VARIANT_NAMES, type Configuration } from '../../matrix/index.js';
 import { gsaPointAt, type AriTable } from '../evaluation.js';
 import { bundleBytes, hasRules, systemOf, type BundleManifest } from '../../solver/index.js';
-import { bullets, escaped, megabytes, NOTHING, percentage, table, type Cell } from '../markdown.js';
+import { bullets, escaped, NOTHING, percentage, table, type Cell } from '../markdown.js';
 import { NAME_UNUSED } from '../metrics/variance-decline.js';
 import { whole } from '../numbers.js';
 import { paperAri, paperSystemName } from '../paper.js';

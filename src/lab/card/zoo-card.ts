@@ -1,4 +1,5 @@
 /** `README.md` of a zoo: all of its models in one table, with the way to their cards. */
+import { megabytes } from '../../base/index.js';
 import { CONFIGURATIONS, PAPER_VARIANTS } from '../../matrix/index.js';
 import { systemOf, type BundleManifest } from '../../solver/index.js';
 import { bundleBytes, CARD_FILE } from '../../solver/node.js';
@@ -10,7 +11,7 @@ import {
   pairCell,
   resultOf,
 } from '../compare.js';
-import { escaped, megabytes, NOTHING, table, type Cell } from '../markdown.js';
+import { escaped, NOTHING, table, type Cell } from '../markdown.js';
 import { whole } from '../numbers.js';
 import { paperRows, paperShare } from '../paper.js';
 import type { MeasuredModel } from '../results/index.js';

@@ -6,7 +6,7 @@
 import { FormatError } from '../../base/index.js';
 import { HUMAN_ACCURACY, layoutNamed, Random } from '../../matrix/index.js';
 import type { Measured } from '../evaluation.js';
-import { Bootstrap, meanOf, sumOf } from '../statistics.js';
+import { meanOf, shareOf, sumOf } from '../statistics.js';
 import { violationOf } from './items.js';
 import { readModelItems, readReplies } from './model-items.js';
 import type { ModelItem, ModelItems, ModelReply } from './model-items.js';
@@ -79,9 +79,6 @@ export type CrabChoices = ReadonlyMap<string, string>;
 
 const SHUFFLES = 2000;
 const SEED = 7_300_000_011;
-
-const shareOf = (right: readonly boolean[]): Measured =>
-  new Bootstrap(right.length).share(right.map(Number));
 
 function groups<T>(
   scored: readonly T[],

@@ -9,7 +9,7 @@ import { withConcepts } from '../concept-subject.js';
 import { DEFAULT_COUNTS } from '../conditions.js';
 import type { ReadbackResult } from '../evaluation.js';
 import { drawMissing, LAST } from '../missing-sets.js';
-import { Bootstrap } from '../statistics.js';
+import { shareOf } from '../statistics.js';
 import type { MetricOptions, Painter } from '../subject.js';
 import { seenProblems, SLICE } from './generated-source.js';
 import { ReadbackJudge, type Verdict } from './readback-judge.js';
@@ -35,8 +35,6 @@ interface Work extends Pick<MetricOptions, 'signal' | 'onProgress'> {
 type ByPaint<T> = Readonly<Record<Paint, T[]>>;
 
 const noneYet = () => ({ likeliest: [], mean: [], careful: [] });
-
-const shareOf = (holds: readonly boolean[]) => new Bootstrap(holds.length).share(holds.map(Number));
 
 /** Shares of problems that obey the rules, named as in the result. */
 const obeyShares = ({ likeliest, mean, careful }: ByPaint<boolean>) => ({

@@ -18,7 +18,6 @@ import { contactSheetOfImages, type ProblemPictures } from '../render-sheet.js';
 import { batches, imagesToBatch, MATRIX_PIXELS, SELECTION_PIXELS, type SetBatch } from '../set.js';
 import type { Label, LabelRule } from '../set-label.js';
 import {
-  exists,
   makeFolderOf,
   makeNewFolder,
   outputPlace,
@@ -234,8 +233,8 @@ const copied = (found: RavenProblem): SetBatch => ({
 });
 
 async function openSetSink(output: string, count: number): Promise<Sink> {
-  if (await exists(output)) throw existsAlready(output);
   const place = outputPlace(output);
+  if (!place.direct && place.before !== null) throw existsAlready(output);
   await makeFolderOf(place.path);
   const writer = await SetWriter.create(place, count);
   return {

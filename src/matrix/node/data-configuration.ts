@@ -1,7 +1,7 @@
 /**
  * Which configurations problems can be of, as far as they tell: by rules that only some configurations
  * can have, by what their panels show, or, if they show nothing that we know, by the name of their folder
- * or file or the `generate.json` beside them. Noise is not refused: a model may be tried on it deliberately.
+ * or file or the `generate.json` beside them.
  */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -22,7 +22,7 @@ import { configurationTold } from './manifest.js';
 /** Problems whose labels are looked at: enough that a rule of a grid is among them. */
 const LOOKED_AT = 32;
 /** Of these, problems whose panels are recognised: a tenth of a second. */
-const SEEN = 4;
+export const SEEN = 4;
 
 /** The configuration that a name stands for: `center_single`, `raven_center_single`, `grid-2x2-noisy`. */
 export function namedConfiguration(name: string): Configuration | undefined {
@@ -41,7 +41,8 @@ function canChange(component: ComponentLayout, { attribute }: LabelRule): boolea
 }
 
 /** A mesh is one component more; its lines have no rule of their own beside Number and Position. */
-const hasMesh = (label: Label, components: number): boolean => label.length === components + 1;
+export const hasMesh = (label: Label, components: number): boolean =>
+  label.length === components + 1;
 
 const fits = (configuration: Configuration, label: Label): boolean => {
   const { components } = layoutOf(configuration);
@@ -78,7 +79,7 @@ async function namedPlace(location: string): Promise<Configuration | undefined> 
 }
 
 /** The layout that pictures are of, among those of some configurations; undefined if they are of none. */
-function shownLayout(
+export function shownLayout(
   { panel, count }: SetBatch,
   among: readonly Configuration[],
 ): ConfigurationLayout | undefined {
@@ -105,51 +106,6 @@ export async function configurationsOf(
   const told = shownLayout(batch, possible)?.configuration ?? (await namedPlace(location));
   // If a name contradicts the rules, the rules are believed.
   return told !== undefined && possible.includes(told) ? [told] : possible;
-}
-
-/** Whether problems of a configuration have a mesh, as far as their rules tell. */
-export async function showMesh(
-  source: ProblemSource,
-  configuration: Configuration,
-): Promise<boolean> {
-  const { label } = await source.read(0, Math.min(1, source.count));
-  return label.some((each) => hasMesh(each, layoutOf(configuration).components.length));
-}
-
-/** Problems from the first to the last that are recognised one by one. */
-const SPREAD = 8;
-
-/** What some problems of a source show, each by itself. */
-export interface ShownProblems {
-  readonly looked: number;
-  /** How many are of each configuration; those that are of none are missing. */
-  readonly configurations: ReadonlyMap<Configuration, number>;
-  /** Whether any of them tells its rules. */
-  readonly labelled: boolean;
-}
-
-/** Recognises problems all over a source: the first ones need not be like the others. */
-export async function showProblems(source: ProblemSource): Promise<ShownProblems> {
-  const looked = Math.min(SPREAD, source.count);
-  const configurations = new Map<Configuration, number>();
-  let labelled = false;
-  for (let i = 0; i < looked; i++) {
-    const at = looked === 1 ? 0 : Math.floor((i * (source.count - 1)) / (looked - 1));
-    const batch = await source.read(at, 1);
-    labelled ||= batch.label.some((label) => label.length > 0);
-    const shown = shownLayout(batch, CONFIGURATIONS)?.configuration;
-    if (shown !== undefined) configurations.set(shown, (configurations.get(shown) ?? 0) + 1);
-  }
-  return { looked, configurations, labelled };
-}
-
-/** Whether the panels of problems of a configuration show RAVEN's noise. */
-export async function showNoise(
-  source: ProblemSource,
-  configuration: Configuration,
-): Promise<boolean> {
-  const batch = await source.read(0, Math.min(SEEN, source.count));
-  return shownLayout(batch, [configuration])?.noisy ?? false;
 }
 
 /** What the name of a problem tells: of its folder, or its own as items are called. */
@@ -181,17 +137,4 @@ export async function checkProblemConfiguration(
   );
 }
 
-const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
-
-/** Refuses problems that tell that they are not of a model's configuration. */
-export async function checkConfiguration(
-  location: string,
-  source: ProblemSource,
-  configuration: Configuration,
-): Promise<void> {
-  const possible = await configurationsOf(location, source);
-  if (possible.includes(configuration)) return;
-  throw new ArgumentError(
-    `--data ${location}: the data are of ${OR.format(possible)}, the model is for ${configuration}`,
-  );
-}
+export const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });

@@ -52,7 +52,10 @@ export interface GenerateOptions {
   readonly count: number;
   readonly seed: number;
   readonly format: GenerateFormat;
-  /** A folder for `raven`, `png`, `svg`, `vlm` and `parquet`; a file for `npz`, `jsonl` and `pdf`. */
+  /**
+   * A folder for `raven`, `png`, `svg`, `vlm` and `parquet`; for `npz`, `jsonl` and `pdf` a file, a pipe, or
+   * `-`, which is standard output.
+   */
   readonly out: string;
   /** Parsed JSON of fixed rules and values, see `constraints.ts`. */
   readonly rules?: unknown;
@@ -175,6 +178,7 @@ function checkAnswers(answers: string, outputs: readonly string[]): OutputPlace 
   }
   requireEnding('--answers', answers, 'csv');
   const place = outputPlace(answers);
+  if (place.direct) throw new ArgumentError(`--answers ${answers} is no file: name a new one`);
   if (place.before !== null) {
     throw new ArgumentError(`--answers ${answers} exists already: choose another name`);
   }
@@ -261,7 +265,7 @@ async function checkOutput(options: GenerateOptions, layout: ConfigurationLayout
   const output = outputOf(options, layout);
   if (!isFolderFormat(options.format)) {
     const place = outputPlace(output);
-    if (place.before !== null) {
+    if (!place.direct && place.before !== null) {
       throw new ArgumentError(`--out ${output} exists already: choose another name`);
     }
     return { layout, output, place };

@@ -1,10 +1,10 @@
 /**
- * Builds ONNX graphs (opset 17, IR 8). Every value carries its type and shape, which are annotated in
+ * Builds ONNX graphs. Every value carries its type and shape, which are annotated in
  * the file; the first axis is usually the unknown size of the batch. Weights are stored as f32, as f16
  * behind a Cast, or as int8 behind a DequantizeLinear with a scale for each output channel; the
  * arithmetic is f32 always. Only the operators our networks use exist here.
  */
-import { productOf } from '../../base/index.js';
+import { ONNX_IR_VERSION, ONNX_OPSET, productOf } from '../../base/index.js';
 import { ModelError } from '../errors.js';
 import { toHalf } from './half.js';
 import { quantizeChannels } from './quantize.js';
@@ -17,9 +17,6 @@ import type {
   TensorMessage,
   ValueInfoMessage,
 } from './schema.js';
-
-const OPSET = 17;
-const IR_VERSION = 8;
 
 export const WEIGHT_FORMATS = ['f32', 'f16', 'int8'] as const;
 export type WeightFormat = (typeof WEIGHT_FORMATS)[number];
@@ -240,10 +237,10 @@ export class GraphBuilder {
   /** The file. */
   encode(docString: string): Uint8Array {
     return encodeModel({
-      irVersion: IR_VERSION,
+      irVersion: ONNX_IR_VERSION,
       producerName: 'crab-raven',
       docString,
-      opsetImport: [{ domain: '', version: OPSET }],
+      opsetImport: [{ domain: '', version: ONNX_OPSET }],
       graph: {
         name: this.name,
         node: this.#nodes,

@@ -5,6 +5,7 @@
 import { encodePng } from '../../matrix/index.js';
 import {
   answerProbability,
+  askedPanels,
   completedPicture,
   keepBundle,
   type Alternative,
@@ -41,7 +42,6 @@ import type {
 } from './protocol.js';
 
 const KEPT_MATRICES = 12;
-const LAST_PANEL = 9;
 /** More different answers than these nobody looks at. */
 const MOST_ANSWERS = 8;
 /** Answers for one panel that are laid over one another. */
@@ -137,7 +137,7 @@ export class Engine implements EngineApi {
     const { solver } = this.#require();
     return kept(this.#solved, JSON.stringify(spec), async () => {
       const { panels, view } = await this.#matrix(spec);
-      return solver.solve(panels, { missing: asked(view) });
+      return solver.solve(panels, { missing: askedPanels(view.blank) });
     });
   }
 
@@ -151,7 +151,7 @@ export class Engine implements EngineApi {
 
   async choose(spec: MatrixSpec, missing?: readonly number[]): Promise<ChoiceView> {
     const model = this.#require();
-    const wanted = missing ?? asked((await this.#matrix(spec)).view);
+    const wanted = missing ?? askedPanels((await this.#matrix(spec)).view.blank);
     return kept(this.#choices, JSON.stringify([spec, wanted]), () =>
       this.#choose(model, spec, wanted),
     );
@@ -160,7 +160,7 @@ export class Engine implements EngineApi {
   async #choose(model: Model, spec: MatrixSpec, missing: readonly number[]): Promise<ChoiceView> {
     const start = performance.now();
     const { panels, candidates, view } = await this.#matrix(spec);
-    const own = asked(view);
+    const own = askedPanels(view.blank);
     const answer =
       own.join() === missing.join()
         ? await this.#solve(spec)
@@ -295,10 +295,6 @@ export class Engine implements EngineApi {
     return Promise.resolve(makeAnswerKey(specs));
   }
 }
-
-/** What a matrix lacks, or else its last panel. */
-const asked = ({ blank }: MatrixView): readonly number[] =>
-  blank.length > 0 ? blank : [LAST_PANEL];
 
 function viewOf(model: Model, answer: Answer, milliseconds: number): AnswerView {
   const { missing, images } = answer;

@@ -1,9 +1,8 @@
 /** The foot of the page: what this is, and what the model at work is. */
+import { megabytes } from '../../base/index.js';
 import { ready } from '../state/store.js';
 import { AboutLinks } from '../story/about-links.js';
 import { PAPER } from '../story/paper.js';
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** "Shi, Li and Xue" */
 const names = (authors: typeof PAPER.authors): string => {
@@ -27,7 +26,7 @@ export function Footer() {
       <p>
         {info === null
           ? 'No model at work.'
-          : `Model ${info.name}: ${info.concepts.length} concepts, ${megabytes(info.bytes)}.`}
+          : `Model ${info.name}: ${info.concepts.length} concepts, ${megabytes(info.bytes)} MB.`}
         {accuracy !== null &&
           ` Chooses right in ${Object.entries(accuracy)
             .map(([variant, value]) => `${(100 * value).toFixed(1)}% (${variant.toUpperCase()})`)

@@ -3,7 +3,7 @@
  * process without a word after minutes of drawing problems.
  */
 import { totalmem } from 'node:os';
-import { counted } from '../../base/index.js';
+import { counted, gibibytes } from '../../base/index.js';
 import { TrainingError } from '../errors.js';
 import type { RecordLayout } from './record.js';
 
@@ -19,8 +19,6 @@ function memoryLimit(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
-
 /** Refuses more problems than fit into memory; `advice` says how to have fewer. */
 export function requireRoom(
   problems: number,
@@ -31,6 +29,6 @@ export function requireRoom(
   const most = Math.floor((SHARE_OF_PROBLEMS * memory) / bytes);
   if (problems <= most) return;
   throw new TrainingError(
-    `${counted(problems, 'problem')} of ${pictures} pictures of ${imageSize}x${imageSize} take ${gibibytes(problems * bytes)} of the ${gibibytes(memory)} of memory here, which the network needs too: ${advice.replace('FEWER', String(most))}`,
+    `${counted(problems, 'problem')} of ${pictures} pictures of ${imageSize}x${imageSize} take ${gibibytes(problems * bytes)} GiB of the ${gibibytes(memory)} GiB of memory here, which the network needs too: ${advice.replace('FEWER', String(most))}`,
   );
 }

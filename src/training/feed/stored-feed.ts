@@ -1,7 +1,7 @@
 /** A stored set as a feed: read once, checked against what the run was started with, kept as bytes. */
 import { createHash } from 'node:crypto';
 import { ArgumentError, batches, layoutOf, type Configuration } from '../../matrix/index.js';
-import { checkConfiguration, openProblems } from '../../matrix/node.js';
+import { checkData, openProblems } from '../../matrix/node.js';
 import { keep, tensor, type Device, type Tensor } from '../../torch/index.js';
 import type { StoredData } from '../options.js';
 import type { Feed, FeedState } from './feed.js';
@@ -13,6 +13,8 @@ export interface StoredRecords {
   readonly data: StoredData;
   /** u8 [problems, bytes] */
   readonly records: Uint8Array;
+  /** In what its problems differ from those of the model's configuration, to follow its name; empty if in nothing. */
+  readonly differences: string;
 }
 
 const BATCH = 256;
@@ -32,7 +34,7 @@ export async function readStored(
   try {
     const { count } = source;
     if (count === 0) throw new ArgumentError(`${file} holds no training problems`);
-    await checkConfiguration(file, source, configuration);
+    const { inWords } = await checkData(file, source, { configuration, noisy });
     requireRoom(count, record, `${file} must have FEWER or less`);
     const layout = layoutOf(configuration, noisy);
     const records = new Uint8Array(count * record.bytes);
@@ -43,7 +45,8 @@ export async function readStored(
       }
     }
     const sha256 = createHash('sha256').update(records).digest('hex');
-    return { data: { kind: 'set', path: file, problems: count, sha256 }, records };
+    const data = { kind: 'set', path: file, problems: count, sha256 } as const;
+    return { data, records, differences: inWords };
   } finally {
     await source.close();
   }
