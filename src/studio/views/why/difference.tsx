@@ -26,7 +26,8 @@ export function Difference({
     return (
       <div class="difference">
         <p class="hint">
-          Point at a cell, or go from one to the next with the arrow keys, to see what differs.
+          Point at a cell, touch it, or go from one to the next with the arrow keys, to see what
+          differs.
         </p>
       </div>
     );

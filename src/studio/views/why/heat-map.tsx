@@ -21,6 +21,7 @@ import {
 import { openWords } from '../../parts/mistakes.js';
 import { misfit } from '../../parts/misfit-notice.js';
 import { Drawing } from '../../parts/panel.js';
+import { SideScroll } from '../../parts/side-scroll.js';
 import { change, choice, matrix, ready, settings } from '../../state/store.js';
 import { DISTANCES } from '../../state/settings.js';
 import { Difference } from './difference.js';
@@ -162,6 +163,9 @@ function Row(props: RowProps) {
       <td class="total">
         {text(row.total)}
         {props.isClosest && <span class="closest"> closest</span>}
+        {row.drawn !== null && (
+          <span class="narrow-only drawn-part"> drawing {text(row.drawn)}</span>
+        )}
       </td>
     </tr>
   );
@@ -235,12 +239,13 @@ export function HeatMap() {
   const lookedAt = place === null ? -1 : columns.indexOf(place.concept - 1);
   return (
     <div class="heat-columns">
-      <div class="heat-scroll">
+      <SideScroll class="heat-scroll">
         <table
           class="heat-map"
           style={{
             '--concepts': columns.length,
-            '--others': Number(hasFolded) + Number(hasDrawn),
+            '--folded': Number(hasFolded),
+            '--drawn': Number(hasDrawn),
           }}
           data-testid="heat-map"
           onKeyDown={(event) => moveFocus(event, place, columns)}
@@ -264,7 +269,11 @@ export function HeatMap() {
                 </th>
               )}
               {hasDrawn && (
-                <th scope="col" class="added" title="How much worse than the best it was drawn">
+                <th
+                  scope="col"
+                  class="added drawn"
+                  title="How much worse than the best it was drawn"
+                >
                   Drawing
                 </th>
               )}
@@ -286,7 +295,8 @@ export function HeatMap() {
             ))}
           </tbody>
         </table>
-      </div>
+      </SideScroll>
+      <p class="hint swipe">Swipe the table sideways for the other concepts.</p>
       <div class="heat-side">
         {misfit() === null && (
           <p data-testid="closeness">
