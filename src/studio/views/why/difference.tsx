@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { Drawing, Pixels } from '../../parts/panel.js';
 import { useAsync } from '../../parts/use-async.js';
 import { choice, engine, matrix, ready, spec } from '../../state/store.js';
-import type { Place } from './heat-map.js';
+import type { Place } from './heat-numbers.js';
 
 export function Difference({
   place,
