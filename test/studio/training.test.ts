@@ -320,6 +320,11 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     expect(bar.y).toBeGreaterThanOrEqual(0);
     expect(bar.y).toBeLessThan(100);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    // Nor does it cover what the keyboard goes to.
+    await page.evaluate(`scrollTo(0, document.body.scrollHeight)`);
+    const term = recording.locator('.legend .term').first();
+    await term.focus();
+    expect((await steadyBox(term)).y).toBeGreaterThan(bar.y + bar.height);
     expect(errors).toEqual([]);
   });
 

@@ -2,9 +2,9 @@
  * How the model at hand was trained, from what its bundle keeps: its curves, its accuracy, the rules it read
  * in the same matrices at a few moments, and the panels it painted then, to be played as a film.
  */
+import { Fragment } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
-import { inList } from '../../engine/words.js';
 import { ConfigurationChoices } from '../../parts/configuration-bar.js';
 import { ModelNotice } from '../../parts/model-notice.js';
 import { Moments, momentShown } from '../../parts/moments.js';
@@ -88,7 +88,15 @@ function AccuracyThen({ info, moment }: { readonly info: ModelInfo; readonly mom
       ) : (
         <>
           It chose right in {!isChecked && 'about '}
-          <strong>{inList(shares)}</strong>.
+          <strong>
+            {shares.map((share, i) => (
+              <Fragment key={share}>
+                {i > 0 && (i === shares.length - 1 ? ' and ' : ', ')}
+                <span class="unbroken">{share}</span>
+              </Fragment>
+            ))}
+          </strong>
+          .
         </>
       )}
       {!isEarly && ' This is the model you play with.'}
@@ -128,7 +136,9 @@ function Replay({ info }: { readonly info: ModelInfo }) {
         <AccuracyThen info={info} moment={index} />
       </div>
       <Film info={info} moment={index} />
+      <h3>How well it did</h3>
       <RecordedCurves info={info} step={info.moments[index]} />
+      <h3>The rules it read</h3>
       <p class="hint">
         Each box is one of its concepts, each point the rule it read in one of {info.points}{' '}
         matrices, in the colour of the true rule, which it was never told. At first all lie in one
