@@ -14,7 +14,7 @@ import {
 } from '../../src/protocol/index.js';
 import { inPageWords, valueWords } from '../../src/studio/engine/words.js';
 import { momentWords } from '../../src/studio/parts/moment-words.js';
-import { accuracyAt } from '../../src/studio/views/train/accuracy.js';
+import { accuracyAt, accuracyWords } from '../../src/studio/views/train/accuracy.js';
 import { CHROMIUM } from '../chromium.js';
 import {
   canvasPixels,
@@ -114,6 +114,15 @@ describe('accuracy at a moment', () => {
     expect(at(400)).toEqual([0.6]);
     expect(accuracyAt(points, 300)).toEqual([{ variant: 'RAVEN', value: 0.6, isChecked: true }]);
     expect(accuracyAt(points, 150)[0].isChecked).toBe(false);
+  });
+
+  test('is told in whole percent between checks, and never rounded to all of them', () => {
+    const words = (value: number, isChecked: boolean) =>
+      accuracyWords({ variant: 'RAVEN', value, isChecked });
+    expect(words(0.8012, false)).toBe('80% of RAVEN');
+    expect(words(0.998, false)).toBe('99% of RAVEN');
+    expect(words(1, false)).toBe('100% of RAVEN');
+    expect(words(0.998, true)).toBe('99.8% of RAVEN');
   });
 });
 

@@ -44,3 +44,9 @@ export function accuracyAt(points: readonly AccuracyPoint[], step: number): Accu
     return [{ variant, value, isChecked: before.step === step }];
   });
 }
+
+/** An accuracy in words: whole percent if it lies between checks, and never all of them if some were wrong. */
+export function accuracyWords({ variant, value, isChecked }: AccuracyAt): string {
+  const whole = value < 1 ? Math.min(99, Math.round(100 * value)) : 100;
+  return `${isChecked ? percent(value) : `${whole}%`} of ${variant}`;
+}

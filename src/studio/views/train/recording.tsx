@@ -11,7 +11,7 @@ import { Moments, momentShown } from '../../parts/moments.js';
 import { lookOf, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
 import { useAsync } from '../../parts/use-async.js';
 import { engine, planeOf, ready } from '../../state/store.js';
-import { accuracyAt, percent, recordedAccuracy } from './accuracy.js';
+import { accuracyAt, accuracyWords, recordedAccuracy } from './accuracy.js';
 import { ImaginedMatrices } from './imagined-panels.js';
 import { KindLegend } from './kind-legend.js';
 import { RecordedCurves } from './recorded-curves.js';
@@ -76,10 +76,7 @@ function AccuracyThen({ info, moment }: { readonly info: ModelInfo; readonly mom
   if (points.length === 0) return null;
   const known = accuracyAt(points, info.moments[moment]);
   const isChecked = known.every((each) => each.isChecked);
-  const shares = known.map(({ variant, value }) => {
-    const share = isChecked ? percent(value) : `${Math.round(100 * value)}%`;
-    return `${share} of ${variant}`;
-  });
+  const shares = known.map(accuracyWords);
   const { isEarly } = momentShown(info);
   return (
     <p class="accuracy-then" data-testid="accuracy-then">
