@@ -18,8 +18,12 @@ import {
 const POINTS = 60;
 export const SOURCE_SEED = 77;
 const MOMENTS = [100, 2000];
+/** The last step is one at which the model was no better: the bundle has the weights of the last moment. */
+const STEPS = [50, 100, 2000, 3000];
 /** Errors of a pixel while it is trained, and the log-likelihood of one panel that they make. */
-const DRAWING_ERRORS = [0.2, 0.1, 0.015];
+const DRAWING_ERRORS = [0.2, 0.1, 0.015, 0.9];
+/** Bits by which a missing panel surprises it. */
+const SURPRISES = [90, 60, 5.5, 77];
 const TARGETS = { min: 1, max: 1 };
 export const logLikelihood = (error: number, sigma = 0.1): number =>
   -4096 * (Math.log(sigma * Math.sqrt(2 * Math.PI)) + error ** 2 / (2 * sigma ** 2));
@@ -27,13 +31,17 @@ const HISTORY = {
   curves: [
     {
       name: 'reconstruction',
-      steps: [50, 100, 2000],
+      steps: STEPS,
       values: DRAWING_ERRORS.map((error) => logLikelihood(error)),
     },
-    { name: 'targetRegularizer', steps: [50, 100, 2000], values: [90, 60, 5.5] },
-    { name: 'sa raven', steps: [1000, 2000], values: [0.25, 0.5] },
-    { name: 'sa i-raven', steps: [1000, 2000], values: [0.3, 0.75] },
-    { name: 'rulePrior', steps: [50, 100, 2000], values: [0, 0, -3] },
+    {
+      name: 'targetRegularizer',
+      steps: STEPS,
+      values: SURPRISES.map((bits) => bits * Math.LN2),
+    },
+    { name: 'sa raven', steps: [1000, 2000, 3000], values: [0.25, 0.5, 0.4] },
+    { name: 'sa i-raven', steps: [1000, 2000, 3000], values: [0.3, 0.75, 0.4] },
+    { name: 'rulePrior', steps: STEPS, values: [0, 0, -3, 0] },
   ],
 };
 /** Names the bundle gives its concepts. */

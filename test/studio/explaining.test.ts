@@ -23,6 +23,7 @@ import {
   labelsOf,
   largestDifference,
   openPage,
+  PHONE,
   steadyBox,
 } from './browser.js';
 import { visitedSite } from './visited-site.js';
@@ -185,7 +186,7 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
       /Drawing added to candidate 1, because it came out worse/,
     );
     // What drawing added stands in the table, and the rest is told as before.
-    const drawn = page.locator('.heat-map .drawn');
+    const drawn = page.locator('.heat-map td.drawn');
     const [first, second, , fourth] = await drawn.allInnerTexts();
     expect(Number(first.replaceAll(',', ''))).toBeGreaterThan(1000);
     expect([second, fourth]).toEqual(['not drawn', '0']);
@@ -249,6 +250,22 @@ describe.skipIf(CHROMIUM === undefined || !hasModel)('explaining with a publishe
         .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length`);
       expect(await tooWide).toBe(0);
     }
+  });
+
+  test('on a phone what drawing added stands in sight, and it is told that concepts go on', async () => {
+    const { page } = await openPage(await site.fresh(PHONE));
+    await goTo(page, site.url, TIE);
+    const parts = page.locator('.heat-map .drawn-part');
+    await eventually(() => parts.count()).toBe(2);
+    expect(await parts.first().innerText()).toMatch(/^drawing \d,\d{3}$/);
+    const { x, width } = await steadyBox(parts.first());
+    expect(x + width).toBeLessThanOrEqual(PHONE.viewport.width);
+    const swipe = page.getByText('Swipe the table sideways for the other concepts.');
+    await swipe.waitFor();
+    await page.locator('.heat-scroll.more-right:not(.more-left)').waitFor();
+    await page.evaluate(`document.querySelector('.heat-scroll').scrollTo(1000, 0)`);
+    await page.locator('.heat-scroll.more-left:not(.more-right)').waitFor();
+    expect(await swipe.isVisible()).toBe(true);
   });
 
   test('a long rule stands beside its mark, not below it', async () => {

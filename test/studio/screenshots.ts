@@ -27,7 +27,8 @@ const STATES: Readonly<Record<string, string>> = {
   play: 'shown=1',
   erase: 'missing=1359',
   why: '',
-  rules: 'point=3',
+  // Of center's concepts the one whose map has the rules furthest apart.
+  rules: 'concept=4&point=3',
   compare: 'missing=59',
   make: '',
   test: '',

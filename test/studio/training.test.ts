@@ -13,8 +13,19 @@ import {
   type TrainStatus,
 } from '../../src/protocol/index.js';
 import { inPageWords, valueWords } from '../../src/studio/engine/words.js';
+import { momentWords } from '../../src/studio/parts/moment-words.js';
+import { accuracyAt, accuracyWords } from '../../src/studio/views/train/accuracy.js';
 import { CHROMIUM } from '../chromium.js';
-import { canvasPixels, CLOSE, eventually, LAPTOP, largestDifference, openPage } from './browser.js';
+import {
+  canvasPixels,
+  CLOSE,
+  eventually,
+  LAPTOP,
+  largestDifference,
+  openPage,
+  PHONE,
+  steadyBox,
+} from './browser.js';
 import { paintedGrey, SOURCE_SEED } from './bundles.js';
 import { visitedSite } from './visited-site.js';
 
@@ -75,6 +86,45 @@ class Trainer {
     response.end(JSON.stringify(isRefused ? { error: 'another run is at work' } : answer));
   }
 }
+
+test('a moment is told in steps and, if known, in time', () => {
+  const moments = [0, 30, 100, 1000, 10_000];
+  const all = (training: Record<string, number>) =>
+    moments.map((_, i) => momentWords({ moments, training }, i));
+  expect(all({ seconds: 200 })).toEqual([
+    'Before the first step of training',
+    'After 30 steps of training, less than a second',
+    'After 100 steps of training, about 2 seconds',
+    'After 1,000 steps of training, about 20 seconds',
+    'After 10,000 steps of training, 3.3 minutes',
+  ]);
+  expect(all({})[3]).toBe('After 1,000 steps of training');
+});
+
+describe('accuracy at a moment', () => {
+  const points = [
+    { step: 100, variant: 'RAVEN', value: 0.2 },
+    { step: 300, variant: 'RAVEN', value: 0.6 },
+  ];
+  const at = (step: number) => accuracyAt(points, step).map(({ value }) => value);
+
+  test('lies between the checks around it, and before the first nothing is known', () => {
+    expect(at(50)).toEqual([]);
+    expect(at(150)[0]).toBeCloseTo(0.3, 9);
+    expect(at(400)).toEqual([0.6]);
+    expect(accuracyAt(points, 300)).toEqual([{ variant: 'RAVEN', value: 0.6, isChecked: true }]);
+    expect(accuracyAt(points, 150)[0].isChecked).toBe(false);
+  });
+
+  test('is told in whole percent between checks, and never rounded to all of them', () => {
+    const words = (value: number, isChecked: boolean) =>
+      accuracyWords({ variant: 'RAVEN', value, isChecked });
+    expect(words(0.8012, false)).toBe('80% of RAVEN');
+    expect(words(0.998, false)).toBe('99% of RAVEN');
+    expect(words(1, false)).toBe('100% of RAVEN');
+    expect(words(0.998, true)).toBe('99.8% of RAVEN');
+  });
+});
 
 /** The panel painted in a matrix has one grey all over. */
 async function showsGrey(matrix: Locator, grey: number): Promise<void> {
@@ -190,8 +240,10 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
       'Concept 4',
     ]);
     await eventually(() => planes.first().locator('[aria-label=dot] path').count()).toBe(60);
-    const curve = recording.getByLabel('How wrong its idea of a missing panel is: from 90 to 5.5');
-    await eventually(() => curve.locator('svg path').count()).toBeGreaterThan(0);
+    const curve = recording.getByLabel(
+      'How much a missing panel surprises it: from 90.0 bits to 5.5 bits',
+    );
+    await eventually(() => curve.locator('svg').textContent()).toMatch(/bits.*0.*50/s);
     // Only the curves that have a meaning for people.
     await eventually(() => recording.locator('.chart').count()).toBe(3);
     // A likelihood of thousands of nats is told as the error of a pixel.
@@ -208,9 +260,23 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     const picture = (): Promise<string> => planes.first().locator('[aria-label=dot]').innerHTML();
     await recording.getByText('After 2,000 steps of training').waitFor();
     const trained = await picture();
-    await recording.getByLabel('Moment of training').press('Home');
+    const then = recording.locator('[data-testid=accuracy-then]');
+    expect(await then.innerText()).toBe(
+      'It chose right in 50.0% of RAVEN and 75.0% of I-RAVEN. This is the model you play with.',
+    );
+    const slider = recording.getByLabel('Moment of training');
+    await slider.press('Home');
     await recording.getByText('After 100 steps of training').waitFor();
     await eventually(picture).not.toBe(trained);
+    expect(await then.innerText()).toBe(
+      'Its choices were first counted after 1,000 steps; guessing is right in 12.5%.',
+    );
+    // Whoever moves the slider while it plays stops it.
+    await page.evaluate(`document.querySelector('.play-moments').click();
+      document.querySelector('.moments input').dispatchEvent(new Event('input', { bubbles: true }));`);
+    expect(await recording.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+    await recording.getByText('After 100 steps of training').waitFor();
+
     await recording.getByRole('button', { name: 'Play its training' }).click();
     await recording.getByText('After 2,000 steps of training').waitFor();
     await eventually(picture).toBe(trained);
@@ -244,10 +310,37 @@ describe.skipIf(CHROMIUM === undefined)('the Train tab', () => {
     expect(errors).toEqual([]);
   });
 
+  test('on a phone what moves the film stays in sight, and letters of the curves keep their size', async () => {
+    const { page, errors } = await openPage(await site.fresh(PHONE));
+    await page.goto(`${site.url}#tab=train&config=center`);
+    const recording = page.locator('[data-testid=recording]');
+    const curves = recording.locator('.curve');
+    const charts = curves.locator('svg:has([aria-label="x-axis tick"])');
+    await eventually(() => charts.count()).toBe(3);
+    const sizes =
+      await page.evaluate(`[...document.querySelectorAll('.recording .curve')].map((curve) =>
+      [curve.clientWidth, Number(curve.querySelector('svg:has([aria-label="x-axis tick"])').getAttribute('width'))])`);
+    for (const [wide, drawn] of sizes as [number, number][]) {
+      expect(wide).toBeGreaterThan(200);
+      expect(drawn).toBe(wide);
+    }
+    await recording.locator('.legend').scrollIntoViewIfNeeded();
+    const bar = await steadyBox(recording.getByLabel('Moment of training'));
+    expect(bar.y).toBeGreaterThanOrEqual(0);
+    expect(bar.y).toBeLessThan(100);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    // Nor does it cover what the keyboard goes to.
+    await page.evaluate(`scrollTo(0, document.body.scrollHeight)`);
+    const term = recording.locator('.legend .term').first();
+    await term.focus();
+    expect((await steadyBox(term)).y).toBeGreaterThan(bar.y + bar.height);
+    expect(errors).toEqual([]);
+  });
+
   test('a model that keeps no painted panels says so', async () => {
     const { page, errors } = await openPage(await site.fresh({ viewport: LAPTOP }));
     await page.goto(`${site.url}#tab=train&config=left-right`);
-    await page.getByText('The panels it painted meanwhile were not kept').waitFor();
+    await page.getByText('What it painted meanwhile was not kept').waitFor();
     await page.locator('[data-testid=recording] .live-plane svg').first().waitFor();
     expect(await page.locator('.imagined-matrix').count()).toBe(0);
     expect(errors).toEqual([]);

@@ -9,10 +9,10 @@ import {
   RuleClassifier,
   Solver,
   type Answer,
+  type HistoryCurve,
   type Panel,
   type VocabularyGroup,
 } from '../../solver/index.js';
-import { drawingErrors } from './drawing-error.js';
 import { symbolsOf } from './film.js';
 import type {
   FitView,
@@ -28,6 +28,7 @@ import type {
 import { inPlainWords } from './load-faults.js';
 import { accuracyOf } from './measured.js';
 import { clusterLabels } from './plane-labels.js';
+import { readableCurves } from './readable-curves.js';
 import { readConceptRules, type ConceptRules } from './rule-words.js';
 import { named, ruleWords, subjectKey, subjectWords, wordsForConcepts } from './words.js';
 
@@ -82,6 +83,8 @@ export class Model {
       conceptNames.map((known) => known?.name ?? null),
     );
     const own = words.map(({ subject }) => subject);
+    const moments = ruleMap?.snapshots.map(({ step }) => step) ?? [];
+    const history = solver.history.map((curve) => until(curve, moments.at(-1)));
     this.#rules = ruleMap === null ? null : readConceptRules(ruleMap, own);
     this.info = {
       name,
@@ -97,8 +100,8 @@ export class Model {
       accuracy,
       bytes: bundleBytes(manifest),
       training,
-      history: [...solver.history, ...drawingErrors(solver.history, training.config)],
-      moments: ruleMap?.snapshots.map(({ step }) => step) ?? [],
+      history: [...history, ...readableCurves(history, training.config)],
+      moments,
       hasPanels: solver.imagined !== null,
       points: ruleMap?.truth.length ?? 0,
     };
@@ -224,6 +227,13 @@ export class Model {
       ),
     };
   }
+}
+
+/** A curve until the step whose weights the bundle has: a training may have gone on without getting better. */
+function until(curve: HistoryCurve, last = Infinity): HistoryCurve {
+  const { name, steps, values } = curve;
+  const isBefore = (_: number, i: number): boolean => steps[i] <= last;
+  return { name, steps: steps.filter(isBefore), values: values.filter(isBefore) };
 }
 
 const conceptsOf = (group: VocabularyGroup | undefined, number: number | null): number[] =>

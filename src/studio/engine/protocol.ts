@@ -125,7 +125,7 @@ export interface ModelInfo {
   readonly bytes: number;
   /** Facts on its training, for people. */
   readonly training: Readonly<Record<string, string | number>>;
-  /** Its losses and accuracy over training; empty where the bundle keeps none. */
+  /** Its losses and accuracy until its last step; empty if the bundle keeps none. */
   readonly history: readonly HistoryCurve[];
   /** Moments of training the rule map knows, in steps, oldest first; empty without a rule map. */
   readonly moments: readonly number[];

@@ -1,8 +1,9 @@
 /** The moments of training at which rules were kept: a slider through them, and a button that plays them. */
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ModelInfo } from '../engine/protocol.js';
 import { change, settings } from '../state/store.js';
+import { momentWords } from './moment-words.js';
 
 const MOMENT_MILLISECONDS = 900;
 
@@ -18,11 +19,15 @@ export function momentShown({ moments }: ModelInfo): { index: number; isEarly: b
 const showMoment = ({ moments }: ModelInfo, index: number): void =>
   change({ moment: index === moments.length - 1 ? -1 : index });
 
+interface PlayButtonProps {
+  readonly info: ModelInfo;
+  readonly isPlaying: Signal<boolean>;
+}
+
 /** Plays one moment after another, from the first if the last is shown. */
-function PlayButton({ info }: { readonly info: ModelInfo }) {
+function PlayButton({ info, isPlaying }: PlayButtonProps) {
   const { index } = momentShown(info);
   const last = info.moments.length - 1;
-  const isPlaying = useSignal(false);
   useEffect(() => {
     if (!isPlaying.value) return undefined;
     if (index === last) {
@@ -43,14 +48,17 @@ function PlayButton({ info }: { readonly info: ModelInfo }) {
   );
 }
 
+/** `info` must be that of one model as long as this is shown. */
 export function Moments({ info }: { readonly info: ModelInfo }) {
+  const isPlaying = useSignal(false);
   const last = info.moments.length - 1;
   const { index: shown } = momentShown(info);
+  const words = momentWords(info, shown);
   return (
     <div class="replay">
-      <PlayButton key={info.name} info={info} />
+      <PlayButton info={info} isPlaying={isPlaying} />
       <label class="moments">
-        <span>After {info.moments[shown].toLocaleString('en')} steps of training</span>
+        <span>{words}</span>
         <input
           type="range"
           min={0}
@@ -59,8 +67,12 @@ export function Moments({ info }: { readonly info: ModelInfo }) {
           value={shown}
           disabled={last === 0}
           aria-label="Moment of training"
-          aria-valuetext={`${info.moments[shown]} steps`}
-          onInput={(event) => showMoment(info, Number(event.currentTarget.value))}
+          aria-valuetext={words}
+          onInput={(event) => {
+            // Whoever moves the slider wants to look at that moment.
+            isPlaying.value = false;
+            showMoment(info, Number(event.currentTarget.value));
+          }}
         />
       </label>
     </div>

@@ -41,10 +41,12 @@ function Term({ meaning, children }: TermProps) {
     };
     document.addEventListener('keydown', onKey);
     document.addEventListener('pointerdown', onPress);
-    document.addEventListener('scroll', close, true);
+    // Focus may have scrolled the word into sight: the event of that comes before the next frame.
+    const frame = requestAnimationFrame(() => document.addEventListener('scroll', close, true));
     return () => {
       document.removeEventListener('keydown', onKey);
       document.removeEventListener('pointerdown', onPress);
+      cancelAnimationFrame(frame);
       document.removeEventListener('scroll', close, true);
     };
   }, [isOpen]);

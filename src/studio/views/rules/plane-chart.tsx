@@ -138,61 +138,20 @@ interface PlaneChartProps {
   readonly onRule: ((x: number, y: number) => void) | null;
 }
 
-export function PlaneChart({
-  plane,
-  points,
-  labels,
-  rule,
-  point,
-  label,
-  onPoint,
-  onRule,
-}: PlaneChartProps) {
-  const overlay = useRef<SVGSVGElement>(null);
+/** A press on the chart: a click takes the nearest point, a drag moves the rule. */
+function usePress({ plane, points, onPoint }: PlaneChartProps, impose: (rule: Place) => void) {
+  const chart = useRef<SVGSVGElement>(null);
   const press = useRef<{ readonly start: Place; readonly drags: boolean; moved: boolean } | null>(
     null,
   );
   const scales = scalesOf(plane);
   const placeOf = (event: PointerEvent): Place => {
-    const box = overlay.current?.getBoundingClientRect();
+    const box = chart.current?.getBoundingClientRect();
     if (box === undefined) return [0, 0];
     const scale = SIDE / box.width;
     return [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
   };
-  const impose = (at: Place): void => {
-    const [x, y] = scales.toPlane(at);
-    onRule?.(within(x, plane.x), within(y, plane.y));
-  };
-  const move = (event: PointerEvent): void => {
-    if (press.current === null) return;
-    const at = placeOf(event);
-    const { start } = press.current;
-    if (Math.hypot(at[0] - start[0], at[1] - start[1]) > CLICK_PIXELS) press.current.moved = true;
-    if (press.current.moved && press.current.drags) impose(at);
-  };
-  const release = (event: PointerEvent): void => {
-    const at = placeOf(event);
-    const nearest = nearestPoint(points, at, scales);
-    if (press.current?.moved === false && nearest >= 0) onPoint(nearest);
-    press.current = null;
-  };
-  const onKey = (event: KeyboardEvent): void => {
-    const steps: Readonly<Record<string, Place>> = {
-      ArrowLeft: [-1, 0],
-      ArrowRight: [1, 0],
-      ArrowUp: [0, 1],
-      ArrowDown: [0, -1],
-    };
-    const step = steps[event.key];
-    if (step === undefined || rule === null) return;
-    event.preventDefault();
-    const [x, y] = rule.vector;
-    onRule?.(
-      within(x + step[0] * KEY_STEP * (plane.x[1] - plane.x[0]), plane.x),
-      within(y + step[1] * KEY_STEP * (plane.y[1] - plane.y[0]), plane.y),
-    );
-  };
-  const begin = (event: PointerEvent): void => {
+  const onPointerDown = (event: PointerEvent): void => {
     const place = event.currentTarget as HTMLElement;
     const isHandle = event.target instanceof HTMLElement && event.target.matches('.plane-handle');
     // A finger anywhere else scrolls the page; a mouse may drag from wherever it is.
@@ -200,26 +159,86 @@ export function PlaneChart({
     if (drags) place.setPointerCapture(event.pointerId);
     press.current = { start: placeOf(event), drags, moved: false };
   };
-  const chosen = point >= 0 && 2 * point < points.length;
-  const handle = rule === null ? null : scales.toChart(clamped(rule.vector, plane));
+  const onPointerMove = (event: PointerEvent): void => {
+    if (press.current === null) return;
+    const at = placeOf(event);
+    const { start } = press.current;
+    if (Math.hypot(at[0] - start[0], at[1] - start[1]) > CLICK_PIXELS) press.current.moved = true;
+    if (press.current.moved && press.current.drags) impose(scales.toPlane(at));
+  };
+  const onPointerUp = (event: PointerEvent): void => {
+    const nearest = nearestPoint(points, placeOf(event), scales);
+    if (press.current?.moved === false && nearest >= 0) onPoint(nearest);
+    press.current = null;
+  };
+  const onPointerCancel = (): void => {
+    press.current = null;
+  };
+  return { chart, handlers: { onPointerDown, onPointerMove, onPointerUp, onPointerCancel } };
+}
+
+const ARROWS: Readonly<Record<string, Place>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1],
+};
+
+/** Where an arrow key moves a rule; null for any other key. */
+function ruleAfterKey(key: string, [x, y]: readonly number[], plane: PlaneFrame): Place | null {
+  const arrow = ARROWS[key];
+  if (arrow === undefined) return null;
+  return [
+    x + arrow[0] * KEY_STEP * (plane.x[1] - plane.x[0]),
+    y + arrow[1] * KEY_STEP * (plane.y[1] - plane.y[0]),
+  ];
+}
+
+/** The point that is looked at, and the rule: as it is, and as it was read. */
+function Marks({ plane, points, rule, point }: PlaneChartProps) {
+  const { toChart } = scalesOf(plane);
+  const isChosen = point >= 0 && 2 * point < points.length;
   return (
-    <div
-      class="plane"
-      onPointerDown={begin}
-      onPointerMove={move}
-      onPointerUp={release}
-      onPointerCancel={() => (press.current = null)}
-    >
+    <>
+      {isChosen && <Mark kind="chosen" at={toChart([points[2 * point], points[2 * point + 1]])} />}
+      {rule?.imposed === true && <Mark kind="parsed" at={toChart(clamped(rule.parsed, plane))} />}
+      {rule !== null && (
+        <Mark kind={rule.imposed ? 'imposed' : 'own'} at={toChart(clamped(rule.vector, plane))} />
+      )}
+    </>
+  );
+}
+
+/** What a finger takes hold of to move the rule. */
+function Handle({ rule, plane }: { readonly rule: RuleView; readonly plane: PlaneFrame }) {
+  const [x, y] = scalesOf(plane).toChart(clamped(rule.vector, plane));
+  const style = { left: `${(100 * x) / SIDE}%`, top: `${(100 * y) / SIDE}%` };
+  return <div class="plane-handle" style={style} />;
+}
+
+export function PlaneChart(props: PlaneChartProps) {
+  const { plane, points, labels, rule, label, onRule } = props;
+  const { toChart } = scalesOf(plane);
+  const impose = (wanted: Place): void => onRule?.(...clamped(wanted, plane));
+  const { chart, handlers } = usePress(props, impose);
+  const onKey = (event: KeyboardEvent): void => {
+    const moved = rule === null ? null : ruleAfterKey(event.key, rule.vector, plane);
+    if (moved === null) return;
+    event.preventDefault();
+    impose(moved);
+  };
+  return (
+    <div class="plane" {...handlers}>
       <Base plane={plane} points={points} />
       <ClusterNames
         plane={plane}
         points={points}
         labels={labels}
         dot={rule === null ? null : clamped(rule.parsed, plane)}
-        shareOf={(place) => scales.toChart(place).map((at) => at / SIDE) as [number, number]}
+        shareOf={(place) => toChart(place).map((at) => at / SIDE) as [number, number]}
       />
       <svg
-        ref={overlay}
+        ref={chart}
         class="plane-overlay"
         viewBox={`0 0 ${SIDE} ${SIDE}`}
         role="application"
@@ -229,22 +248,9 @@ export function PlaneChart({
         data-testid="plane"
         onKeyDown={onKey}
       >
-        {chosen && (
-          <Mark kind="chosen" at={scales.toChart([points[2 * point], points[2 * point + 1]])} />
-        )}
-        {rule?.imposed === true && (
-          <Mark kind="parsed" at={scales.toChart(clamped(rule.parsed, plane))} />
-        )}
-        {rule !== null && handle !== null && (
-          <Mark kind={rule.imposed ? 'imposed' : 'own'} at={handle} />
-        )}
+        <Marks {...props} />
       </svg>
-      {handle !== null && (
-        <div
-          class="plane-handle"
-          style={{ left: `${(100 * handle[0]) / SIDE}%`, top: `${(100 * handle[1]) / SIDE}%` }}
-        />
-      )}
+      {rule !== null && <Handle rule={rule} plane={plane} />}
     </div>
   );
 }

@@ -114,7 +114,7 @@ function Map({ info }: { readonly info: ModelInfo }) {
           <figcaption>what it paints</figcaption>
         </figure>
         <Legend plane={plane} />
-        <Moments info={info} />
+        <Moments key={info.name} info={info} />
         <p class="hint">
           {isEarly ? (
             <span role="status" data-testid="early">

@@ -121,10 +121,68 @@ function EndButton({ isPractice }: { readonly isPractice: boolean }) {
   );
 }
 
+/** "Practice", "Item 3 of 12". */
+const titleOfItem = (): string =>
+  session.value.phase === 'practice'
+    ? 'Practice'
+    : `Item ${session.value.given.length + 1} of ${items.value.length}`;
+
+/** Where the test is: its title, the clock, how much is answered. */
+function Progress() {
+  const { phase, given, since } = session.value;
+  return (
+    <>
+      <div class="score-head">
+        <h2>{titleOfItem()}</h2>
+        {since !== null && <Clock since={since} />}
+      </div>
+      {phase !== 'practice' && (
+        <progress
+          class="load"
+          max={items.value.length}
+          value={given.length}
+          aria-label="Items answered"
+        />
+      )}
+    </>
+  );
+}
+
+interface WayOnProps {
+  readonly isPractice: boolean;
+  readonly canGoOn: boolean;
+  /** Whether the item is there to be answered. */
+  readonly isShown: boolean;
+  readonly told: boolean;
+  readonly next: () => void;
+  readonly giveUp: () => void;
+}
+
+/** The buttons: on to the next item, without an answer, or out of the test. */
+function WayOn({ isPractice, canGoOn, isShown, told, next, giveUp }: WayOnProps) {
+  const place = useRef<HTMLDivElement>(null);
+  // On a phone what is said of the practice item pushes the way on out of sight.
+  useEffect(() => {
+    if (told) place.current?.scrollIntoView({ block: 'nearest' });
+  }, [told]);
+  return (
+    <div class="actions" ref={place}>
+      <button type="button" class="main" disabled={!canGoOn} onClick={next}>
+        {!isPractice ? 'Next' : told ? 'Start the test' : 'Check'}
+      </button>
+      {!isPractice && (
+        <button type="button" class="quiet" disabled={!isShown} onClick={giveUp}>
+          I do not know
+        </button>
+      )}
+      <EndButton isPractice={isPractice} />
+    </div>
+  );
+}
+
 export function ItemStep() {
   const isPractice = session.value.phase === 'practice';
-  const at = session.value.given.length;
-  const spec = isPractice ? practiceItem.value : items.value[at].spec;
+  const spec = isPractice ? practiceItem.value : items.value[session.value.given.length].spec;
   const made = useAsync(() => engine.matrix(spec), JSON.stringify(spec));
   const matrix = made.value;
   const picked = useSignal(0);
@@ -134,6 +192,10 @@ export function ItemStep() {
   useEffect(() => {
     if (matrix !== null) startClock();
   }, [matrix]);
+  useEffect(() => {
+    scrollTo(0, 0);
+    place.current?.focus({ preventScroll: true });
+  }, []);
 
   const next = (): void => {
     if (matrix === null || matrix.target === null) return;
@@ -141,15 +203,10 @@ export function ItemStep() {
     else if (isPractice) startItems();
     else answerItem(picked.value, matrix);
   };
-  // On a phone what is said of the practice item pushes the way on out of sight.
-  const wayOn = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (told.value) wayOn.current?.scrollIntoView({ block: 'nearest' });
-  }, [told.value]);
-  useEffect(() => {
-    scrollTo(0, 0);
-    place.current?.focus({ preventScroll: true });
-  }, []);
+  const giveUp = (): void => {
+    picked.value = 0;
+    next();
+  };
   const onKey = (event: KeyboardEvent): void => {
     if (/^[1-8]$/.test(event.key) && !told.value) picked.value = Number(event.key);
     const onButton = event.target instanceof HTMLButtonElement;
@@ -160,17 +217,11 @@ export function ItemStep() {
       class="columns test-item"
       ref={place}
       tabIndex={-1}
-      aria-label={isPractice ? 'Practice item' : `Item ${at + 1} of ${items.value.length}`}
+      aria-label={isPractice ? 'Practice item' : titleOfItem()}
       onKeyDown={onKey}
     >
       <div class="stage">
-        <div class="score-head">
-          <h2>{isPractice ? 'Practice' : `Item ${at + 1} of ${items.value.length}`}</h2>
-          {session.value.since !== null && <Clock since={session.value.since} />}
-        </div>
-        {!isPractice && (
-          <progress class="load" max={items.value.length} value={at} aria-label="Items answered" />
-        )}
+        <Progress />
         {made.fault !== null && <p class="fault">{made.fault}</p>}
         {matrix === null ? (
           <EmptyMatrix />
@@ -196,30 +247,12 @@ export function ItemStep() {
             {told.value && matrix !== null && <Told picked={picked.value} matrix={matrix} />}
           </div>
         )}
-        <div class="actions" ref={wayOn}>
-          <button
-            type="button"
-            class="main"
-            disabled={picked.value === 0 && !told.value}
-            onClick={next}
-          >
-            {!isPractice ? 'Next' : told.value ? 'Start the test' : 'Check'}
-          </button>
-          {!isPractice && (
-            <button
-              type="button"
-              class="quiet"
-              disabled={matrix === null}
-              onClick={() => {
-                picked.value = 0;
-                next();
-              }}
-            >
-              I do not know
-            </button>
-          )}
-          <EndButton isPractice={isPractice} />
-        </div>
+        <WayOn
+          {...{ isPractice, next, giveUp }}
+          canGoOn={picked.value > 0 || told.value}
+          isShown={matrix !== null}
+          told={told.value}
+        />
       </div>
     </section>
   );

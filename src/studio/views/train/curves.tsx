@@ -1,9 +1,9 @@
 /** Quantities over the steps of a training. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { drawChart } from '../../parts/chart.js';
+import { drawAsWide, type Library } from '../../parts/chart.js';
+import { percent, variantWords, type AccuracyPoint } from './accuracy.js';
 import { steps, validations } from './connection.js';
 
-const WIDTH = 520;
 const HEIGHT = 220;
 const LOOK = {
   background: 'transparent',
@@ -14,10 +14,15 @@ const LOOK = {
 /** Room for the axes' names below their ticks. */
 const MARGIN_BOTTOM = 40;
 
-/** What the sets of candidates are called that choices are counted on. */
-export const variantWords = (variant: string): string => variant.toUpperCase();
-export const ABOUT_VARIANTS =
-  'Each dot counts its choices on new matrices. RAVEN and I-RAVEN differ in how wrong candidates are made. The dashed line is pure guessing: one in eight.';
+/** Numbers of five digits need so much room. */
+const stepsAxis = (width: number) => ({
+  label: 'steps of training',
+  ticks: Math.min(5, Math.floor(width / 100)),
+});
+
+/** The step of the moment that is shown. */
+const shownMoment = (plot: Library, step: number) =>
+  plot.ruleX([step], { stroke: 'var(--ink)', strokeWidth: 1.5 });
 
 export interface CurvePoint {
   readonly step: number;
@@ -46,23 +51,23 @@ export function Curve({
   const place = useRef<HTMLDivElement>(null);
   useEffect(
     () =>
-      drawChart(place.current, (plot) => ({
-        width: WIDTH,
+      drawAsWide(place.current, (plot, width) => ({
+        width,
         height: HEIGHT,
         marginBottom: MARGIN_BOTTOM,
         style: LOOK,
-        x: { label: 'steps of training', ticks: 5 },
+        x: stepsAxis(width),
         y: {
           label,
           grid: true,
           ticks: 5,
-          zero: isShare,
+          zero: !isBare,
           ...(isShare && { tickFormat: '.0%' }),
           ...(isBare && { tickFormat: () => '' }),
         },
         marks: [
           plot.line(points, { x: 'step', y: 'value', stroke: 'var(--crab)', strokeWidth: 2 }),
-          ...(marked === null ? [] : [plot.ruleX([marked], { stroke: 'var(--you)' })]),
+          ...(marked === null ? [] : [shownMoment(plot, marked)]),
         ],
       })),
     [points, label, isShare, isBare, marked],
@@ -80,13 +85,6 @@ function LossCurve() {
   return <Curve points={points} label="lower is better" isBare />;
 }
 
-/** Accuracy by variant, a point for each check. */
-export interface AccuracyPoint {
-  readonly step: number;
-  readonly variant: string;
-  readonly value: number;
-}
-
 interface AccuracyCurveProps {
   /** The same object as long as nothing changes. */
   readonly points: readonly AccuracyPoint[];
@@ -98,14 +96,14 @@ export function AccuracyCurve({ points, marked = null }: AccuracyCurveProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(
     () =>
-      drawChart(place.current, (plot) => {
+      drawAsWide(place.current, (plot, width) => {
         const at = { x: 'step', y: 'value', stroke: 'variant' };
         return {
-          width: WIDTH,
+          width,
           height: HEIGHT,
           marginBottom: MARGIN_BOTTOM,
           style: LOOK,
-          x: { label: 'steps of training', ticks: 5, zero: true },
+          x: { ...stepsAxis(width), zero: true },
           y: {
             label: 'chose right',
             domain: [0, 1],
@@ -118,7 +116,7 @@ export function AccuracyCurve({ points, marked = null }: AccuracyCurveProps) {
             plot.ruleY([1 / 8], { strokeDasharray: '3 4' }),
             plot.lineY(points, at),
             plot.dot(points, at),
-            ...(marked === null ? [] : [plot.ruleX([marked], { stroke: 'var(--you)' })]),
+            ...(marked === null ? [] : [shownMoment(plot, marked)]),
           ],
         };
       }),
@@ -157,7 +155,7 @@ export function Curves() {
       </figure>
       <figure
         class="chart"
-        aria-label={`Accuracy: ${accuracy.map(([name, value]) => `${variantWords(name)} ${(100 * value).toFixed(1)}%`).join(', ') || 'not known yet'}`}
+        aria-label={`Accuracy: ${accuracy.map(([name, value]) => `${variantWords(name)} ${percent(value)}`).join(', ') || 'not known yet'}`}
       >
         <figcaption>How often it chooses right</figcaption>
         <LiveAccuracy />

@@ -2,8 +2,8 @@
  * How the model at hand was trained, from what its bundle keeps: its curves, its accuracy, the rules it read
  * in the same matrices at a few moments, and the panels it painted then, to be played as a film.
  */
+import { Fragment } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { DRAWING_ERROR } from '../../engine/drawing-error.js';
 import type { ModelInfo, PlaneView } from '../../engine/protocol.js';
 import { ConfigurationChoices } from '../../parts/configuration-bar.js';
 import { ModelNotice } from '../../parts/model-notice.js';
@@ -11,44 +11,11 @@ import { Moments, momentShown } from '../../parts/moments.js';
 import { lookOf, UNKNOWN_LOOK } from '../../parts/rule-looks.js';
 import { useAsync } from '../../parts/use-async.js';
 import { engine, planeOf, ready } from '../../state/store.js';
-import {
-  ABOUT_VARIANTS,
-  AccuracyCurve,
-  Curve,
-  variantWords,
-  type AccuracyPoint,
-} from './curves.js';
+import { accuracyAt, accuracyWords, recordedAccuracy } from './accuracy.js';
 import { ImaginedMatrices } from './imagined-panels.js';
 import { KindLegend } from './kind-legend.js';
+import { RecordedCurves } from './recorded-curves.js';
 import { SmallPlane } from './small-plane.js';
-
-interface ShownCurve {
-  readonly name: string;
-  readonly title: string;
-  readonly unit: string;
-  /** Whether values are shares, to be told in percent. */
-  readonly isShare: boolean;
-}
-
-/** Curves worth a look, by their names in the bundle, with what they mean. */
-const SHOWN_CURVES: readonly ShownCurve[] = [
-  {
-    name: 'targetRegularizer',
-    title: 'How wrong its idea of a missing panel is',
-    unit: 'error, 0 is perfect',
-    isShare: false,
-  },
-  {
-    name: DRAWING_ERROR,
-    title: 'How far off it draws a panel that it sees',
-    unit: 'usual error of a pixel; 0% is a perfect copy',
-    isShare: true,
-  },
-];
-
-/** A value of a curve: "17%", "5.5". */
-const valueText = (value: number | undefined, { isShare }: ShownCurve): string =>
-  value === undefined ? '–' : isShare ? `${(100 * value).toFixed(1)}%` : String(value);
 
 function PlaneAtMoment({ plane, moment }: { readonly plane: PlaneView; readonly moment: number }) {
   const dots = useMemo(() => {
@@ -93,34 +60,6 @@ function PanelsAtMoment({ info, moment }: { readonly info: ModelInfo; readonly m
   return <ImaginedMatrices source={value.source} painted={value.moments[moment]} />;
 }
 
-/** Curves of the bundle that are accuracies: `sa raven`, `sa i-raven`. */
-const ACCURACY = /^sa (.+)$/;
-
-function RecordedAccuracy({ info, step }: { readonly info: ModelInfo; readonly step: number }) {
-  const points = useMemo(
-    () =>
-      info.history.flatMap(({ name, steps, values }): AccuracyPoint[] => {
-        const variant = ACCURACY.exec(name)?.[1];
-        if (variant === undefined) return [];
-        return steps.map((at, i) => ({
-          step: at,
-          variant: variantWords(variant),
-          value: values[i],
-        }));
-      }),
-    [info],
-  );
-  if (points.length === 0) return null;
-  const last = new Map(points.map(({ variant, value }) => [variant, value]));
-  const words = [...last].map(([variant, value]) => `${variant} ${(100 * value).toFixed(1)}%`);
-  return (
-    <figure class="chart" aria-label={`Accuracy: ${words.join(', ')}`}>
-      <figcaption>How often it chose right</figcaption>
-      <AccuracyCurve points={points} marked={step} />
-    </figure>
-  );
-}
-
 /** What it took, as far as the bundle tells: "34,000 steps of 128 matrices each, in 6.5 minutes on one GPU". */
 function effort({ training, moments }: ModelInfo): string {
   const { seconds, device, batch } = training;
@@ -131,54 +70,76 @@ function effort({ training, moments }: ModelInfo): string {
   return `${steps}${each}, in ${(seconds / 60).toFixed(1)} minutes${where}`;
 }
 
-function RecordedCurves({ info, step }: { readonly info: ModelInfo; readonly step: number }) {
-  const curves = useMemo(
-    () =>
-      SHOWN_CURVES.flatMap((shown) => {
-        const curve = info.history.find(({ name }) => name === shown.name);
-        if (curve === undefined) return [];
-        const points = curve.steps.map((at, i) => ({ step: at, value: curve.values[i] }));
-        return [{ shown, points }];
-      }),
-    [info],
+/** How often it chose right at a moment, beside what it painted then. */
+function AccuracyThen({ info, moment }: { readonly info: ModelInfo; readonly moment: number }) {
+  const points = useMemo(() => recordedAccuracy(info), [info]);
+  if (points.length === 0) return null;
+  const known = accuracyAt(points, info.moments[moment]);
+  const isChecked = known.every((each) => each.isChecked);
+  const shares = known.map(accuracyWords);
+  const { isEarly } = momentShown(info);
+  return (
+    <p class="accuracy-then" data-testid="accuracy-then">
+      {known.length === 0 ? (
+        `Its choices were first counted after ${points[0].step.toLocaleString('en')} steps; guessing is right in 12.5%.`
+      ) : (
+        <>
+          It chose right in {!isChecked && 'about '}
+          <strong>
+            {shares.map((share, i) => (
+              <Fragment key={share}>
+                {i > 0 && (i === shares.length - 1 ? ' and ' : ', ')}
+                <span class="unbroken">{share}</span>
+              </Fragment>
+            ))}
+          </strong>
+          .
+        </>
+      )}
+      {!isEarly && ' This is the model you play with.'}
+    </p>
   );
+}
+
+/** The panels it painted, if they were kept. */
+function Film({ info, moment }: { readonly info: ModelInfo; readonly moment: number }) {
+  if (!info.hasPanels) {
+    return (
+      <p class="hint">
+        What it painted meanwhile was not kept. Some models here keep it, and a training of your own
+        shows it as it goes.
+      </p>
+    );
+  }
   return (
     <>
-      {curves.map(({ shown, points }) => (
-        <figure
-          key={shown.title}
-          class="chart"
-          aria-label={`${shown.title}: from ${valueText(points.at(0)?.value, shown)} to ${valueText(points.at(-1)?.value, shown)}`}
-        >
-          <figcaption>{shown.title}</figcaption>
-          <Curve points={points} label={shown.unit} isShare={shown.isShare} marked={step} />
-        </figure>
-      ))}
+      <p class="hint">
+        It never trained on these matrices. Watch what it paints in the place of the question mark,
+        beside the true panel. How a shape is turned follows no rule: it may paint another angle, or
+        a blend of several.
+      </p>
+      <PanelsAtMoment info={info} moment={moment} />
     </>
   );
 }
 
 function Replay({ info }: { readonly info: ModelInfo }) {
   const { index } = momentShown(info);
-  const learned = `It learned in ${effort(info)}: after every step it changed a little. `;
   return (
     <>
-      <Moments info={info} />
-      {info.hasPanels && (
-        <>
-          <p class="hint">
-            {learned}It never trained on these matrices. Watch what it paints in the place of the
-            question mark, beside the true panel.
-          </p>
-          <PanelsAtMoment info={info} moment={index} />
-        </>
-      )}
+      <p class="hint">It learned in {effort(info)}: after every step it changed a little.</p>
+      <div class="moment-bar">
+        <Moments info={info} />
+        <AccuracyThen info={info} moment={index} />
+      </div>
+      <Film info={info} moment={index} />
+      <h3>How well it did</h3>
+      <RecordedCurves info={info} step={info.moments[index]} />
+      <h3>The rules it read</h3>
       <p class="hint">
-        {!info.hasPanels && learned}Each box is one of its concepts, each point the rule it read in
-        one of {info.points} matrices, in the colour of the true rule, which it was never told.
-        Watch the colours part.
-        {!info.hasPanels &&
-          ' The panels it painted meanwhile were not kept; a training of your own shows them as it goes.'}
+        Each box is one of its concepts, each point the rule it read in one of {info.points}{' '}
+        matrices, in the colour of the true rule, which it was never told. At first all lie in one
+        spot: watch the colours part.
       </p>
       <div class="live-planes">
         {info.concepts.map((name, m) => (
@@ -186,11 +147,6 @@ function Replay({ info }: { readonly info: ModelInfo }) {
         ))}
       </div>
       <KindLegend />
-      <div class="train-grid">
-        <RecordedAccuracy info={info} step={info.moments[index]} />
-        <RecordedCurves info={info} step={info.moments[index]} />
-      </div>
-      <p class="hint">{ABOUT_VARIANTS}</p>
     </>
   );
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { Drawing, Pixels } from '../../parts/panel.js';
 import { useAsync } from '../../parts/use-async.js';
 import { choice, engine, matrix, ready, spec } from '../../state/store.js';
-import type { Place } from './heat-map.js';
+import type { Place } from './heat-numbers.js';
 
 export function Difference({
   place,
@@ -26,7 +26,8 @@ export function Difference({
     return (
       <div class="difference">
         <p class="hint">
-          Point at a cell, or go from one to the next with the arrow keys, to see what differs.
+          Point at a cell, touch it, or go from one to the next with the arrow keys, to see what
+          differs.
         </p>
       </div>
     );
