@@ -90,7 +90,7 @@ export function CompareView() {
           </button>
           <TruthSwitch />
         </div>
-        <p class="hint">Click a panel to erase it for both, or to put it back.</p>
+        <p class="hint">Choose a panel to erase it for both, or to put it back.</p>
         <div class="actions copies">
           <Copies />
         </div>

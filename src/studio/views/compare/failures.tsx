@@ -58,7 +58,7 @@ export function Failures() {
         <p class="hint">Nothing {isRunning ? 'so far' : `in ${done.length} matrices`}.</p>
       ) : (
         <>
-          <p class="hint">The names say who was wrong. A click opens the matrix.</p>
+          <p class="hint">The names say who was wrong. Choose a picture to open its matrix.</p>
           <ul class="gallery">
             {failures.map((trial) => (
               <Failure key={trial.seed} trial={trial} />

@@ -43,10 +43,10 @@ export function EraseView() {
         )}
       </section>
       <section class="side" aria-label="What CRAB paints">
-        <h2>Click panels to erase them</h2>
+        <h2>Choose panels to erase</h2>
         <p class="hint">
           CRAB reads the rules from what is left, one panel at the least, and paints the rest. Press
-          and hold a painted panel to see what was there; click it to put it back.
+          and hold a painted panel to see what was there; choose it again to put it back.
         </p>
         <div class="actions">
           {PRESETS.map(([name, missing]) => (

@@ -66,7 +66,7 @@ export function MakeView() {
             {shown.fault}
           </p>
         )}
-        {shown?.described && <p class="hint">Click a panel to change its figures.</p>}
+        {shown?.described && <p class="hint">Choose a panel to change its figures.</p>}
         {shown !== null && <MadeCandidates matrix={shown} />}
         <ExportButtons />
       </section>

@@ -125,7 +125,7 @@ function Map({ info }: { readonly info: ModelInfo }) {
             <>
               This concept {info.aboutConcepts[current - 1]}. Each point is the rule CRAB read in
               one matrix, in the colour of the true rule, which it never saw. Alike rules lie close
-              together; directions mean nothing. Click a point for its matrix; drag the red dot and
+              together; directions mean nothing. Choose a point for its matrix; drag the red dot and
               watch the answer change.
             </>
           )}

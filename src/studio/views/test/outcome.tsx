@@ -169,7 +169,7 @@ export function Outcome() {
       <p class="hint">
         <Command text="crab grade responses.csv --items key.csv --model zoo --out report.html" />
       </p>
-      <p class="hint">Click an item to see what you chose, the answer and its rules.</p>
+      <p class="hint">Choose an item to see what you chose, the answer and its rules.</p>
       <ItemTable />
       {hasTwo && (
         <p class="hint">
