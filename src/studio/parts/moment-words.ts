@@ -1,11 +1,12 @@
 /** A moment of training in words. */
+import { counted } from '../../base/index.js';
 import type { ModelInfo } from '../engine/protocol.js';
 
 /** "40 seconds", "6.2 minutes". */
 function duration(seconds: number): string {
   if (seconds < 1) return 'less than a second';
   const whole = Math.round(seconds);
-  if (whole < 90) return `${whole} second${whole === 1 ? '' : 's'}`;
+  if (whole < 90) return counted(whole, 'second');
   return `${(seconds / 60).toFixed(1)} minutes`;
 }
 
