@@ -26,7 +26,7 @@ export {
 export { concatenate } from './bytes.js';
 export { counted } from './counted.js';
 export { ONNX_IR_VERSION, ONNX_OPSET } from './onnx-version.js';
-export { gibibytes, megabytes } from './sizes.js';
+export { gibibytes, megabytes, percent } from './readable.js';
 export { areEqual, indexOfLargest, logSumExp, median, productOf } from './numbers.js';
 export { choleskyInverse, invertPositive, symmetricEigen } from './linear-algebra.js';
 export {

@@ -1,6 +1,6 @@
 /** `crab export`: a trained run becomes a bundle that runs anywhere. */
 import type { Command } from 'commander';
-import { counted, megabytes } from '../base/index.js';
+import { counted, megabytes, percent } from '../base/index.js';
 import {
   CALIBRATION_DEFAULTS,
   DEFAULT_JUDGED,
@@ -11,7 +11,7 @@ import { WEIGHT_FORMATS, type WeightFormat } from '../models/index.js';
 import type { WhichWeights } from '../training/index.js';
 import { oneOf, wholeNumber } from './arguments.js';
 import { requireInput, requireOutputFolder } from './paths.js';
-import { percent, tell } from './output.js';
+import { tell } from './output.js';
 import { withStages } from './progress.js';
 
 interface Options {

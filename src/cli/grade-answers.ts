@@ -1,5 +1,5 @@
 /** The part of `crab grade` that grades what models replied to items. */
-import { counted } from '../base/index.js';
+import { counted, percent } from '../base/index.js';
 import {
   crabChoices,
   gradeAnswers,
@@ -7,7 +7,7 @@ import {
   type GroupGrade,
   type ModelAnswers,
 } from '../lab/index.js';
-import { percent, table } from './output.js';
+import { table } from './output.js';
 
 type Measured = GroupGrade['accuracy'];
 

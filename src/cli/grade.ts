@@ -1,6 +1,6 @@
 /** `crab grade`: what people and models answered to items of ours, and what that says about them. */
 import type { Command } from 'commander';
-import { counted } from '../base/index.js';
+import { counted, percent } from '../base/index.js';
 import { writeOutput } from '../base/node.js';
 import {
   GRADE_MARK,
@@ -14,7 +14,7 @@ import {
 } from '../lab/index.js';
 import { UsageError } from './errors.js';
 import { describeReplies, gradeReplies } from './grade-answers.js';
-import { percent, table, tell } from './output.js';
+import { table, tell } from './output.js';
 import { requireOwnFile } from './own-files.js';
 import { ownPage } from './own-reports.js';
 import { requireInput } from './paths.js';

@@ -1,13 +1,13 @@
 /** `crab info`: what is installed here, what is missing, and the command that installs it. */
 import type { Command } from 'commander';
-import { gibibytes, megabytes } from '../base/index.js';
+import { gibibytes, megabytes, percent } from '../base/index.js';
 import {
   readInstallation,
   type BundleInfo,
   type Installation,
   type Part,
 } from '../server/index.js';
-import { percent, tell } from './output.js';
+import { tell } from './output.js';
 import { requireInputFolder } from './paths.js';
 
 const EXAMPLES = `

@@ -14,8 +14,6 @@ export function tell(
   stream.write(json ? `${JSON.stringify(found)}\n` : inWords());
 }
 
-export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
-
 /** Columns padded to the widest entry: words in the first, figures in the others. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0].map((_, column) =>

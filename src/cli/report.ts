@@ -1,7 +1,7 @@
 /** `crab report`: evaluates every model of a zoo and writes pages about them. */
 import type { Command } from 'commander';
 import path from 'node:path';
-import { counted } from '../base/index.js';
+import { counted, percent } from '../base/index.js';
 import {
   answerSetReport,
   FRESH_COUNTS,
@@ -17,7 +17,7 @@ import { wholeNumber } from './arguments.js';
 import { UsageError } from './errors.js';
 import { sentenceOf } from './sentences.js';
 import { deviceOption, problemsOption, readMetrics, repeatsOption } from './measuring.js';
-import { percent, table, tell } from './output.js';
+import { table, tell } from './output.js';
 import { requireInput, requireOutputFolder } from './paths.js';
 import { withProgress } from './progress.js';
 import { reportPictures, type PictureOptions } from './report-pictures.js';

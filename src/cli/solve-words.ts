@@ -1,5 +1,5 @@
 /** What `crab solve` says of what it found: as words and tables, and as JSON. */
-import { counted } from '../base/index.js';
+import { counted, percent } from '../base/index.js';
 import { layoutName, paperName, ruleMeaning, type ConfigurationLayout } from '../matrix/index.js';
 import type {
   Alternative,
@@ -10,7 +10,7 @@ import type {
   Solver,
 } from '../solver/node.js';
 import { askedPanels } from '../solver/node.js';
-import { percent, table } from './output.js';
+import { table } from './output.js';
 
 const AND = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 

@@ -8,9 +8,9 @@ import {
   type SystemDescription,
 } from '../lab/index.js';
 import type { Variant } from '../matrix/index.js';
-import { counted } from '../base/index.js';
+import { counted, percent } from '../base/index.js';
 import { UsageError } from './errors.js';
-import { percent, tell } from './output.js';
+import { tell } from './output.js';
 import { requireInputFolder } from './paths.js';
 
 const EXAMPLES = `

@@ -1,5 +1,5 @@
 /** Shows a training on standard error while it runs, and sums it up at its end. */
-import { counted } from '../base/index.js';
+import { counted, percent } from '../base/index.js';
 import type {
   StepEvent,
   TrainingObserver,
@@ -7,7 +7,6 @@ import type {
   ValidationEvent,
 } from '../training/index.js';
 import { formatRate, startProgress, type Progress } from './progress.js';
-import { percent } from './output.js';
 
 /** The terms worth a look while training, by short names. */
 const SHORT_NAMES: Record<string, string> = {

@@ -1,9 +1,8 @@
 /** An evaluation in short: the JSON that `crab evaluate --json` prints, and lines for people. */
 import path from 'node:path';
-import { counted } from '../base/index.js';
+import { counted, percent } from '../base/index.js';
 import type { Variant } from '../matrix/index.js';
 import { VARIANT_NAMES } from '../matrix/index.js';
-import { percent } from './numbers.js';
 import { problemsText } from './problems-text.js';
 import { meanOf } from './statistics.js';
 import type {

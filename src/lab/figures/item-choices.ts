@@ -1,5 +1,5 @@
 /** One item of a test: its matrix, and how many people took each of its candidates. */
-import { percent } from '../numbers.js';
+import { percent } from '../../base/index.js';
 import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
 import { COLUMN, mistakeLines, mistakeMarks, pictureMarks, place } from './candidate-marks.js';

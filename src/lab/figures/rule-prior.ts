@@ -3,7 +3,7 @@
  * matrices of each of its categories, so that one sees what the category stands for. A category may be
  * several clouds, each with its letter.
  */
-import { percent } from '../numbers.js';
+import { percent } from '../../base/index.js';
 import * as Plot from '@observablehq/plot';
 import type { Panel } from '../../solver/index.js';
 import { categoriesOf, RuleClassifier, type RuleMixture } from '../../solver/index.js';

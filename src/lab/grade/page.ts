@@ -1,6 +1,6 @@
 /** The page of a graded test. */
 import path from 'node:path';
-import { counted } from '../../base/index.js';
+import { counted, percent } from '../../base/index.js';
 import {
   attributesFigure,
   DOUBTFUL,
@@ -8,7 +8,7 @@ import {
   itemMapFigure,
   scoresFigure,
 } from '../figures/index.js';
-import { percent, whole } from '../numbers.js';
+import { whole } from '../numbers.js';
 import { GRADE_MARK } from '../report/marks.js';
 import {
   figureMarkup,

@@ -2,10 +2,10 @@
  * HTML written safely: every value put into a template is escaped unless it is markup itself, so that a
  * file name or a respondent's name can never become code of the page.
  */
+import { percent } from '../../base/index.js';
 import { escapeXml } from '../../matrix/index.js';
 import type { Measured } from '../evaluation.js';
 import { toSvg, type Figure } from '../figures/index.js';
-import { percent } from '../numbers.js';
 
 /** A piece of HTML. */
 export class Markup {

@@ -1,9 +1,8 @@
 /** All figures of one model's report, with captions that say what is seen. */
 import { clusterLetter } from '../figures/rule-prior.js';
-import { counted, indexOfLargest } from '../../base/index.js';
+import { counted, indexOfLargest, percent } from '../../base/index.js';
 import type { HistoryCurve, RuleMap } from '../../solver/index.js';
 import type { ModelEvaluation } from '../evaluation.js';
-import { percent } from '../numbers.js';
 import { problemsText } from '../problems-text.js';
 import {
   answerSelectionFigure,

@@ -1,9 +1,10 @@
 /** The page of one model: what was measured on it, in the order a reader asks. */
+import { percent } from '../../base/index.js';
 import type { Variant } from '../../matrix/index.js';
 import { VARIANT_NAMES } from '../../matrix/index.js';
 import { modelTitle } from '../compare.js';
 import { gsaPointAt } from '../evaluation.js';
-import { percent, whole } from '../numbers.js';
+import { whole } from '../numbers.js';
 import { problemsText } from '../problems-text.js';
 import type { AriTable, Measured, ModelEvaluation, PixelError } from '../evaluation.js';
 import {

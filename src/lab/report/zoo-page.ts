@@ -1,5 +1,5 @@
 /** The page of all models of a folder: beside each other, and beside the systems of the paper. */
-import { counted } from '../../base/index.js';
+import { counted, percent } from '../../base/index.js';
 import { NAME_MIXED, NAME_UNUSED } from '../metrics/variance-decline.js';
 import {
   CONFIGURATIONS,
@@ -21,7 +21,7 @@ import {
 } from '../compare.js';
 import { type GsaPoint, type ModelEvaluation } from '../evaluation.js';
 import { accuracyFigure, gsaFigure, type AccuracySeries } from '../figures/index.js';
-import { percent, whole } from '../numbers.js';
+import { whole } from '../numbers.js';
 import { problemsText } from '../problems-text.js';
 import { meanOf, sumOf } from '../statistics.js';
 import {

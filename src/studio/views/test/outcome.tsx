@@ -1,6 +1,6 @@
 /** The end of a test: the score beside people and CRAB, every item with its time, and the tables. */
 import { useEffect } from 'preact/hooks';
-import { median } from '../../../base/index.js';
+import { median, percent } from '../../../base/index.js';
 import type { SampledSpec } from '../../engine/protocol.js';
 import { Command } from '../../parts/command.js';
 import { saveFile } from '../../parts/save-file.js';
@@ -17,7 +17,6 @@ import {
 } from '../../state/test-session.js';
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 const isRight = ({ choice, right }: Given): boolean => right.includes(choice);
 
 interface LineProps {

@@ -1,4 +1,5 @@
 /** How often a model chose right while it was trained: a share for each set of candidates, at some checks. */
+import { percent } from '../../../base/index.js';
 import type { ModelInfo } from '../../engine/protocol.js';
 
 /** What the sets of candidates are called that choices are counted on. */
@@ -10,8 +11,6 @@ export interface AccuracyPoint {
   readonly variant: string;
   readonly value: number;
 }
-
-export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 /** Curves of the bundle that are accuracies: `sa raven`, `sa i-raven`. */
 const ACCURACY = /^sa (.+)$/;

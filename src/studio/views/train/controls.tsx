@@ -1,4 +1,5 @@
 /** Start, stop, resume, export: the runs of this machine. */
+import { percent } from '../../../base/index.js';
 import { useSignal } from '@preact/signals';
 import { titleOfLayout } from '../../engine/words.js';
 import { LAYOUT_NAMES } from '../../state/settings.js';
@@ -11,8 +12,6 @@ import { exportRun, latest, resume, start, stop } from './connection.js';
 
 const MINUTES = [2, 5, 10, 20, 60] as const;
 const USUAL_MINUTES = 10;
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 function duration(seconds: number): string {
   if (seconds < 90) return `${Math.round(seconds)} s`;

@@ -1,7 +1,8 @@
 /** Quantities over the steps of a training. */
+import { percent } from '../../../base/index.js';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { drawAsWide, type Library } from '../../parts/chart.js';
-import { percent, variantWords, type AccuracyPoint } from './accuracy.js';
+import { variantWords, type AccuracyPoint } from './accuracy.js';
 import { steps, validations } from './connection.js';
 
 const HEIGHT = 220;

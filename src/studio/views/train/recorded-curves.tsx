@@ -1,9 +1,10 @@
 /** The curves that a bundle keeps of its training, with the moment marked that is shown. */
+import { percent } from '../../../base/index.js';
 import { useMemo } from 'preact/hooks';
 import type { ModelInfo } from '../../engine/protocol.js';
 import { DRAWING_ERROR, SURPRISE } from '../../engine/readable-curves.js';
 import { inList } from '../../engine/words.js';
-import { percent, recordedAccuracy, variantWords } from './accuracy.js';
+import { recordedAccuracy, variantWords } from './accuracy.js';
 import { AccuracyCurve, Curve } from './curves.js';
 
 interface ShownCurve {
