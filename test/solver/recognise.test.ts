@@ -21,8 +21,14 @@ import {
   type Problem,
 } from '../../src/matrix/index.js';
 import { decodeSvg } from '../../src/matrix/node.js';
-import { readMatrixPicture, recognise, recogniseProblem } from '../../src/solver/index.js';
+import {
+  readMatrixPicture,
+  recognise,
+  recogniseProblem,
+  type MatrixPicture,
+} from '../../src/solver/index.js';
 import { readProblem } from '../../src/solver/node.js';
+import { resized } from '../../src/solver/panels.js';
 import { turned } from '../../src/solver/straighten.js';
 import { pixelsOf } from '../matrix/pixels.js';
 import { layoutOfProblem } from '../../src/matrix/index.js';
@@ -130,24 +136,58 @@ describe('recognise', () => {
     },
   );
 
-  test('reads the colours of the small inner figures of an SVG, whose cells are cut a pixel too narrow', async () => {
+  /** Expects panels drawn anew to show what was drawn: the places, shapes, colours and sizes. */
+  function expectRead(problem: Problem, picture: MatrixPicture): void {
+    const found = recognise(picture);
+    expect(found?.redrawn).toBeGreaterThan(8);
+    const layout = layoutOfProblem(problem);
+    const reader = new PanelReader(layout);
+    const given = [...picture.panels.slice(0, 8), ...picture.candidates];
+    const drawn = [...(found?.panels.slice(0, 8) ?? []), ...(found?.candidates ?? [])];
+    problemPanels(problem).forEach((panel, i) => {
+      if (drawn[i] === given[i]) return;
+      const bytes = Uint8Array.from(drawn[i] ?? [], (value) => Math.round(255 * value));
+      const seen = reader
+        .readExactly(bytes)
+        ?.map((each) => each.map(({ slot, type, color, sizes }) => ({ slot, type, color, sizes })));
+      const told = panel.components.map(({ entities }, c) =>
+        [...entities]
+          .sort((a, b) => a.slot - b.slot)
+          .map(({ slot, type, color, size }, e) => {
+            // Some sizes are drawn alike.
+            const sizes = seen?.[c]?.at(e)?.sizes ?? [];
+            return { slot, type, color, sizes: sizes.includes(size) ? sizes : [size] };
+          }),
+      );
+      expect([i, seen]).toEqual([i, told]);
+    });
+  }
+
+  test('reads the small inner figures of an SVG, whose cells are cut a pixel too narrow', async () => {
     for (const index of [3, 5, 10, 11]) {
       const of = { configuration: 'out-in-grid', variant: 'i-raven', seed: 20_261_119 } as const;
       const problem = sampleProblem({ ...of, index });
-      const found = recognise(readMatrixPicture(await svgOf(problem)));
-      const layout = layoutOfProblem(problem);
-      const reader = new PanelReader(layout);
-      const drawn = [...(found?.panels.slice(0, 8) ?? []), ...(found?.candidates ?? [])];
-      problemPanels(problem).forEach((panel, i) => {
-        const bytes = Uint8Array.from(drawn[i] ?? [], (value) => Math.round(255 * value));
-        const colours = reader.readExactly(bytes)?.map((each) => each.map(({ color }) => color));
-        const told = panel.components.map(({ entities }) =>
-          [...entities].sort((a, b) => a.slot - b.slot).map(({ color }) => color),
-        );
-        expect([index, i, colours]).toEqual([index, i, told]);
-      });
+      expectRead(problem, readMatrixPicture(await svgOf(problem)));
     }
   });
+
+  test.each([
+    ['out-in-grid', 1],
+    ['out-in-grid', 0.85],
+    ['out-in-center', 0.85],
+  ] as const)(
+    'reads the figures of a sheet of %s made smaller, also if its black is only %d of black',
+    (configuration, black) => {
+      for (const index of [0, 1, 2]) {
+        const of = { configuration, variant: 'i-raven', seed: 20_261_119 } as const;
+        const problem = sampleProblem({ ...of, index });
+        const sheet = sheetOf(problem);
+        const { data, ...size } = resized(sheet, Math.round(0.8 * sheet.width));
+        const pale = { ...size, data: data.map((value) => 1 - black * (1 - value)) };
+        expectRead(problem, readMatrixPicture(pale));
+      }
+    },
+  );
 
   test('draws figures that look the same turned upright, with sharp lines', async () => {
     const [upright, turnedBack] = [3, 0];
