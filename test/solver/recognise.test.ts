@@ -245,6 +245,18 @@ describe('recognise', () => {
     }
   });
 
+  test('turns a scan upright even if its cells are found as they are', () => {
+    for (const configuration of ['out-in-grid', 'left-right'] as const) {
+      const problem = problemOf(configuration, 33);
+      const picture = readMatrixPicture(turned(sheetOf(problem, 2), -0.7, 1));
+      const truth = panelsOf(problem);
+      picture.panels.slice(0, 8).forEach((panel, i) => {
+        expect(difference(panel ?? new Float32Array(4096), truth[i])).toBeLessThan(0.01);
+      });
+      expect(recognise(picture)?.redrawn).toBe(0);
+    }
+  });
+
   test('takes no picture with a mesh for one without, and leaves its lines', () => {
     for (let index = 0; index < 4; index++) {
       for (const configuration of ['center', 'left-right', 'out-in-center'] as const) {
