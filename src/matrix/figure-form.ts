@@ -140,11 +140,17 @@ export class FigureForm {
     return [byWhole, byInside];
   }
 
-  /** How dark its outline is in a picture, whatever its inside is: 1 if it is black. */
-  blackness(ink: Float32Array): number {
+  /**
+   * How dark its outline is in a picture, whatever its inside is, and the squared ink that it explains then; `black` is
+   * 1 if it is black, null if there is no inside to tell it from.
+   */
+  fit(ink: Float32Array): { readonly black: number | null; readonly gain: number } {
     const [byWhole, byInside] = this.#products(ink);
-    const left = this.#wholeWhole * this.#insideInside - this.#wholeInside ** 2;
-    return (byWhole * this.#insideInside - byInside * this.#wholeInside) / left;
+    const [whole, both, inside] = [this.#wholeWhole, this.#wholeInside, this.#insideInside];
+    if (inside === 0) return { black: null, gain: whole === 0 ? 0 : byWhole ** 2 / whole };
+    const black = (byWhole * inside - byInside * both) / (whole * inside - both ** 2);
+    const light = (black * both - byInside) / inside;
+    return { black, gain: black * byWhole - light * byInside };
   }
 
   /**

@@ -55,7 +55,7 @@ export {
 } from './render-panel.js';
 export { findConfiguration, type FoundConfiguration } from './configuration-finder.js';
 export { FigureFinder, type FinderOptions, type ReadFigures } from './figure-finder.js';
-export { sectionOf, type FoundSection } from './picture-section.js';
+export { sectionOf, blackIn, type SeenFigure } from './picture-section.js';
 export { inkOf } from './figure-form.js';
 export { ProblemReader } from './problem-reader.js';
 export { PanelReader, type ReadComponent, type ReadPanel } from './panel-reader.js';

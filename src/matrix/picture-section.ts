@@ -3,6 +3,7 @@
  * read in it.
  */
 import { median } from '../base/index.js';
+import type { FigureForm } from './figure-form.js';
 import { SectionView, WHOLE_PANEL, type Drawing, type Section } from './figure-drawing.js';
 
 /** A figure in a picture. */
@@ -35,47 +36,70 @@ function peakOf(before: number, at: number, after: number): number {
   return Math.max(-1, Math.min(1, (before - after) / (2 * bend)));
 }
 
-/** How dark black is in pictures of a section: 1 if it is black. Outlines tell it; a thin line by itself does not. */
-function blackOf(seen: readonly SeenFigure[], section: Section): number {
+/** What figures in pictures of a section show if they may have any shades. */
+function fits(seen: readonly SeenFigure[], section: Section): ReturnType<FigureForm['fit']>[] {
   const view = new SectionView({ ...section, black: 1 });
-  const blacknesses = seen.map(({ ink, drawing }) => view.formOf(drawing).blackness(ink));
-  return median(blacknesses.filter((black) => !Number.isNaN(black)));
+  return seen.map(({ ink, drawing }) => view.formOf(drawing).fit(ink));
 }
+
+/** How dark the outlines of figures are in pictures of a section; a thin line by itself does not tell. */
+const blacknesses = (seen: readonly SeenFigure[], section: Section): number[] =>
+  fits(seen, section).flatMap(({ black }) => black ?? []);
+
+/** The black that most outlines have, within what can be understood. */
+const blackOf = (outlines: readonly number[]): number =>
+  Math.max(PALEST, Math.min(1, median(outlines)));
 
 /** How far a section is tried to be moved, resized or blurred from the last: that of all panels, then one's own. */
 const REACHES = [1.5, 0.75, 0.4] as const;
 const NEAR_REACHES = [0.5, 0.2] as const;
 /** Black at least: a paler picture is not understood. */
 const PALEST = 0.5;
+/** Black as dark as this is black: it is measured no better. */
+const NEARLY_BLACK = 0.98;
 
 /** A section, and the squared ink that the figures that tell it explain in it. */
-export interface FoundSection {
+interface FoundSection {
   readonly section: Section;
   readonly gain: number;
 }
 
-/** The section that pictures show by the figures seen in them, as if they showed just all of a panel. */
+/**
+ * The section that pictures show by the figures seen in them, as if they showed just all of a panel. The gain is that of
+ * any shades: those of pale pictures are misread at first.
+ */
 export function sectionOf(seen: readonly SeenFigure[]): FoundSection {
-  return REACHES.reduce<FoundSection>(
-    ({ section: from }, reach) => {
-      const { section, gain } = searched(seen, from, [reach]);
-      const black = Math.max(PALEST, Math.min(1, blackOf(seen, section)));
-      return { section: { ...section, black }, gain };
-    },
-    { section: WHOLE_PANEL, gain: 0 },
-  );
+  let section = WHOLE_PANEL;
+  for (const reach of REACHES) {
+    section = searched(seen, section, [reach]);
+    section = { ...section, black: blackOf(blacknesses(seen, section)) };
+  }
+  return { section, gain: fits(seen, section).reduce((sum, { gain }) => sum + gain, 0) };
 }
 
 /** The section of one picture, near that of others. */
 export const sectionNear = (seen: readonly SeenFigure[], from: Section): Section =>
-  searched(seen, from, NEAR_REACHES).section;
+  searched(seen, from, NEAR_REACHES);
+
+/**
+ * How dark black is in one picture with several groups of panels, each of a section of its own. Sections of groups
+ * alone let it seem paler: each panel is cut a little otherwise.
+ */
+export function blackIn(
+  groups: readonly { readonly seen: readonly SeenFigure[]; readonly section: Section }[],
+): number {
+  const outlines = groups.flatMap(({ seen, section }) =>
+    [...new Set(seen.map(({ ink }) => ink))].flatMap((panel) => {
+      const own = seen.filter(({ ink }) => ink === panel);
+      return blacknesses(own, sectionNear(own, section));
+    }),
+  );
+  const black = blackOf(outlines);
+  return black > NEARLY_BLACK ? 1 : black;
+}
 
 /** The section in which figures explain most, searched from one on in steps that become shorter. */
-function searched(
-  seen: readonly SeenFigure[],
-  from: Section,
-  reaches: readonly number[],
-): FoundSection {
+function searched(seen: readonly SeenFigure[], from: Section, reaches: readonly number[]): Section {
   const drawn = seen.map(({ drawing: { whole, inside }, shade }) =>
     whole.map((value, i) => value - shade * inside[i]),
   );
@@ -95,5 +119,5 @@ function searched(
       if (gain > best.gain) best = { section, gain };
     }
   }
-  return best;
+  return best.section;
 }

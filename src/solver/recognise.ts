@@ -5,6 +5,7 @@
  */
 import {
   ALL_LAYOUTS,
+  blackIn,
   FigureFinder,
   findConfiguration,
   inkOf,
@@ -15,8 +16,8 @@ import {
   showsMesh,
   SMALL_SIZE,
   type ConfigurationLayout,
-  type FoundSection,
   type ReadFigures,
+  type SeenFigure,
 } from '../matrix/index.js';
 import { redrawingError } from './familiarity.js';
 import { bytesToPanel, type Panel } from './panels.js';
@@ -58,8 +59,13 @@ const isUnlike = (group: number): boolean => group === 1;
 const gainOf = (read: readonly ReadFigures[]): number =>
   read.reduce((sum, { explained, ink }) => sum + explained * ink, 0);
 
-const bestOf = (styles: readonly ReadStyle[]): ReadStyle =>
-  styles.reduce((best, style) => (gainOf(style.read) > gainOf(best.read) ? style : best));
+/** The style whose figures explain most, the first of several. */
+const bestOf = <T>(styles: readonly T[], gain: (style: T) => number): T =>
+  styles.reduce((best, style) => (gain(style) > gain(best) ? style : best));
+
+/** The style that panels seem to have at first. */
+const firstOf = (styles: readonly ReadStyle[]): ReadStyle =>
+  bestOf(styles, ({ read }) => gainOf(read));
 
 /** Reads panels as drawn with the figures of the raster images, then with ideal ones. */
 const readStyles = (layout: ConfigurationLayout, inks: Inks): ReadStyle[] =>
@@ -84,12 +90,10 @@ function grouped(read: readonly ReadFigures[], inks: Inks): ReadGroup[] {
   return inks.map((group) => ({ inks: group, read: read.slice(next, (next += group.length)) }));
 }
 
-/** The section that a group of pictures shows, told by some of them. */
-function sectionOfGroup(finder: FigureFinder, { inks, read }: ReadGroup): FoundSection {
+/** Figures of some of a group's pictures, which tell its section. */
+function tellingFigures(finder: FigureFinder, { inks, read }: ReadGroup): SeenFigure[] {
   const every = Math.ceil(inks.length / TELLING);
-  return sectionOf(
-    inks.flatMap((ink, i) => (i % every === 0 ? finder.figuresIn(ink, read[i]) : [])),
-  );
+  return inks.flatMap((ink, i) => (i % every === 0 ? finder.figuresIn(ink, read[i]) : []));
 }
 
 /**
@@ -98,17 +102,17 @@ function sectionOfGroup(finder: FigureFinder, { inks, read }: ReadGroup): FoundS
  * clearly better stay as read.
  */
 function readSections(styles: readonly ReadStyle[], inks: Inks): ReadFigures[] {
-  const [first, ...others] = styles.map(({ finder, read }) => {
-    const groups = grouped(read, inks);
-    const sections = groups.map((group) => sectionOfGroup(finder, group));
-    return { finder, groups, sections, gain: sections.reduce((sum, { gain }) => sum + gain, 0) };
+  const closer = styles.map(({ finder, read }) => {
+    const groups = grouped(read, inks).map((group) => {
+      const seen = tellingFigures(finder, group);
+      return { ...group, seen, ...sectionOf(seen) };
+    });
+    return { finder, groups, gain: groups.reduce((sum, { gain }) => sum + gain, 0) };
   });
-  const { finder, groups, sections } = others.reduce(
-    (best, style) => (style.gain > best.gain ? style : best),
-    first,
-  );
-  return groups.flatMap(({ inks, read }, g) => {
-    const forms = finder.formsIn(sections[g].section);
+  const { finder, groups } = bestOf(closer, ({ gain }) => gain);
+  const black = blackIn(groups);
+  return groups.flatMap(({ inks, read, section }, g) => {
+    const forms = finder.formsIn({ ...section, black });
     return inks.map((ink, i) => {
       const near = finder.readNear(ink, forms, isUnlike(g));
       return 1 - near.explained < CLEARLY_LESS * (1 - read[i].explained) ? near : read[i];
@@ -146,7 +150,7 @@ function inOwnStyle(
 ): readonly Panel[] {
   const drawnAs = (read: readonly ReadFigures[]): (Panel | null)[] =>
     read.map((each) => redraw(layout, each));
-  const { finder, read } = bestOf(styles);
+  const { finder, read } = firstOf(styles);
   if (finder.options.truncated && areOwnStyle(errorsOf(panels, drawnAs(read)))) return panels;
   const drawn = drawnAs(readSections(styles, inks));
   const errors = errorsOf(panels, drawn);
@@ -181,7 +185,7 @@ export function recognise({
     .filter((group) => group.length > 0)
     .map((group) => group.map((each) => inkOf(each, SMALL_SIZE)));
   const styles = readStyles(layout, inks);
-  if (haveMesh(layout, given, bestOf(styles).read)) {
+  if (haveMesh(layout, given, firstOf(styles).read)) {
     const { configuration, noisy } = layout;
     return { layout: layoutOf(configuration, noisy, true), panels, candidates, redrawn: 0 };
   }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   ALL_LAYOUTS,
+  blackIn,
   FigureFinder,
   inkOf,
   layoutName,
@@ -51,7 +52,8 @@ describe('a figure as drawn', () => {
           form.gains(ink, Float64Array.of(COLORS[entity.color] / 255), gain, 0);
           const all = ink.reduce((sum, value) => sum + value * value, 0);
           expect(gain[0] / all).toBeCloseTo(1, 3);
-          expect(form.blackness(ink)).toBeCloseTo(1, 1);
+          expect(form.fit(ink).black).toBeCloseTo(1, 1);
+          expect(form.fit(ink).gain / all).toBeCloseTo(1, 3);
         });
       }
     },
@@ -79,4 +81,17 @@ describe('the section of a picture', () => {
     expect(section.spread).toBeCloseTo(side / SMALL_SIZE, 0);
     expect(section.black).toBeCloseTo(0.8, 1);
   });
+});
+
+test('panels that are each cut a little otherwise seem pale together, one by one they are black', () => {
+  const layout = layoutOf('grid-3x3');
+  const finder = new FigureFinder(layout, { side: SMALL_SIZE, truncated: true });
+  const seen = [0, 1, 2, 3].flatMap((index) => {
+    const panel = panelOf(layout, index);
+    const picture = cut(renderPanel(layout, panel), 2 * (index % 2), 2 * (index >> 1), 157);
+    return finder.figuresIn(inkOf(picture, SMALL_SIZE), { panel, explained: 1, ink: 1 });
+  });
+  const { section } = sectionOf(seen);
+  expect(section.black).toBeLessThan(0.97);
+  expect(blackIn([{ seen, section }])).toBe(1);
 });
