@@ -23,7 +23,7 @@ A set becomes a RAVEN folder by reading its pictures back, which must be drawn e
 Rules are those of its labels, or those that hold where it has none. Problems are numbered from 0 in the
 order of the set and drawn again at 160x160. Pictures do not show everything: a figure that looks the same
 turned is written upright unless its row tells more, and equal entities with Uniformity 3. Sets with a mesh
-cannot be read back, because its lines hide parts of the figures: keep the RAVEN folder they came from.
+cannot be read back, because figures and lines hide each other: keep the RAVEN folder they came from.
 
 Examples:
   crab convert RAVEN-10000/center_single --out center.npz

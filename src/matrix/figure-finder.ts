@@ -4,11 +4,19 @@
  * the data sets' own drawings instead and tells which descriptions are drawn alike.
  */
 import { indexOfLargest } from '../base/index.js';
-import { ANGLES, COLORS, levelsOf, TYPES, UNIFORM } from './attributes.js';
-import { FigureForm, product, WHOLE_PANEL, type Section } from './figure-form.js';
+import { ANGLES, COLORS, levelsOf, SIZES, TYPES, UNIFORM } from './attributes.js';
+import {
+  drawingOf,
+  lineDrawingOf,
+  SectionView,
+  type Drawing,
+  type Section,
+} from './figure-drawing.js';
+import { FigureForm, product } from './figure-form.js';
 import type { ComponentLayout, ConfigurationLayout } from './layouts.js';
 import type { ComponentPanel, Entity, Panel } from './problem.js';
 import { IMAGE_SIZE } from './render-entity.js';
+import { sectionNear, type SeenFigure } from './picture-section.js';
 import { entityShape, STRUCTURE_LINE_WIDTH } from './svg-shapes.js';
 
 const CORNERS: Partial<Record<(typeof TYPES)[number], number>> = {
@@ -51,51 +59,117 @@ export interface FinderOptions {
   readonly side: 32 | 64;
   /** Whether figures are truncated to whole pixels, as in the raster images. */
   readonly truncated: boolean;
-  /** What pictures show of a panel, if it is known; all of it unless told. */
-  readonly section?: Section;
 }
+
+/** Forms of one component by slot, then by look; null for looks that nobody asks for. */
+type Forms = readonly (readonly (FigureForm | null)[])[];
+
+/** The squared ink that figures of one component explain: by slot, then by number of look and colour. */
+type Gains = readonly Float64Array[];
+
+/** So many looks of a figure are looked at again. */
+const LIKELY = 6;
+
+/** The indices of the largest values, the largest first. */
+const indicesOfLargest = (values: readonly number[], count: number): number[] =>
+  [...values.keys()].sort((a, b) => values[b] - values[a]).slice(0, count);
 
 /** One component of a layout: its forms in each slot and the colours they may have. */
 class ComponentFinder {
+  readonly #layout: ConfigurationLayout;
+  readonly #index: number;
+  readonly #options: FinderOptions;
   /** By type, size and angle. */
   readonly #looks: readonly Omit<Entity, 'slot' | 'color'>[];
-  /** By slot, then by look. */
-  readonly #forms: readonly (readonly FigureForm[])[];
   readonly #colors: readonly number[];
   readonly #shades: Float64Array;
   readonly #isUniform: boolean;
+  /** Made when they are first asked for. */
+  #plain: Forms | null = null;
+  readonly #drawings = new Map<number, Drawing>();
 
-  constructor(
-    layout: ConfigurationLayout,
-    index: number,
-    { side, truncated, section }: FinderOptions,
-  ) {
+  constructor(layout: ConfigurationLayout, index: number, options: FinderOptions) {
     const component = layout.components[index];
-    const { slots, type, size, color, uniformity } = component;
+    const { type, size, color, uniformity } = component;
+    this.#layout = layout;
+    this.#index = index;
+    this.#options = options;
     this.#looks = levelsOf(type).flatMap((type) =>
       levelsOf(size).flatMap((size) =>
         anglesOf(component, type).map((angle) => ({ type, size, angle })),
       ),
-    );
-    this.#forms = slots.map((_, slot) =>
-      this.#looks.map((look) => {
-        const entity = { slot, color: 0, ...look };
-        return new FigureForm(entityShape(layout, index, entity, truncated), side, section);
-      }),
     );
     this.#colors = levelsOf(color);
     this.#shades = Float64Array.from(this.#colors, (level) => COLORS[level] / 255);
     this.#isUniform = uniformity.min === UNIFORM;
   }
 
-  /** The figures that explain most squared ink; there is always one. */
-  find(ink: Float32Array, unlike: boolean): Found<ComponentPanel> {
+  /** A form of every look in every slot, or null. */
+  #ofAll(make: (entity: Entity, look: number) => FigureForm | null): Forms {
+    const { slots } = this.#layout.components[this.#index];
+    return slots.map((_, slot) =>
+      this.#looks.map((look, i) => make({ slot, color: 0, ...look }, i)),
+    );
+  }
+
+  /** The forms in pictures of whole panels. */
+  get plain(): Forms {
+    const { side, truncated } = this.#options;
+    this.#plain ??= this.#ofAll((entity) =>
+      FigureForm.ofShape(entityShape(this.#layout, this.#index, entity, truncated), side),
+    );
+    return this.#plain;
+  }
+
+  /** The forms in a picture of a section: of all looks, or of some in each slot. */
+  formsIn(view: SectionView, looks?: readonly ReadonlySet<number>[]): Forms {
+    return this.#ofAll((entity, look) =>
+      (looks?.[entity.slot].has(look) ?? true) ? view.formOf(this.drawingOf(entity)) : null,
+    );
+  }
+
+  /** A figure as drawn, whatever its colour; kept. */
+  drawingOf(entity: Entity): Drawing {
+    const { slot, type, size, angle } = entity;
+    const key = ((slot * TYPES.length + type) * SIZES.length + size) * ANGLES.length + angle;
+    const known = this.#drawings.get(key);
+    if (known !== undefined) return known;
+    const drawing = drawingOf(this.#layout, this.#index, entity, this.#options.truncated);
+    this.#drawings.set(key, drawing);
+    return drawing;
+  }
+
+  gains(ink: Float32Array, forms: Forms): Gains {
     const shades = this.#shades;
-    const bySlot = this.#forms.map((forms) => {
+    return forms.map((forms) => {
       const gains = new Float64Array(forms.length * shades.length);
-      forms.forEach((form, i) => form.gains(ink, shades, gains, i * shades.length));
+      forms.forEach((form, i) => {
+        const at = i * shades.length;
+        if (form === null) gains.fill(-Infinity, at, at + shades.length);
+        else form.gains(ink, shades, gains, at);
+      });
       return gains;
     });
+  }
+
+  /** The looks in each slot that explain most, one by one or together if they are alike. */
+  likely(bySlot: Gains): ReadonlySet<number>[] {
+    const colors = this.#colors.length;
+    const looks = this.#looks.map((_, i) => i);
+    const best = bySlot.map((gains) =>
+      looks.map((look) => Math.max(...gains.subarray(look * colors, (look + 1) * colors))),
+    );
+    const together = this.#isUniform
+      ? looks.map((look) => totalGain(best.map((gains) => gains[look])))
+      : [];
+    return best.map(
+      (gains) =>
+        new Set([...indicesOfLargest(together, LIKELY), ...indicesOfLargest(gains, LIKELY)]),
+    );
+  }
+
+  /** The figures that explain most squared ink; there is always one. */
+  find(bySlot: Gains, unlike: boolean): Found<ComponentPanel> {
     if (!this.#isUniform) return this.#free(bySlot);
     const uniform = this.#uniform(bySlot);
     if (!unlike) return uniform;
@@ -158,17 +232,25 @@ export interface ReadFigures {
   readonly ink: number;
 }
 
+/** What pictures of one section show of a layout's figures, and of the line between its components. */
+interface SectionForms {
+  readonly section: Section;
+  readonly components: readonly Forms[];
+  readonly line: FigureForm | null;
+}
+
+const BLACK = Float64Array.of(0);
+
 export class FigureFinder {
   readonly #components: readonly ComponentFinder[];
-
-  readonly #side: number;
+  readonly #line: Drawing | null;
 
   constructor(
     readonly layout: ConfigurationLayout,
-    options: FinderOptions,
+    readonly options: FinderOptions,
   ) {
-    this.#side = options.side;
     this.#components = layout.components.map((_, i) => new ComponentFinder(layout, i, options));
+    this.#line = lineDrawingOf(layout);
   }
 
   /**
@@ -176,8 +258,32 @@ export class FigureFinder {
    * layout has them all alike, as in some candidates.
    */
   read(ink: Float32Array, unlike = false): ReadFigures {
-    const found = this.#components.map((component) => component.find(ink, unlike));
-    const gain = found.reduce((sum, each) => sum + each.gain, this.#lineGain(ink));
+    const gains = this.#components.map((component) => component.gains(ink, component.plain));
+    return this.#best(ink, gains, this.#lineGain(ink), unlike);
+  }
+
+  /** What pictures of 64x64 of a section show; exact, but it takes longer to make. */
+  formsIn(section: Section): SectionForms {
+    const view = new SectionView(section);
+    const components = this.#components.map((component) => component.formsIn(view));
+    return { section, components, line: this.#lineIn(view) };
+  }
+
+  /** Reads a picture of nearly that section: its own is found first, by what it seems to show. */
+  readNear(ink: Float32Array, forms: SectionForms, unlike = false): ReadFigures {
+    const gains = this.#components.map((component, c) => component.gains(ink, forms.components[c]));
+    const read = this.#best(ink, gains, gainOfLine(ink, forms.line), unlike);
+    const view = new SectionView(sectionNear(this.figuresIn(ink, read), forms.section));
+    const again = this.#components.map((component, c) =>
+      component.gains(ink, component.formsIn(view, component.likely(gains[c]))),
+    );
+    return this.#best(ink, again, gainOfLine(ink, this.#lineIn(view)), unlike);
+  }
+
+  /** The panel of the figures that explain most; `line` is what the line between two components explains. */
+  #best(ink: Float32Array, gains: readonly Gains[], line: number, unlike: boolean): ReadFigures {
+    const found = this.#components.map((component, c) => component.find(gains[c], unlike));
+    const gain = found.reduce((sum, each) => sum + each.gain, line);
     const all = product(ink, ink);
     return {
       panel: { components: found.map((each) => each.found) },
@@ -186,11 +292,27 @@ export class FigureFinder {
     };
   }
 
+  /** Figures that were read in a picture, and the line between two components. */
+  figuresIn(ink: Float32Array, { panel }: ReadFigures): SeenFigure[] {
+    const seen = panel.components.flatMap(({ entities }, c) =>
+      entities.map((entity) => ({
+        ink,
+        drawing: this.#components[c].drawingOf(entity),
+        shade: COLORS[entity.color] / 255,
+      })),
+    );
+    return this.#line === null ? seen : [...seen, { ink, drawing: this.#line, shade: 0 }];
+  }
+
+  #lineIn(view: SectionView): FigureForm | null {
+    return this.#line === null ? null : view.formOf(this.#line);
+  }
+
   /** What the line between two components explains, if there is one. */
   #lineGain(ink: Float32Array): number {
     const { structure } = this.layout;
     if (structure !== 'Left_Right' && structure !== 'Up_Down') return 0;
-    const side = this.#side;
+    const { side } = this.options;
     const share = (STRUCTURE_LINE_WIDTH * side) / IMAGE_SIZE;
     let sum = 0;
     for (let i = 0; i < side; i++) {
@@ -201,57 +323,8 @@ export class FigureFinder {
   }
 }
 
-/** How far a section is tried to be moved or resized from the last, in pixels of the 160x160 image. */
-const REACHES = [1.5, 0.5] as const;
-/** About as many figures tell a section. */
-const TELLING = 6;
-
-/** A section moved to the right or down, or made smaller about its middle. */
-const CHANGES: readonly ((section: Section, by: number) => Section)[] = [
-  (section, by) => ({ ...section, left: section.left + by }),
-  (section, by) => ({ ...section, top: section.top + by }),
-  ({ left, top, side }, by) => ({ left: left + by, top: top + by, side: side - 2 * by }),
-];
-
-/** Where a parabola through values at -1, 0 and 1 is highest, at most 1 away. */
-function peakOf(before: number, at: number, after: number): number {
-  const bend = before - 2 * at + after;
-  if (bend >= 0) return Math.sign(after - before);
-  return Math.max(-1, Math.min(1, (before - after) / (2 * bend)));
-}
-
-/** What pictures show of a panel, from figures that were read in them as if they showed just all of it. */
-export function sectionOf(
-  layout: ConfigurationLayout,
-  { side, truncated }: FinderOptions,
-  inks: readonly Float32Array[],
-  read: readonly ReadFigures[],
-): Section {
-  const seen = read.flatMap(({ panel }, i) =>
-    panel.components.flatMap(({ entities }, component) =>
-      entities.map((entity) => ({
-        ink: inks[i],
-        shape: entityShape(layout, component, entity, truncated),
-        shade: Float64Array.of(COLORS[entity.color] / 255),
-      })),
-    ),
-  );
-  const every = Math.ceil(seen.length / TELLING);
-  const telling = seen.filter((_, i) => i % every === 0);
+function gainOfLine(ink: Float32Array, line: FigureForm | null): number {
   const gain = new Float64Array(1);
-  const gainOf = (section: Section): number =>
-    telling.reduce((sum, { ink, shape, shade }) => {
-      new FigureForm(shape, side, section).gains(ink, shade, gain, 0);
-      return sum + gain[0];
-    }, 0);
-  let best = { section: WHOLE_PANEL, gain: gainOf(WHOLE_PANEL) };
-  for (const reach of REACHES) {
-    for (const change of CHANGES) {
-      const [before, after] = [-reach, reach].map((by) => gainOf(change(best.section, by)));
-      const section = change(best.section, reach * peakOf(before, best.gain, after));
-      const gain = gainOf(section);
-      if (gain > best.gain) best = { section, gain };
-    }
-  }
-  return best.section;
+  line?.gains(ink, BLACK, gain, 0);
+  return gain[0];
 }

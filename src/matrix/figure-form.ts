@@ -57,15 +57,6 @@ function distanceTo(shape: Shape): Distance {
   };
 }
 
-/** The square of a panel that a picture shows, in pixels of the 160x160 image: cut cells miss or add a little. */
-export interface Section {
-  readonly left: number;
-  readonly top: number;
-  readonly side: number;
-}
-
-export const WHOLE_PANEL: Section = { left: 0, top: 0, side: IMAGE_SIZE };
-
 /** The pixels along one axis that a shape can reach: from the first to before the last. */
 function reach(middle: number, radius: number, pixel: number, side: number): [number, number] {
   const [low, high] = [(middle - radius) / pixel, (middle + radius) / pixel];
@@ -80,62 +71,86 @@ const radiusOf = (shape: Shape): number =>
     ? shape.radius
     : Math.hypot(shape.vertices[0][0] - shape.centre[0], shape.vertices[0][1] - shape.centre[1]);
 
-/** A form for a section takes the share of a pixel that a border crosses as the mean of so many squared parts. */
-const PARTS = 2;
-
 /** Where a form is put together: thousands are made at once, and lists that grow take far longer. */
 const PIXELS = new Int32Array(SMALL_SIZE * SMALL_SIZE);
 const WHOLE = new Float32Array(PIXELS.length);
 const INSIDE = new Float32Array(PIXELS.length);
 
+const HALF_OUTLINE = OUTLINE_WIDTH / 2;
+
+/** The shares of pixels of the 160x160 image, by column and row, that an ideal shape and its inside cover. */
+export function inkWithin(shape: Shape): {
+  readonly whole: (x: number, y: number) => number;
+  readonly inside: (x: number, y: number) => number;
+} {
+  const distanceAt = distanceTo(shape);
+  return {
+    whole: (x, y) => covered(distanceAt(x + 0.5, y + 0.5) - HALF_OUTLINE),
+    inside: (x, y) => covered(distanceAt(x + 0.5, y + 0.5) + HALF_OUTLINE),
+  };
+}
+
 export class FigureForm {
-  /** The pixels it covers, and for each the shares of the whole figure and of its inside. */
-  readonly #pixels: Int32Array;
-  readonly #whole: Float32Array;
-  readonly #inside: Float32Array;
   /** Sums of products of the shares. */
   readonly #wholeWhole: number;
   readonly #wholeInside: number;
   readonly #insideInside: number;
 
-  /** For pictures of all of a panel, or exactly, which takes longer, for those of a section. */
-  constructor(shape: Shape, side: number, section?: Section) {
-    const { left, top, side: shown } = section ?? WHOLE_PANEL;
-    const parts = section === undefined ? 1 : PARTS;
-    const pixel = shown / side;
-    const half = OUTLINE_WIDTH / 2;
+  /** The pixels it covers, and for each the shares of the whole figure and of its inside. */
+  constructor(
+    readonly pixels: Int32Array,
+    readonly whole: Float32Array,
+    readonly inside: Float32Array,
+  ) {
+    this.#wholeWhole = product(whole, whole);
+    this.#wholeInside = product(whole, inside);
+    this.#insideInside = product(inside, inside);
+  }
+
+  /** The form of a shape in a picture of a whole panel, as the border lies at the middle of each pixel. */
+  static ofShape(shape: Shape, side: number): FigureForm {
+    const pixel = IMAGE_SIZE / side;
     const radius = radiusOf(shape) + OUTLINE_WIDTH;
-    const [firstX, lastX] = reach(shape.centre[0] - left, radius, pixel, side);
-    const [firstY, lastY] = reach(shape.centre[1] - top, radius, pixel, side);
+    const [firstX, lastX] = reach(shape.centre[0], radius, pixel, side);
+    const [firstY, lastY] = reach(shape.centre[1], radius, pixel, side);
     const distanceAt = distanceTo(shape);
     let count = 0;
     for (let y = firstY; y < lastY; y++) {
       for (let x = firstX; x < lastX; x++) {
-        const middle = distanceAt(left + (x + 0.5) * pixel, top + (y + 0.5) * pixel);
-        if (middle > half + pixel) continue;
-        // No border crosses what is deep inside.
-        const n = middle < -half - pixel ? 1 : parts;
-        const part = pixel / n;
-        let [whole, inside] = [0, 0];
-        for (let i = 0; i < n * n; i++) {
-          const partX = left + x * pixel + ((i % n) + 0.5) * part;
-          const partY = top + y * pixel + (Math.floor(i / n) + 0.5) * part;
-          const distance = n === 1 ? middle : distanceAt(partX, partY);
-          whole += covered((distance - half) / part);
-          inside += covered((distance + half) / part);
-        }
+        const distance = distanceAt((x + 0.5) * pixel, (y + 0.5) * pixel);
+        const whole = covered((distance - HALF_OUTLINE) / pixel);
         if (whole === 0) continue;
         PIXELS[count] = y * side + x;
-        WHOLE[count] = whole / (n * n);
-        INSIDE[count++] = inside / (n * n);
+        WHOLE[count] = whole;
+        INSIDE[count++] = covered((distance + HALF_OUTLINE) / pixel);
       }
     }
-    this.#pixels = PIXELS.slice(0, count);
-    this.#whole = WHOLE.slice(0, count);
-    this.#inside = INSIDE.slice(0, count);
-    this.#wholeWhole = product(this.#whole, this.#whole);
-    this.#wholeInside = product(this.#whole, this.#inside);
-    this.#insideInside = product(this.#inside, this.#inside);
+    return new FigureForm(PIXELS.slice(0, count), WHOLE.slice(0, count), INSIDE.slice(0, count));
+  }
+
+  /** Sums of products with a picture's ink: of the whole figure, and of its inside. */
+  #products(ink: Float32Array): [number, number] {
+    const { pixels, whole, inside } = this;
+    let [byWhole, byInside] = [0, 0];
+    for (let i = 0; i < pixels.length; i++) {
+      const value = ink[pixels[i]];
+      byWhole += value * whole[i];
+      byInside += value * inside[i];
+    }
+    return [byWhole, byInside];
+  }
+
+  /**
+   * How dark its outline is in a picture, whatever its inside is, and the squared ink that it explains then; `black` is
+   * 1 if it is black, null if there is no inside to tell it from.
+   */
+  fit(ink: Float32Array): { readonly black: number | null; readonly gain: number } {
+    const [byWhole, byInside] = this.#products(ink);
+    const [whole, both, inside] = [this.#wholeWhole, this.#wholeInside, this.#insideInside];
+    if (inside === 0) return { black: null, gain: whole === 0 ? 0 : byWhole ** 2 / whole };
+    const black = (byWhole * inside - byInside * both) / (whole * inside - both ** 2);
+    const light = (black * both - byInside) / inside;
+    return { black, gain: black * byWhole - light * byInside };
   }
 
   /**
@@ -143,13 +158,7 @@ export class FigureForm {
    * `ink^2 - (ink - drawn)^2`. Negative if the picture is nearer to empty paper.
    */
   gains(ink: Float32Array, shades: Float64Array, out: Float64Array, at: number): void {
-    const pixels = this.#pixels;
-    let [byWhole, byInside] = [0, 0];
-    for (let i = 0; i < pixels.length; i++) {
-      const value = ink[pixels[i]];
-      byWhole += value * this.#whole[i];
-      byInside += value * this.#inside[i];
-    }
+    const [byWhole, byInside] = this.#products(ink);
     for (let i = 0; i < shades.length; i++) {
       const shade = shades[i];
       const drawn = this.#wholeWhole + shade * (shade * this.#insideInside - 2 * this.#wholeInside);

@@ -54,7 +54,8 @@ export {
   type RendererOptions,
 } from './render-panel.js';
 export { findConfiguration, type FoundConfiguration } from './configuration-finder.js';
-export { FigureFinder, sectionOf, type FinderOptions, type ReadFigures } from './figure-finder.js';
+export { FigureFinder, type FinderOptions, type ReadFigures } from './figure-finder.js';
+export { sectionOf, blackIn, type SeenFigure } from './picture-section.js';
 export { inkOf } from './figure-form.js';
 export { ProblemReader } from './problem-reader.js';
 export { PanelReader, type ReadComponent, type ReadPanel } from './panel-reader.js';

@@ -170,7 +170,7 @@ const mayBeMesh = (labels: readonly Label[]): boolean =>
 const unknownPictures = ({ label }: SetBatch): FormatError =>
   new FormatError(
     mayBeMesh(label)
-      ? 'it seems to have a mesh, and the lines of a mesh hide parts of the figures; crab generate --mesh --format raven writes the description of every panel too'
+      ? 'it seems to have a mesh, and its lines and the figures hide each other; crab generate --mesh --format raven writes the description of every panel too'
       : 'its panel 1 is not drawn as that of any configuration is, pixel for pixel',
   );
 

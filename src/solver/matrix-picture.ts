@@ -32,6 +32,7 @@ const CONTRASTS = [0.05, 0.12, 0.25] as const;
 const OUTLINE = 0.93;
 /** Of so many pixels of a side one may lie between a box's edge and its line. */
 const WAVER = 64;
+const waverOf = (box: Box): number => Math.floor(widthOf(box) / WAVER);
 const INK = 0.15;
 /** Pixels of a cell along each axis that tell the shade of its paper. */
 const SAMPLED_SIDE = 64;
@@ -72,12 +73,18 @@ function pageShade(picture: GreyImage): number {
   return middle >= 0.5 ? middle : border;
 }
 
-/** Rectangles of the page, as components of what stands out from it. */
-function outlinedBoxes(image: GreyImage, page: number, contrast: number): Box[] {
-  const { width, height, data } = image;
+/** 1 for each pixel that stands out from the page. */
+function standingOut({ data }: GreyImage, page: number, contrast: number): Uint8Array {
   // A plain loop: `from` with a function takes ten times as long, and a picture has a million pixels.
   const stands = new Uint8Array(data.length);
   for (let i = 0; i < data.length; i++) stands[i] = Math.abs(data[i] - page) > contrast ? 1 : 0;
+  return stands;
+}
+
+/** Rectangles of the page, as components of what stands out from it. */
+function outlinedBoxes(image: GreyImage, page: number, contrast: number): Box[] {
+  const { width, height } = image;
+  const stands = standingOut(image, page, contrast);
   const boxes: Box[] = [];
   const stack: number[] = [];
   const visit = (next: number): void => {
@@ -104,14 +111,13 @@ function outlinedBoxes(image: GreyImage, page: number, contrast: number): Box[] 
     }
     const box = { left, top, right, bottom };
     if (Math.min(widthOf(box), heightOf(box)) < SMALLEST_CELL) continue;
-    if (outlineShare(stands, width, box) >= OUTLINE) boxes.push(box);
+    if (outlineShare(stands, width, box, waverOf(box)) >= OUTLINE) boxes.push(box);
   }
   return boxes;
 }
 
-/** Share of a box's outline that stands out, at its edge or just inside: scanned lines waver. */
-function outlineShare(stands: Uint8Array, width: number, box: Box): number {
-  const depth = Math.floor(widthOf(box) / WAVER);
+/** Share of a box's outline that stands out, at its edge or `depth` inside: scanned lines waver. */
+function outlineShare(stands: Uint8Array, width: number, box: Box, depth: number): number {
   const hasLine = (at: number, inwards: number): boolean => {
     for (let i = 0; i <= depth; i++) if (stands[at + i * inwards] > 0) return true;
     return false;
@@ -135,8 +141,11 @@ interface FoundCells extends Cells {
 }
 
 function findCells(picture: GreyImage, page: number): FoundCells {
-  const found = cellsIn(picture, page) ?? cellsIn(straightened(picture, page), page);
-  if (found !== null) return found;
+  const found = cellsIn(picture, page);
+  if (found !== null && !areTurned(found, page)) return found;
+  // Cells turned by half a degree are found, but their figures may look like others.
+  const upright = cellsIn(straightened(picture, page), page) ?? found;
+  if (upright !== null) return upright;
   throw new FormatError('no matrix of 3 x 3 panels was found in the picture');
 }
 
@@ -147,6 +156,15 @@ function cellsIn(image: GreyImage | null, page: number): FoundCells | null {
     if (found !== null) return { ...found, image, contrast };
   }
   return null;
+}
+
+/** Whether most cells have frames that waver, and no edges along rows and columns of pixels. */
+function areTurned({ cells, image, contrast }: FoundCells, page: number): boolean {
+  const stands = standingOut(image, page, contrast);
+  const outlined = (cell: Box, depth: number): boolean =>
+    outlineShare(stands, image.width, cell, depth) >= OUTLINE;
+  const turned = cells.filter((cell) => !outlined(cell, 0) && outlined(cell, waverOf(cell)));
+  return turned.length > cells.length / 2;
 }
 
 function cellsAt(image: GreyImage, page: number, contrast: number): Cells | null {

@@ -5,6 +5,7 @@
  */
 import {
   ALL_LAYOUTS,
+  blackIn,
   FigureFinder,
   findConfiguration,
   inkOf,
@@ -16,6 +17,7 @@ import {
   SMALL_SIZE,
   type ConfigurationLayout,
   type ReadFigures,
+  type SeenFigure,
 } from '../matrix/index.js';
 import { redrawingError } from './familiarity.js';
 import { bytesToPanel, type Panel } from './panels.js';
@@ -42,10 +44,9 @@ const CLEARLY_LESS = 0.75;
 
 /** Panels of one layout as read, and the style they were read in. */
 interface ReadStyle {
+  readonly finder: FigureFinder;
   /** In the order of the panels, those of the matrix first. */
   readonly read: readonly ReadFigures[];
-  /** Whether they have the data sets' figures of whole pixels, and not ideal ones. */
-  readonly truncated: boolean;
 }
 
 /** Pictures of panels for `FigureFinder`: those of the matrix, then candidates, which may be cut otherwise. */
@@ -54,37 +55,67 @@ type Inks = readonly (readonly Float32Array[])[];
 /** In a candidate, unlike in a matrix, figures may differ where the layout has them alike. */
 const isUnlike = (group: number): boolean => group === 1;
 
-/** Reads panels as drawn with ideal figures or with those of the raster images, whichever fits better. */
-function readPanels(layout: ConfigurationLayout, inks: Inks): ReadStyle {
-  const [ideal, raster] = [false, true].map((truncated) => {
+/** The squared ink that figures explain. */
+const gainOf = (read: readonly ReadFigures[]): number =>
+  read.reduce((sum, { explained, ink }) => sum + explained * ink, 0);
+
+/** The style whose figures explain most, the first of several. */
+const bestOf = <T>(styles: readonly T[], gain: (style: T) => number): T =>
+  styles.reduce((best, style) => (gain(style) > gain(best) ? style : best));
+
+/** The style that panels seem to have at first. */
+const firstOf = (styles: readonly ReadStyle[]): ReadStyle =>
+  bestOf(styles, ({ read }) => gainOf(read));
+
+/** Reads panels as drawn with the figures of the raster images, then with ideal ones. */
+const readStyles = (layout: ConfigurationLayout, inks: Inks): ReadStyle[] =>
+  [true, false].map((truncated) => {
     const finder = new FigureFinder(layout, { side: SMALL_SIZE, truncated });
     const read = inks.flatMap((group, g) => group.map((ink) => finder.read(ink, isUnlike(g))));
-    const gain = read.reduce((sum, { explained, ink }) => sum + explained * ink, 0);
-    return { read, truncated, gain };
+    return { finder, read };
   });
-  return raster.gain >= ideal.gain ? raster : ideal;
+
+/** So many panels of a group tell its section and the style. */
+const TELLING = 4;
+
+/** Panels of one group with what was read of them. */
+interface ReadGroup {
+  readonly inks: readonly Float32Array[];
+  readonly read: readonly ReadFigures[];
+}
+
+/** What was read of panels, in their groups. */
+function grouped(read: readonly ReadFigures[], inks: Inks): ReadGroup[] {
+  let next = 0;
+  return inks.map((group) => ({ inks: group, read: read.slice(next, (next += group.length)) }));
+}
+
+/** Figures of some of a group's pictures, which tell its section. */
+function tellingFigures(finder: FigureFinder, { inks, read }: ReadGroup): SeenFigure[] {
+  const every = Math.ceil(inks.length / TELLING);
+  return inks.flatMap((ink, i) => (i % every === 0 ? finder.figuresIn(ink, read[i]) : []));
 }
 
 /**
- * Reads panels again as the section that their pictures show: cells cut inside of their frames are a pixel off, and
- * figures a few pixels wide are then taken for darker or smaller ones. Panels that this does not explain clearly
- * better stay as read.
+ * Reads panels again as the sections that their pictures show: cells cut inside of their frames are a pixel off,
+ * and figures a few pixels wide are then taken for darker or smaller ones. Panels that this does not explain
+ * clearly better stay as read.
  */
-function readSections(
-  layout: ConfigurationLayout,
-  inks: Inks,
-  { read, truncated }: ReadStyle,
-): ReadFigures[] {
-  let next = 0;
-  return inks.flatMap((group, g) => {
-    if (group.length === 0) return [];
-    const first = read.slice(next, (next += group.length));
-    const options = { side: SMALL_SIZE, truncated } as const;
-    const section = sectionOf(layout, options, group, first);
-    const finder = new FigureFinder(layout, { ...options, section });
-    return group.map((ink, i) => {
-      const again = finder.read(ink, isUnlike(g));
-      return 1 - again.explained < CLEARLY_LESS * (1 - first[i].explained) ? again : first[i];
+function readSections(styles: readonly ReadStyle[], inks: Inks): ReadFigures[] {
+  const closer = styles.map(({ finder, read }) => {
+    const groups = grouped(read, inks).map((group) => {
+      const seen = tellingFigures(finder, group);
+      return { ...group, seen, ...sectionOf(seen) };
+    });
+    return { finder, groups, gain: groups.reduce((sum, { gain }) => sum + gain, 0) };
+  });
+  const { finder, groups } = bestOf(closer, ({ gain }) => gain);
+  const black = blackIn(groups);
+  return groups.flatMap(({ inks, read, section }, g) => {
+    const forms = finder.formsIn({ ...section, black });
+    return inks.map((ink, i) => {
+      const near = finder.readNear(ink, forms, isUnlike(g));
+      return 1 - near.explained < CLEARLY_LESS * (1 - read[i].explained) ? near : read[i];
     });
   });
 }
@@ -115,12 +146,13 @@ function inOwnStyle(
   layout: ConfigurationLayout,
   panels: readonly Panel[],
   inks: Inks,
-  style: ReadStyle,
+  styles: readonly ReadStyle[],
 ): readonly Panel[] {
   const drawnAs = (read: readonly ReadFigures[]): (Panel | null)[] =>
     read.map((each) => redraw(layout, each));
-  if (style.truncated && areOwnStyle(errorsOf(panels, drawnAs(style.read)))) return panels;
-  const drawn = drawnAs(readSections(layout, inks, style));
+  const { finder, read } = firstOf(styles);
+  if (finder.options.truncated && areOwnStyle(errorsOf(panels, drawnAs(read)))) return panels;
+  const drawn = drawnAs(readSections(styles, inks));
   const errors = errorsOf(panels, drawn);
   return panels.map((panel, i) => (errors[i] < SAME_STYLE ? panel : (drawn[i] ?? panel)));
 }
@@ -149,13 +181,15 @@ export function recognise({
   const layout = findConfiguration(given)?.layout;
   if (layout === undefined) return null;
   const all = [...given, ...candidates];
-  const inks = [given, candidates].map((group) => group.map((each) => inkOf(each, SMALL_SIZE)));
-  const style = readPanels(layout, inks);
-  if (haveMesh(layout, given, style.read)) {
+  const inks = [given, candidates]
+    .filter((group) => group.length > 0)
+    .map((group) => group.map((each) => inkOf(each, SMALL_SIZE)));
+  const styles = readStyles(layout, inks);
+  if (haveMesh(layout, given, firstOf(styles).read)) {
     const { configuration, noisy } = layout;
     return { layout: layoutOf(configuration, noisy, true), panels, candidates, redrawn: 0 };
   }
-  const drawn = inOwnStyle(layout, all, inks, style);
+  const drawn = inOwnStyle(layout, all, inks, styles);
   let next = 0;
   return {
     layout,

@@ -8,6 +8,8 @@ import type { GreyImage } from '../matrix/index.js';
 const MOST_DEGREES = 4;
 /** The angle is first searched in steps of this, then in finer ones around the best. */
 const STEPS = [0.25, 0.05, 0.01] as const;
+/** A picture turned by less is upright: turning it would only blur it. */
+const LEAST_DEGREES = 0.1;
 /** Difference of neighbours that makes an edge. */
 const EDGE = 0.06;
 /** Edges looked at: more tell nothing new. */
@@ -94,5 +96,5 @@ export function turned(image: GreyImage, degrees: number, paper: number): GreyIm
 /** The picture upright, on paper of a shade; null if it is upright already. */
 export function straightened(image: GreyImage, paper: number): GreyImage | null {
   const degrees = skewOf(image);
-  return degrees === 0 ? null : turned(image, degrees, paper);
+  return Math.abs(degrees) < LEAST_DEGREES ? null : turned(image, degrees, paper);
 }

@@ -45,6 +45,18 @@ const withLines = (slots: readonly number[]): Panel => ({
   ],
 });
 
+test('a black figure hides whole lines: a picture does not always tell which mesh it has', () => {
+  const black: Entity = { slot: 0, type: 5, size: 5, color: 9, angle: 3 };
+  const imageOf = (slots: readonly number[]): Uint8Array =>
+    renderPanel(center, {
+      components: [{ uniformity: 3, entities: [black] }, withLines(slots).components[1]],
+    });
+  const hidden = [2, 5, 8, 11].filter(
+    (slot) => Buffer.compare(imageOf([0]), imageOf([0, slot])) === 0,
+  );
+  expect(hidden).toEqual([2, 5, 8, 11]);
+});
+
 /** Ends of the twelve lines, as published: x, y to x, y. */
 const ENDS = [
   [12, 12, 12, 80],

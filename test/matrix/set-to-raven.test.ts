@@ -313,7 +313,7 @@ describe('a set that cannot be read back says why', () => {
     );
     const set = joinBatches(problems.map(problemToBatch));
     await expect(back(`mesh-${configuration}`, set)).rejects.toThrow(
-      /problem 0 .* cannot be read back: it seems to have a mesh, and the lines of a mesh hide parts/,
+      /problem 0 .* cannot be read back: it seems to have a mesh, and its lines and the figures hide each other/,
     );
   });
 

@@ -21,8 +21,14 @@ import {
   type Problem,
 } from '../../src/matrix/index.js';
 import { decodeSvg } from '../../src/matrix/node.js';
-import { readMatrixPicture, recognise, recogniseProblem } from '../../src/solver/index.js';
+import {
+  readMatrixPicture,
+  recognise,
+  recogniseProblem,
+  type MatrixPicture,
+} from '../../src/solver/index.js';
 import { readProblem } from '../../src/solver/node.js';
+import { resized } from '../../src/solver/panels.js';
 import { turned } from '../../src/solver/straighten.js';
 import { pixelsOf } from '../matrix/pixels.js';
 import { layoutOfProblem } from '../../src/matrix/index.js';
@@ -130,23 +136,65 @@ describe('recognise', () => {
     },
   );
 
-  test('reads the colours of the small inner figures of an SVG, whose cells are cut a pixel too narrow', async () => {
+  /** Expects panels drawn anew to show what was drawn: the places, shapes, colours and sizes. */
+  function expectRead(problem: Problem, picture: MatrixPicture): void {
+    const found = recognise(picture);
+    expect(found?.redrawn).toBeGreaterThan(7);
+    const layout = layoutOfProblem(problem);
+    const reader = new PanelReader(layout);
+    const given = [...picture.panels.slice(0, 8), ...picture.candidates];
+    const drawn = [...(found?.panels.slice(0, 8) ?? []), ...(found?.candidates ?? [])];
+    problemPanels(problem).forEach((panel, i) => {
+      if (drawn[i] === given[i]) return;
+      const bytes = Uint8Array.from(drawn[i] ?? [], (value) => Math.round(255 * value));
+      const seen = reader
+        .readExactly(bytes)
+        ?.map((each) => each.map(({ slot, type, color, sizes }) => ({ slot, type, color, sizes })));
+      const told = panel.components.map(({ entities }, c) =>
+        [...entities]
+          .sort((a, b) => a.slot - b.slot)
+          .map(({ slot, type, color, size }, e) => {
+            // Some sizes are drawn alike.
+            const sizes = seen?.[c]?.at(e)?.sizes ?? [];
+            return { slot, type, color, sizes: sizes.includes(size) ? sizes : [size] };
+          }),
+      );
+      expect([i, seen]).toEqual([i, told]);
+    });
+  }
+
+  test('reads the small inner figures of an SVG, whose cells are cut a pixel too narrow', async () => {
     for (const index of [3, 5, 10, 11]) {
       const of = { configuration: 'out-in-grid', variant: 'i-raven', seed: 20_261_119 } as const;
       const problem = sampleProblem({ ...of, index });
-      const found = recognise(readMatrixPicture(await svgOf(problem)));
-      const layout = layoutOfProblem(problem);
-      const reader = new PanelReader(layout);
-      const drawn = [...(found?.panels.slice(0, 8) ?? []), ...(found?.candidates ?? [])];
-      problemPanels(problem).forEach((panel, i) => {
-        const bytes = Uint8Array.from(drawn[i] ?? [], (value) => Math.round(255 * value));
-        const colours = reader.readExactly(bytes)?.map((each) => each.map(({ color }) => color));
-        const told = panel.components.map(({ entities }) =>
-          [...entities].sort((a, b) => a.slot - b.slot).map(({ color }) => color),
-        );
-        expect([index, i, colours]).toEqual([index, i, told]);
-      });
+      expectRead(problem, readMatrixPicture(await svgOf(problem)));
     }
+  });
+
+  test.each([
+    ['out-in-grid', 1],
+    ['out-in-grid', 0.85],
+    ['out-in-center', 0.85],
+  ] as const)(
+    'reads the figures of a sheet of %s made smaller, also if its black is only %d of black',
+    (configuration, black) => {
+      for (const index of [0, 1, 2]) {
+        const of = { configuration, variant: 'i-raven', seed: 20_261_119 } as const;
+        const problem = sampleProblem({ ...of, index });
+        const sheet = sheetOf(problem);
+        const { data, ...size } = resized(sheet, Math.round(0.8 * sheet.width));
+        const pale = { ...size, data: data.map((value) => 1 - black * (1 - value)) };
+        expectRead(problem, readMatrixPicture(pale));
+      }
+    },
+  );
+
+  test('tells the black circles of a pale scan from dark grey ones', () => {
+    const problem = sampleProblem({ configuration: 'center', seed: 20_261_118, index: 5 });
+    const random = uniform(14);
+    const { data, ...size } = turned(sheetOf(problem, 2), 1.3, 1);
+    const scan = data.map((value) => Math.min(1, 0.04 + 0.92 * value + 0.03 * random()));
+    expectRead(problem, readMatrixPicture({ ...size, data: scan }));
   });
 
   test('draws figures that look the same turned upright, with sharp lines', async () => {
@@ -202,6 +250,18 @@ describe('recognise', () => {
       found?.panels.slice(0, 8).forEach((panel, i) => {
         expect(difference(panel ?? new Float32Array(4096), truth[i])).toBeLessThan(0.03);
       });
+    }
+  });
+
+  test('turns a scan upright even if its cells are found as they are', () => {
+    for (const configuration of ['out-in-grid', 'left-right'] as const) {
+      const problem = problemOf(configuration, 33);
+      const picture = readMatrixPicture(turned(sheetOf(problem, 2), -0.7, 1));
+      const truth = panelsOf(problem);
+      picture.panels.slice(0, 8).forEach((panel, i) => {
+        expect(difference(panel ?? new Float32Array(4096), truth[i])).toBeLessThan(0.01);
+      });
+      expect(recognise(picture)?.redrawn).toBe(0);
     }
   });
 
