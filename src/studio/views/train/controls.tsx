@@ -8,6 +8,7 @@ import { changeMatrix } from '../../state/store.js';
 import { readZoo } from '../../state/zoo.js';
 import { freshSeed } from '../../parts/configuration-bar.js';
 import type { RunSummary, TrainStatus } from '../../../protocol/index.js';
+import { EXPECTED, ON_A_GPU } from './expectations.js';
 import { exportRun, latest, resume, start, stop } from './connection.js';
 
 const MINUTES = [2, 5, 10, 20, 60] as const;
@@ -91,18 +92,11 @@ function StartForm({ state, act }: { readonly state: TrainStatus; readonly act: 
   );
 }
 
-/** What was measured (docs/results.md), so that nobody waits for what cannot come. */
-export const EXPECTED =
-  'Two minutes on an ordinary processor show panels take shape and rules begin to part, not good choices: guessing is right in 12.5%. A small network for Center, on two cores, chose right in 42% of RAVEN (62% of I-RAVEN) after 17 minutes and in 84% (90%) after 45.';
-
 function WhatToExpect({ hasGpu }: { readonly hasGpu: boolean }) {
   return (
     <p class="hint" data-testid="expect">
-      {hasGpu
-        ? 'On one large GPU the models of this page took 2 to 14 minutes each; a smaller one takes longer.'
-        : EXPECTED}{' '}
-      Other configurations take longer than Center. Stop whenever you like: a training can go on
-      later.
+      {hasGpu ? `${ON_A_GPU}; a smaller one takes longer.` : EXPECTED} Most other configurations
+      take longer than Center. Stop whenever you like: a training can go on later.
     </p>
   );
 }

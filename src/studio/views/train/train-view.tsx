@@ -1,7 +1,8 @@
 /** Train: start a small run on this machine and watch it learn. Elsewhere: a recorded one, and how to get it. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Controls, EXPECTED } from './controls.js';
+import { Controls } from './controls.js';
+import { EXPECTED, ON_A_GPU } from './expectations.js';
 import { connect, line, notes, status } from './connection.js';
 import { Curves } from './curves.js';
 import { ImaginedPanels } from './imagined-panels.js';
@@ -24,7 +25,7 @@ function HowTo() {
         the arithmetic.
       </p>
       <p data-testid="expect">
-        {EXPECTED} On one large GPU the models of this page took 2 to 14 minutes each.
+        {EXPECTED} {ON_A_GPU}.
       </p>
     </section>
   );
