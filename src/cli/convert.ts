@@ -1,6 +1,7 @@
 /** `crab convert`: between RAVEN folders, set files, HDF5 caches and contact sheets. */
 import type { Command } from 'commander';
 import { counted } from '../base/index.js';
+import { isStandardOutput } from '../base/node.js';
 import { convert, CONVERT_FORMATS, type ConvertFormat } from '../matrix/node.js';
 import { noAnswers, oneOf } from './arguments.js';
 import { tell } from './output.js';
@@ -45,7 +46,8 @@ export function define(command: Command, signal: AbortSignal): void {
 
 async function run(input: string, options: Options, signal: AbortSignal): Promise<void> {
   const { out, redraw, noAnswers: withoutAnswers } = options;
-  const format = options.format ?? (out.endsWith('.npz') ? 'npz' : 'raven');
+  const isOneFile = out.endsWith('.npz') || isStandardOutput(out);
+  const format = options.format ?? (isOneFile ? 'npz' : 'raven');
   const report = await withProgress(null, 'problems', options, (progress) =>
     convert({
       ...{ input, out, format, redraw, withoutAnswers, signal },

@@ -180,5 +180,10 @@ export async function requireFolder(argument: string, location: string): Promise
 
 /** Refuses a folder that cannot be made or written to. */
 export async function requireOutputFolder(argument: string, location: string): Promise<void> {
+  if (isStandardOutput(location)) {
+    throw new UsageError(
+      `${argument} ${location}: this command makes a folder, and standard output takes one file alone: name a folder`,
+    );
+  }
   await requireWritable(await requireFolder(argument, location), { argument, location });
 }

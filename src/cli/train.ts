@@ -361,6 +361,7 @@ async function newRun(options: Options): Promise<NewRunOptions & RuntimeOptions>
     throw new UsageError('--rules and --regime are for generated problems, not for --data');
   }
   if (options.out === '') throw new UsageError('--out is empty: name a folder');
+  if (options.out === '-') throw new UsageError('--out -: a run is a folder: name one');
   const seed = options.seed ?? 0;
   const name = layout.configuration + (layout.noisy ? '-noisy' : '');
   const kind = system.name === DEFAULT_SYSTEM ? model.preset : `${system.name}-${model.preset}`;

@@ -98,7 +98,7 @@ async function beginRun(
   const config = runConfigOf(options, readEnvironment(), stored?.data ?? null);
   requireFittingRules(sourceOf(config));
   if (stored !== null && stored.differences !== '') {
-    const text = `--data ${stored.data.path}${stored.differences}: not all are problems of ${layoutName(options.model)}, and the model learns from them all`;
+    const text = `--data ${stored.data.path}${stored.differences}: the model is for ${layoutName(options.model)}, and learns from them all`;
     observer.note?.({ level: 'warning', text });
   }
   const complete = { ...config, totalSteps: totalStepsOf(config) };

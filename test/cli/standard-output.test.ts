@@ -72,6 +72,8 @@ describe('standard output', () => {
     ],
     [words`solve ${CRAB}`, /^--out -: the results go to standard output already; name a file/],
     [words`convert ${CRAB} --format png`, /^--out -: --format png makes a folder of files/],
+    [words`report --pictures center`, /^--out -: this command makes a folder/],
+    [words`train --config center`, /^--out -: a run is a folder: name one/],
   ])('is no place for folders and for reports: %#', async (args, message) => {
     const failure = await failureOf(...args, '--out', '-');
     expect(failure.message).toMatch(message);

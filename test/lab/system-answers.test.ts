@@ -78,7 +78,13 @@ describe('answers that were kept', () => {
 
   test('of different problems are not drawn side by side', () => {
     const other = madeUp({ system: 'lgpp', seed: 6 });
-    expect(() => systemAnswersFigures([madeUp(), other])).toThrow(/asked different problems/);
+    expect(() => systemAnswersFigures([madeUp(), other])).toThrow(
+      /LGPP \(preset .+\) was asked 1 problem of seed 6, but .+ of seed 5/,
+    );
+  });
+
+  test('of one system and preset have one row: none of two is dropped without a word', () => {
+    expect(() => systemAnswersFigures([madeUp(), madeUp()])).toThrow(/^L-R: two of the models are/);
   });
 
   test('have a row for each system and preset, in the order of the paper, and a place for what is missing', () => {

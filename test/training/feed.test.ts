@@ -171,7 +171,7 @@ describe.skipIf(!isTorchAvailable())('a stored set', () => {
     expect(notes).toEqual([
       {
         level: 'warning',
-        text: `--data ${file} (of 8 problems looked at 2 of left-right): not all are problems of center, and the model learns from them all`,
+        text: `--data ${file} (of 8 problems looked at 2 of left-right): the model is for center, and learns from them all`,
       },
     ]);
   });

@@ -200,11 +200,11 @@ function lengthWords({ training }: BundleManifest): string {
   const seconds = secondsOf(training);
   const time = seconds === null ? 'minutes not recorded' : `${(seconds / 60).toFixed(1)} minutes`;
   if (steps === null) return `Length: steps not recorded, ${time}.`;
-  const kept =
-    Number(training.steps) < steps
-      ? `; the weights are those of step ${whole(Number(training.steps))}`
-      : '';
-  return `Length: ${whole(steps)} steps, ${time}${kept}.`;
+  const best = Number(training.steps);
+  // The time is that of the weights, which may not be the last ones.
+  return best < steps
+    ? `Length: ${whole(steps)} steps; the weights are those of step ${whole(best)}, ${time} after the start.`
+    : `Length: ${whole(steps)} steps, ${time}.`;
 }
 
 const SOFTWARE = ['crab-raven', 'node', 'libtorch', 'blas'] as const;

@@ -1,6 +1,6 @@
 /** Pictures of answers at arbitrary positions, systems as rows, as the paper shows them. */
 import path from 'node:path';
-import { ArgumentError } from '../../base/index.js';
+import { ArgumentError, counted } from '../../base/index.js';
 import { CONFIGURATIONS, MATRIX_PANELS, paperName } from '../../matrix/index.js';
 import { SYSTEM_NAMES } from '../../models/index.js';
 import { requireOwnFigures } from '../figures/own-figures.js';
@@ -16,8 +16,10 @@ const orderOf = (system: string): number => {
   return at < 0 ? SYSTEM_NAMES.length : at;
 };
 
+type Row = Pick<PaintedAnswers, 'system' | 'preset'>;
+
 /** Systems and presets in the order of the registry, each once. */
-function rowKeys(all: readonly PaintedAnswers[]): Pick<PaintedAnswers, 'system' | 'preset'>[] {
+function rowKeys(all: readonly PaintedAnswers[]): Row[] {
   const byKey = new Map(all.map((each) => [`${each.system} ${each.preset}`, each]));
   return [...byKey.values()].sort(
     (a, b) => orderOf(a.system) - orderOf(b.system) || a.preset.localeCompare(b.preset),
@@ -28,7 +30,15 @@ type Layout = Pick<PaintedAnswers, 'configuration' | 'noisy'>;
 const sameLayout = (a: Layout, b: Layout): boolean =>
   a.configuration === b.configuration && a.noisy === b.noisy;
 
-/** One answer for each configuration, from any system: all were asked the same. */
+const sameRow = (a: Row, b: Row): boolean => a.system === b.system && a.preset === b.preset;
+
+const nameOf = ({ system, preset }: Row): string => `${paperSystemName(system)} (preset ${preset})`;
+
+/** What a model was asked: "ANP (preset ours) was asked 1 problem of seed 5". */
+const askedWords = (of: PaintedAnswers): string =>
+  `${nameOf(of)} was asked ${counted(of.examples.length, 'problem')} of seed ${of.seed}`;
+
+/** One answer for each configuration, from any system: all were asked the same, and each fills one place. */
 function columnsOf(all: readonly PaintedAnswers[]): PaintedAnswers[] {
   const columns = CONFIGURATIONS.flatMap((configuration) =>
     [false, true].flatMap(
@@ -36,10 +46,16 @@ function columnsOf(all: readonly PaintedAnswers[]): PaintedAnswers[] {
     ),
   );
   for (const own of all) {
-    const shown = columns.find((each) => sameLayout(each, own));
-    if (shown?.seed !== own.seed || shown.examples.length !== own.examples.length) {
+    const shown = columns.find((each) => sameLayout(each, own)) as PaintedAnswers;
+    if (shown.seed !== own.seed || shown.examples.length !== own.examples.length) {
       throw new ArgumentError(
-        `${paperName(own.configuration)}: the models were asked different problems; paint all of them with the same seed and number of examples`,
+        `${paperName(own.configuration)}: ${askedWords(own)}, but ${askedWords(shown)}: paint all with the same --seed and --examples`,
+      );
+    }
+    const twin = all.find((each) => each !== own && sameRow(each, own) && sameLayout(each, own));
+    if (twin !== undefined) {
+      throw new ArgumentError(
+        `${paperName(own.configuration)}: two of the models are ${nameOf(own)}, which has one row: name one of them`,
       );
     }
   }
@@ -58,9 +74,7 @@ export function systemAnswersFigures(all: readonly PaintedAnswers[]): ReportFigu
       system: paperSystemName(system),
       preset,
       answers: places.map(({ of, index }) => {
-        const own = all.find(
-          (each) => each.system === system && each.preset === preset && sameLayout(each, of),
-        );
+        const own = all.find((each) => sameRow(each, { system, preset }) && sameLayout(each, of));
         return own?.examples[index][t].images.map((image) => panelsOf(image, 1)[0]) ?? null;
       }),
     }));
