@@ -190,7 +190,9 @@ describe('a card without measurements', () => {
     const cardOf = (facts: object): string =>
       renderModelCard(manifestOf('center', { training: { ...TRAINING, ...facts } }), null);
     const card = cardOf({ runSteps: 1000, seconds: 126 });
-    expect(card).toContain('1,000 steps; the weights are those of step 900, 2.1 minutes after the start.');
+    expect(card).toContain(
+      '1,000 steps; the weights are those of step 900, 2.1 minutes after the start.',
+    );
     expect(card).toContain('--steps 1000 ');
     expect(cardOf({ seconds: 30 })).toContain('Length: 900 steps, 0.5 minutes.');
     expect(cardOf({})).toContain('900 steps, minutes not recorded.');
